@@ -1,0 +1,40 @@
+# Two commands for everybody: `make run` and `make test`. They set up what they need.
+
+VENV := .venv
+BIN := $(VENV)/bin
+CODE := src tests bench examples tools
+
+.PHONY: run test test-long check format bench clean
+
+run: $(VENV)/.run
+	@$(BIN)/plait --gallery examples
+
+test: $(VENV)/.dev
+	$(BIN)/pytest -n 2
+
+test-long: $(VENV)/.dev
+	HYPOTHESIS_PROFILE=long $(BIN)/pytest -n 2 -m "long or not long" -rs
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check $(CODE)
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest tests/house
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format $(CODE)
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/python -m tools.checklist
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(VENV)/.run: pyproject.toml constraints.txt tools/setup.sh
+	@tools/setup.sh $(VENV) run
+
+$(VENV)/.dev: pyproject.toml constraints.txt tools/setup.sh
+	@tools/setup.sh $(VENV) dev

@@ -1,0 +1,76 @@
+"""Claude Code's session logs as the graph they are: read, follow, measure, go on.
+
+    import plait
+
+    for record in plait.read("session.jsonl"):
+        match record:
+            case plait.User(text):
+                print("asked:", text)
+
+    archive = plait.Archive(["/home/me/.claude"])
+    latest = archive.session("latest")
+
+Names are loaded when they are first used, so that importing plait costs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from plait.archive import Archive
+    from plait.errors import PlaitError
+    from plait.record import (
+        Assistant,
+        Attachment,
+        Broken,
+        Message,
+        Other,
+        Progress,
+        Record,
+        Summary,
+        System,
+        Text,
+        Thinking,
+        ToolResult,
+        ToolUse,
+        UnknownBlock,
+        Usage,
+        User,
+        entries,
+        read,
+    )
+
+__all__ = [
+    "Archive",
+    "Assistant",
+    "Attachment",
+    "Broken",
+    "Message",
+    "Other",
+    "PlaitError",
+    "Progress",
+    "Record",
+    "Summary",
+    "System",
+    "Text",
+    "Thinking",
+    "ToolResult",
+    "ToolUse",
+    "UnknownBlock",
+    "Usage",
+    "User",
+    "entries",
+    "read",
+]
+
+HOMES = {"Archive": "plait.archive", "PlaitError": "plait.errors"}
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        return getattr(import_module(HOMES.get(name, "plait.record")), name)
+    raise AttributeError(f"module 'plait' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

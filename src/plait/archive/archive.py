@@ -1,0 +1,105 @@
+"""Roots to sessions, projects and accounts."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+from plait.archive.facts import facts_of
+from plait.archive.group import sessions_of
+from plait.archive.model import Facts, Project, Session
+from plait.archive.resolve import resolve
+from plait.errors import NoSuchSession
+from plait.line import Discovery, LogFile, Root, discover, root_at
+from plait.record.sidecar import running_clients
+
+
+class Archive:
+    """All sessions under some roots.
+
+    A root is a configuration folder of the client, a projects folder, any folder with logs
+    somewhere in it, or one file. Nothing is read before it is asked for, and nothing is
+    ever written.
+    """
+
+    def __init__(self, roots: Iterable[Path | str]) -> None:
+        self.roots: tuple[Root, ...] = tuple(root_at(Path(root)) for root in roots)
+        self._facts: dict[Path, Facts] = {}
+
+    @cached_property
+    def discovery(self) -> Discovery:
+        """Everything that lies under the roots."""
+        return discover(self.roots)
+
+    @property
+    def files(self) -> tuple[LogFile, ...]:
+        """All log files, in the order of their paths."""
+        return self.discovery.files
+
+    @cached_property
+    def sessions(self) -> tuple[Session, ...]:
+        """All sessions, the newest last."""
+        found = sessions_of(self.files, self.roots)
+        return tuple(sorted(found, key=lambda session: (session.modified, str(session.path))))
+
+    @cached_property
+    def projects(self) -> tuple[Project, ...]:
+        """All projects by name, with their sessions."""
+        members: dict[str, list[Session]] = defaultdict(list)
+        for session in self.sessions:
+            members[session.project].append(session)
+        return tuple(Project(name, tuple(found)) for name, found in sorted(members.items()))
+
+    @cached_property
+    def live(self) -> frozenset[str]:
+        """The ids of sessions that a client is running now."""
+        clients = [client for root in self.roots if root.config for client in running(root.config)]
+        return frozenset(clients)
+
+    def facts(self, session: Session) -> Facts:
+        """Returns what a list shows of a session; its file is read once."""
+        known = self._facts.get(session.path)
+        if known is None:
+            known = facts_of(session, is_live=session.id in self.live)
+            self._facts[session.path] = known
+        return known
+
+    def session(self, name: str, directory: Path | None = None) -> Session:
+        """Returns the session that a name means: a file, an id, a title, `latest`, `.`."""
+        path = Path(name)
+        if path.suffix == ".jsonl" and path.is_file():
+            return self.session_at(path)
+        return resolve(name, self.sessions, self.facts, directory)
+
+    def session_at(self, path: Path) -> Session:
+        """Returns the session whose own file lies at a path, whether under a root or not."""
+        real = path.resolve()
+        for session in self.sessions:
+            if any(file.path.resolve() == real for file in session.files):
+                return session
+        beside = Archive([path.parent]) if path.parent.is_dir() else Archive([path])
+        for session in beside.sessions:
+            if session.file and session.file.path.resolve() == real:
+                return session
+        raise NoSuchSession(f"no session lies at '{path}'")
+
+
+def running(config: Path) -> list[str]:
+    """Returns the sessions of the clients that say they run and do."""
+    return [
+        client.session_id
+        for client in running_clients(config)
+        if client.session_id and client.pid and is_running(client.pid)
+    ]
+
+
+def is_running(pid: int) -> bool:
+    """Tells whether there is a process of that number."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -1,0 +1,106 @@
+"""The command line to one command, run; errors to text and an exit code.
+
+Commands are imported when they are called: `plait --help` needs none of them.
+"""
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from plait.cli.options import global_options
+from plait.errors import PlaitError, UserError
+
+COMMANDS = {
+    "cat": ("plait.cli.cat", "Print a session's lines, raw or pretty."),
+    "completion": (
+        "plait.cli.completion",
+        "Print the script that completes `plait` in your shell.",
+    ),
+    "config": ("plait.cli.config", "Show the settings in force, and where Plait keeps things."),
+    "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
+    "ls": ("plait.cli.ls", "List projects and sessions."),
+}
+INTERRUPTED = 130
+
+
+class Commands(click.Group):
+    """A group whose commands are loaded one by one."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(None, "-V", "--version", package_name="plait", message="plait %(version)s")
+@global_options
+@click.option(
+    "--gallery",
+    metavar="DIR",
+    help="Show this folder where there are no sessions yet.",
+)
+@click.pass_context
+def app(ctx: click.Context, gallery: str | None) -> None:
+    """Every Claude Code conversation you ever had, as the graph it really is.
+
+    Without a command: what is there, and what to try next.
+    """
+    if ctx.invoked_subcommand is None:
+        from plait.cli.overview import show_overview
+
+        show_overview(ctx, gallery)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs the command and exits with its code."""
+    sys.exit(run(list(sys.argv[1:] if arguments is None else arguments)))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs the command and returns its exit code; errors become text here and nowhere else."""
+    try:
+        return int(app.main(arguments, prog_name="plait", standalone_mode=False) or 0)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        silence_stdout()
+        return 0
+    except (PlaitError, click.ClickException) as error:
+        from plait.cli.output import print_error
+
+        told = error if isinstance(error, PlaitError) else usage_error(error)
+        print_error(told, as_json="--json" in arguments)
+        return told.exit_code
+
+
+def usage_error(error: click.ClickException) -> UserError:
+    """Returns the error of a wrong command line in Plait's own words."""
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "plait"
+    return UserError(message[:1].lower() + message[1:], f"`{path} --help` shows what there is")
+
+
+def silence_stdout() -> None:
+    """Keeps the interpreter from complaining that nobody reads on."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,107 @@
+"""`plait cat`: a session's lines, raw or pretty."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from plait.cli.options import Request, global_options, session_argument
+from plait.cli.output import write_bytes
+from plait.cli.text import safe
+from plait.errors import UserError
+from plait.line import Line, lines
+from plait.record import Record, entry_of
+
+
+@click.command("cat")
+@session_argument
+@click.option("--line", "span", metavar="N[-M]", help="Only this line, or the lines from N to M.")
+@click.option("--uuid", metavar="U", help="Only records whose uuid is this or begins so.")
+@click.option("--pretty", is_flag=True, help="Indented JSON, in colours on a screen.")
+@click.option("--agent", metavar="ID", help="The file of this sub-agent instead.")
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    session: str,
+    span: str | None,
+    uuid: str | None,
+    pretty: bool,
+    agent: str | None,
+) -> None:
+    """Print the lines of SESSION as they are in its file.
+
+    SESSION is an id or its beginning, a title, a file, `latest`, `latest:PROJECT`, or `.`
+    for the newest of this directory.
+    """
+    path = path_of(request, session, agent)
+    first, last = line_span(span)
+    found = False
+    with request.output.paged():
+        for line in chosen(path, first, last, uuid):
+            found = True
+            print_line(request, line, pretty=pretty)
+    if not found and (span or uuid):
+        what = f"line {span}" if span else f"record '{uuid}'"
+        raise UserError(f"no {what} in '{path}'")
+
+
+def path_of(request: Request, session: str, agent: str | None) -> Path:
+    """Returns the file that is meant."""
+    found = request.archive.session(session, request.settings.directory)
+    if agent is None:
+        return found.path
+    files = [file for file in found.agents if file.agent and file.agent.startswith(agent)]
+    if len(files) == 1:
+        return files[0].path
+    known = ", ".join(file.agent or "" for file in found.agents[:5]) or "none"
+    problem = f"no agent of this session is called '{agent}'"
+    raise UserError(
+        problem if not files else f"'{agent}' means {len(files)} agents", f"there are {known}"
+    )
+
+
+def line_span(text: str | None) -> tuple[int, int | None]:
+    """Returns the first and the last line asked for."""
+    if text is None:
+        return 1, None
+    first, dash, last = text.partition("-")
+    if not first.isdigit() or (dash and last and not last.isdigit()):
+        raise UserError(f"'{text}' is not a line number", "say `--line 12` or `--line 12-20`")
+    return int(first), (int(last) if last else None) if dash else int(first)
+
+
+def chosen(path: Path, first: int, last: int | None, uuid: str | None) -> Iterator[Line]:
+    """Yields the lines that are wanted."""
+    for line in lines(path):
+        if last is not None and line.number > last:
+            return
+        if line.number >= first and (uuid is None or has_uuid(line, uuid)):
+            yield line
+
+
+def has_uuid(line: Line, uuid: str) -> bool:
+    """Tells whether the record on a line has this uuid."""
+    if uuid.encode() not in line.data:
+        return False
+    entry = entry_of(line)
+    return isinstance(entry, Record) and (entry.uuid or "").startswith(uuid)
+
+
+def print_line(request: Request, line: Line, *, pretty: bool) -> None:
+    """Prints one line: byte for byte into a pipe, harmless on a screen."""
+    if pretty and isinstance(entry := entry_of(line), Record):
+        import msgspec
+
+        text = msgspec.json.format(msgspec.json.encode(entry.fields), indent=2).decode()
+        if request.output.console.is_terminal:
+            from rich.syntax import Syntax
+
+            request.output.print(Syntax(safe(text), "json", word_wrap=True, theme="ansi_dark"))
+        else:
+            write_bytes(text.encode() + b"\n")
+    elif sys.stdout.isatty():
+        request.output.console.out(safe(line.data.decode("utf-8", "replace")), highlight=False)
+    else:
+        write_bytes(line.data + (b"\n" if line.is_ended else b""))

@@ -1,0 +1,142 @@
+"""Options that many commands share, to the settings and the archive they mean."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from plait.errors import UserError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+    from plait.archive import Archive
+    from plait.cli.output import Output
+    from plait.cli.settings import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class Request:
+    """What every command gets: the settings, the screen and the archive, made when needed."""
+
+    roots: tuple[str, ...] = ()
+    colour: str | None = None
+    has_pager: bool = True
+
+    @cached_property
+    def settings(self) -> "Settings":
+        """The settings of this run."""
+        from plait.cli.settings import load_settings
+
+        return load_settings(self.roots, self.colour, self.has_pager)
+
+    @cached_property
+    def output(self) -> "Output":
+        """The screen."""
+        from plait.cli.output import Output
+
+        return Output(self.settings)
+
+    @cached_property
+    def archive(self) -> "Archive":
+        """The sessions under the roots; none where nobody named a root and there is none."""
+        from plait.archive import Archive
+
+        roots = self.settings.roots
+        if self.settings.is_default_root:
+            roots = tuple(root for root in roots if root.exists())
+        return Archive(roots)
+
+
+def global_options(function: F) -> F:
+    """Adds `--root`, `--colour` and `--no-pager`; they may stand before or after the command."""
+
+    @click.option(
+        "--root",
+        "roots",
+        metavar="DIR",
+        multiple=True,
+        help="Where to look: a config folder, a projects folder, any folder of logs. Repeatable.",
+    )
+    @click.option(
+        "--colour",
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        help="Colours in the output.",
+    )
+    @click.option("--no-pager", is_flag=True, help="Never page the output.")
+    @wraps(function)
+    def wrapped(
+        *args: Any, roots: tuple[str, ...], colour: str | None, no_pager: bool, **kwargs: Any
+    ) -> Any:
+        ctx = click.get_current_context()
+        request = ctx.find_object(Request) or Request()
+        ctx.obj = Request(
+            roots=request.roots + roots,
+            colour=colour or request.colour,
+            has_pager=request.has_pager and not no_pager,
+        )
+        return function(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def filter_options(function: F) -> F:
+    """Adds `--project`, `--since` and `--until`."""
+    for option in (
+        click.option("--until", metavar="TIME", help="Only what began before this day or time."),
+        click.option(
+            "--since", metavar="TIME", help="Only what ended after: a day, a time, 7d, 12h, today."
+        ),
+        click.option("--project", metavar="NAME", help="Only projects with this in their name."),
+    ):
+        function = option(function)
+    return function
+
+
+def session_argument(function: F) -> F:
+    """Adds the SESSION that a command is about."""
+    return click.argument("session", shell_complete=complete_session)(function)
+
+
+def complete_session(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> "list[CompletionItem]":
+    """Offers the newest sessions whose id begins with what was typed."""
+    from click.shell_completion import CompletionItem as item  # noqa: N813
+
+    request = Request(roots=tuple(ctx.params.get("roots") or ()))
+    newest = [s for s in reversed(request.archive.sessions) if s.id.startswith(incomplete)][:30]
+    offers = [item(s.id, help=request.archive.facts(s).title or "") for s in newest]
+    if "latest".startswith(incomplete):
+        offers.insert(0, item("latest", help="the newest session"))
+    return offers
+
+
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def point_in_time(text: str | None, now: datetime) -> datetime | None:
+    """Returns the moment that a user names: `2026-11-15`, `2026-11-15T10:00`, `7d`, `today`."""
+    if text is None:
+        return None
+    midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
+    if text in ("today", "yesterday"):
+        return (midnight - timedelta(days=text == "yesterday")).astimezone(UTC)
+    if text[:-1].isdigit() and text[-1] in UNITS:
+        return now - timedelta(**{UNITS[text[-1]]: int(text[:-1])})
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UserError(
+            f"'{text}' is not a time",
+            "say a day (2026-11-15), a time (2026-11-15T10:00), 7d or today",
+        ) from None

@@ -1,0 +1,149 @@
+"""Results to the screen: tables, colours, pager, progress and JSON, all in one place.
+
+Results go to stdout, everything else to stderr. Text of the log is made safe on its way.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from plait.cli.settings import Settings
+from plait.cli.text import safe
+from plait.errors import PlaitError
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+T = TypeVar("T")
+PIPE_WIDTH = 100
+
+
+class Output:
+    """Writes for one run of the command."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @cached_property
+    def console(self) -> "Console":
+        """The screen, or what stands in for it in a pipe."""
+        return self._console(sys.stdout)
+
+    @cached_property
+    def stderr(self) -> "Console":
+        """Where notes and progress go."""
+        return self._console(sys.stderr)
+
+    def _console(self, stream: Any) -> "Console":
+        from rich.console import Console
+
+        colour = self.settings.colour
+        return Console(
+            file=stream,
+            force_terminal=True if colour == "always" else None,
+            no_color=colour == "never",
+            color_system=None if colour == "never" else "auto",
+            width=None if stream.isatty() else PIPE_WIDTH,
+            highlight=False,
+            emoji=False,
+            markup=False,
+            soft_wrap=False,
+        )
+
+    @property
+    def width(self) -> int:
+        """The columns there are to write in."""
+        return self.console.width
+
+    def json(self, value: object) -> None:
+        """Writes a value as indented JSON."""
+        data = msgspec.json.format(msgspec.json.encode(value, enc_hook=plain), indent=2)
+        write_bytes(data + b"\n")
+
+    def print(self, *parts: "RenderableType", style: str | None = None) -> None:
+        """Writes lines of text or a table."""
+        self.console.print(*(safe(p) if isinstance(p, str) else p for p in parts), style=style)
+
+    def note(self, text: str) -> None:
+        """Writes a line beside the results."""
+        self.stderr.print(safe(text), style="dim")
+
+    def table(self, *headings: str, right: Sequence[str] = (), wide: str | None = None) -> "Table":
+        """Returns an empty table with these headings, some of them aligned to the right."""
+        from rich.table import Table
+
+        table = Table(box=None, pad_edge=False, header_style="dim", expand=wide is not None)
+        for heading in headings:
+            table.add_column(
+                heading,
+                justify="right" if heading in right else "left",
+                no_wrap=heading != wide,
+                overflow="ellipsis",
+                ratio=1 if heading == wide else None,
+            )
+        return table
+
+    @contextmanager
+    def paged(self) -> Iterator[None]:
+        """Sends long output through the pager, where there is a screen and a pager."""
+        if not (sys.stdout.isatty() and self.settings.pager):
+            yield
+            return
+        with self.console.capture() as capture:
+            yield
+        text = capture.get()
+        if text.count("\n") < self.console.height:
+            write_bytes(text.encode("utf-8", "replace"))
+        else:
+            page(text, self.settings.pager)
+
+    def progress(self, items: Sequence[T], label: str) -> Iterable[T]:
+        """Yields the items, with a bar on the screen while that takes long."""
+        if len(items) < 2 or not sys.stderr.isatty():
+            return items
+        from rich.progress import track
+
+        return track(items, label, console=self.stderr, transient=True)
+
+
+def page(text: str, pager: str) -> None:
+    """Shows a text in a pager, or plainly where the pager cannot be started."""
+    import shlex
+    import subprocess
+
+    data = text.encode("utf-8", "replace")
+    try:
+        subprocess.run(shlex.split(pager), input=data, check=False)  # noqa: S603  the user's own
+    except (OSError, ValueError):
+        write_bytes(data)
+
+
+def write_bytes(data: bytes) -> None:
+    """Writes bytes to stdout as they are."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def plain(value: object) -> object:
+    """Returns the JSON form of a value that has none of its own."""
+    if isinstance(value, Path):
+        return str(value)
+    raise NotImplementedError(f"no JSON form for {type(value).__name__}")
+
+
+def print_error(error: PlaitError, *, as_json: bool) -> None:
+    """Writes an error and its hints: the one place that does."""
+    if as_json:
+        body = {"error": error.message, "hints": list(error.hints), "exit_code": error.exit_code}
+        print(msgspec.json.encode(body).decode(), file=sys.stderr)
+        return
+    print(f"error: {safe(error.message)}", file=sys.stderr)
+    for hint in error.hints:
+        print(f"hint: {safe(hint)}", file=sys.stderr)

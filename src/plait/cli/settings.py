@@ -1,0 +1,165 @@
+"""Options, environment and `config.toml` to settings: the one place that reads them.
+
+An option beats the environment, the environment beats the file, the file beats the default.
+
+    $CLAUDE_CONFIG_DIR       where Claude Code keeps its logs (default ~/.claude)
+    $PLAIT_ROOT              other roots, separated as in $PATH
+    $PLAIT_CONFIG            another config.toml
+    $PLAIT_CACHE_DIR         the index, which can be thrown away
+    $PLAIT_DATA_DIR          kept logs, journal and backups
+    $PLAIT_STATE_DIR         traces and what waits to be sent
+    $PLAIT_PAGER, $PAGER     the pager; an empty one means none
+    $NO_COLOR, $FORCE_COLOR  colours never, or always
+"""
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+from plait.errors import ConfigError
+
+Colour = Literal["auto", "always", "never"]
+COLOURS = ("auto", "always", "never")
+KEYS: dict[str, type] = {
+    "roots": list,
+    "cache_dir": str,
+    "data_dir": str,
+    "state_dir": str,
+    "pager": str,
+    "colour": str,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What was asked for, with nothing left to look up."""
+
+    roots: tuple[Path, ...]
+    is_default_root: bool
+    """Nobody named a root: its absence is no mistake."""
+    cache: Path
+    data: Path
+    state: Path
+    pager: str | None
+    colour: Colour
+    directory: Path
+    """Where the user stands."""
+
+    @property
+    def index(self) -> Path:
+        """The folder of the index of these roots: each set of roots has its own."""
+        names = "\0".join(sorted(os.path.realpath(root) for root in self.roots))
+        return self.cache / "index" / hashlib.sha256(names.encode()).hexdigest()[:16]
+
+
+def load_settings(
+    roots: Sequence[str] = (),
+    colour: str | None = None,
+    pager: bool = True,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """Returns the settings for one run."""
+    env = os.environ if environment is None else environment
+    config = read_config(config_path(env))
+    chosen = tuple(roots) or listed(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
+    return Settings(
+        roots=tuple(expanded(root, env) for root in chosen or (claude_folder(env),)),
+        is_default_root=not chosen,
+        cache=place(env, config, "cache"),
+        data=place(env, config, "data"),
+        state=place(env, config, "state"),
+        pager=chosen_pager(env, config) if pager else None,
+        colour=chosen_colour(colour, env, config),
+        directory=Path.cwd(),
+    )
+
+
+def config_path(env: Mapping[str, str]) -> Path:
+    """Returns where `config.toml` lies."""
+    named = env.get("PLAIT_CONFIG")
+    return expanded(named, env) if named else platform_folder("config") / "config.toml"
+
+
+def config_file() -> Path:
+    """Returns where `config.toml` lies in this run."""
+    return config_path(os.environ)
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Returns what `config.toml` says, or says what is wrong with it."""
+    try:
+        config = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read '{path}': {error}") from error
+    for key, value in config.items():
+        check_setting(path, key, value)
+    return config
+
+
+def check_setting(path: Path, key: str, value: object) -> None:
+    """Refuses a key that does not exist or a value of the wrong kind."""
+    if key not in KEYS:
+        near = get_close_matches(key, KEYS, n=1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
+        raise ConfigError(f"unknown setting '{key}' in '{path}'", hint)
+    strings = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if not (strings if KEYS[key] is list else isinstance(value, str)):
+        wanted = "a list of strings" if KEYS[key] is list else "a string"
+        raise ConfigError(f"setting '{key}' in '{path}' must be {wanted}")
+
+
+def claude_folder(env: Mapping[str, str]) -> str:
+    """Returns where Claude Code keeps its logs."""
+    return env.get("CLAUDE_CONFIG_DIR") or "~/.claude"
+
+
+def listed(text: str | None) -> tuple[str, ...]:
+    """Returns the parts of a list such as $PATH."""
+    return tuple(part for part in (text or "").split(os.pathsep) if part)
+
+
+def expanded(path: str, env: Mapping[str, str]) -> Path:
+    """Returns a path with `~` replaced by the home folder."""
+    home = env.get("HOME")
+    if home and (path == "~" or path.startswith("~/")):
+        return Path(home + path[1:])
+    return Path(path).expanduser()
+
+
+def place(env: Mapping[str, str], config: Mapping[str, Any], kind: str) -> Path:
+    """Returns one of Plait's own folders."""
+    named = env.get(f"PLAIT_{kind.upper()}_DIR") or config.get(f"{kind}_dir")
+    return expanded(named, env) if named else platform_folder(kind)
+
+
+def platform_folder(kind: str) -> Path:
+    """Returns the folder that the platform keeps for such things."""
+    import platformdirs
+
+    folder: Path = getattr(platformdirs, f"user_{kind}_path")("plait", appauthor=False)
+    return folder
+
+
+def chosen_pager(env: Mapping[str, str], config: Mapping[str, Any]) -> str | None:
+    """Returns the command that pages long output, None for none."""
+    for choice in (env.get("PLAIT_PAGER"), config.get("pager"), env.get("PAGER")):
+        if choice is not None:
+            return choice or None
+    return "less -FRX"
+
+
+def chosen_colour(option: str | None, env: Mapping[str, str], config: Mapping[str, Any]) -> Colour:
+    """Returns whether output is coloured."""
+    from_env = "never" if env.get("NO_COLOR") else "always" if env.get("FORCE_COLOR") else None
+    chosen = option or from_env or config.get("colour", "auto")
+    for colour in COLOURS:
+        if chosen == colour:
+            return colour  # type: ignore[return-value]
+    raise ConfigError(f"unknown colour '{chosen}'", f"known are {', '.join(COLOURS)}")

@@ -1,0 +1,94 @@
+"""Numbers, times and strings of the log to text that is safe and short."""
+
+import re
+import unicodedata
+from datetime import UTC, datetime, timedelta
+
+# Escape sequences of a log must not reach the terminal, nor may text run backwards.
+UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+UNITS = ("B", "KB", "MB", "GB", "TB")
+MINUTE, HOUR, DAY = 60, 3600, 86400
+
+
+def safe(text: str) -> str:
+    """Returns a text in which nothing commands the terminal."""
+    return UNSAFE.sub("\ufffd", text)
+
+
+def size(count: int) -> str:
+    """Writes a number of bytes for people."""
+    value, unit = float(count), UNITS[0]
+    for unit in UNITS:
+        if value < 1000 or unit == UNITS[-1]:
+            break
+        value /= 1000
+    return f"{count} B" if unit == "B" else f"{value:.{1 if value < 10 else 0}f} {unit}"
+
+
+def number(count: int) -> str:
+    """Writes a whole number with thin groups of three."""
+    return f"{count:,}".replace(",", " ")
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """Writes a number with its noun."""
+    return f"{number(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def ago(time: datetime, now: datetime) -> str:
+    """Says how long ago a moment was."""
+    seconds = (now - time).total_seconds()
+    if seconds < MINUTE:
+        return "just now"
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min ago"
+    if seconds < DAY:
+        return f"{int(seconds // HOUR)} h ago"
+    if seconds < 14 * DAY:
+        days = int(seconds // DAY)
+        return "yesterday" if days == 1 else f"{days} days ago"
+    return f"{time.astimezone():%Y-%m-%d}"
+
+
+def until(time: datetime, now: datetime) -> str:
+    """Says how soon a moment will be."""
+    left: timedelta = time - now
+    if left <= timedelta(0):
+        return "any time"
+    days = left.days
+    return "today" if days == 0 else "in 1 day" if days == 1 else f"in {days} days"
+
+
+def clipped(text: str, width: int) -> str:
+    """Shortens a text at a word, with an ellipsis, to a number of columns."""
+    if columns(text) <= width:
+        return text
+    kept, used = "", 0
+    for character in text:
+        used += columns(character)
+        if used > width - 1:
+            break
+        kept += character
+    word = kept.rpartition(" ")[0]
+    return (word if len(word) > len(kept) * 0.6 else kept).rstrip() + "…"
+
+
+def columns(text: str) -> int:
+    """Returns how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(letter_columns, text))
+
+
+def letter_columns(letter: str) -> int:
+    """Returns the columns of one character: none for a combining mark, two for a wide one."""
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def now() -> datetime:
+    """Returns the present moment."""
+    return datetime.now(UTC)

@@ -1,0 +1,57 @@
+"""What went wrong to a sentence, hints and an exit code.
+
+    PlaitError
+    ├─ UserError        exit 2   the request cannot be met as given
+    │  ├─ NoSuchSession
+    │  └─ AmbiguousSession
+    ├─ SourceError      exit 3   a file could not be read or written
+    ├─ ConfigError      exit 4   a setting is wrong
+    └─ MissingExtra     exit 5   a part is not installed
+
+Messages are one line, lower case, without a full stop, the subject in single quotes;
+a hint is something to type or to look at, two at the most.
+Odd data is never an error: it is a finding.
+"""
+
+
+class PlaitError(Exception):
+    """Carries the sentence for people and the hints that help them on."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *hints: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hints = hints[:2]
+
+
+class UserError(PlaitError):
+    """The request cannot be met as given."""
+
+    exit_code = 2
+
+
+class NoSuchSession(UserError):
+    """Nothing in the archive answers to that name."""
+
+
+class AmbiguousSession(UserError):
+    """Several sessions answer to that name."""
+
+
+class SourceError(PlaitError):
+    """A file could not be read or written."""
+
+    exit_code = 3
+
+
+class ConfigError(PlaitError):
+    """A setting is wrong."""
+
+    exit_code = 4
+
+
+class MissingExtra(PlaitError):
+    """A part of Plait is not installed."""
+
+    exit_code = 5

@@ -1,0 +1,23 @@
+"""Folders and files to lines: bytes on disk and where they lie."""
+
+from plait.line.discover import discover, root_at
+from plait.line.follow import Follower, Growth
+from plait.line.model import Discovery, Finding, Line, LogFile, Root
+from plait.line.slug import slug_of
+from plait.line.split import lines, read_slice, read_small
+
+__all__ = [
+    "Discovery",
+    "Finding",
+    "Follower",
+    "Growth",
+    "Line",
+    "LogFile",
+    "Root",
+    "discover",
+    "lines",
+    "read_slice",
+    "read_small",
+    "root_at",
+    "slug_of",
+]

@@ -1,0 +1,108 @@
+"""Roots to the log files that lie in them.
+
+    <config>/projects/<slug>/<session>.jsonl
+    <config>/projects/<slug>/<session>/subagents/agent-<id>.jsonl
+    <config>/projects/<slug>/<session>/subagents/workflows/<run>/agent-<id>.jsonl, journal.jsonl
+    <config>/projects/<slug>/agent-<id>.jsonl          older versions: beside the session
+
+A root may also be a projects folder, any folder with logs somewhere in it, or one file.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from plait.errors import SourceError
+from plait.line.model import Discovery, LogFile, Root
+
+SUFFIX = ".jsonl"
+AGENT = "agent-"
+JOURNAL = "journal.jsonl"
+SUBAGENTS = "subagents"
+
+
+def root_at(path: Path) -> Root:
+    """Returns the root at a path: a configuration folder, a folder of logs, or one file."""
+    if not path.exists():
+        raise SourceError(f"no such file or folder: '{path}'")
+    projects = path / "projects"
+    if projects.is_dir():
+        return Root(path, path, projects)
+    if path.name == "projects" and path.is_dir():
+        return Root(path, path.parent, path)
+    return Root(path, None, path)
+
+
+def discover(roots: Iterable[Root]) -> Discovery:
+    """Returns every log file under the roots, once, in the order of their paths."""
+    found: dict[str, LogFile] = {}
+    unread: list[Path] = []
+    for root in roots:
+        for path in log_paths(root.logs, unread):
+            try:
+                found.setdefault(os.path.realpath(path), log_file(path, path.stat()))
+            except OSError:  # gone since its folder was listed, or a link to nothing
+                unread.append(path)
+    return Discovery(tuple(sorted(found.values(), key=by_path)), tuple(unread))
+
+
+def by_path(file: LogFile) -> str:
+    """Returns the key that sorts files as people list them."""
+    return str(file.path)
+
+
+def log_paths(place: Path, unread: list[Path]) -> Iterator[Path]:
+    """Yields the log files at or below a place; notes the folders that cannot be read."""
+    if place.is_file():
+        yield place
+        return
+    waiting, seen = [str(place)], set[str]()
+    while waiting:
+        folder = waiting.pop()
+        real = os.path.realpath(folder)
+        if real in seen:  # a link that leads back
+            continue
+        seen.add(real)
+        for entry in entries_of(folder, unread):
+            if entry.name.endswith(SUFFIX) and not entry.is_dir():
+                yield Path(entry.path)
+            elif entry.is_dir():
+                waiting.append(entry.path)
+
+
+def entries_of(folder: str, unread: list[Path]) -> list[os.DirEntry[str]]:
+    """Returns what a folder holds, or notes that it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        unread.append(Path(folder))
+        return []
+
+
+def log_file(path: Path, status: os.stat_result) -> LogFile:
+    """Names a file by where it lies."""
+    home, run = session_folder(path)
+    is_agent = path.name.startswith(AGENT)
+    is_journal = path.name == JOURNAL and run is not None
+    session = home.name if home else (None if is_agent else path.stem)
+    return LogFile(
+        path=path,
+        kind="agent" if is_agent else "journal" if is_journal else "session",
+        project=(home or path).parent.name,
+        session=session,
+        agent=path.stem.removeprefix(AGENT) if is_agent else None,
+        run=run,
+        size=status.st_size,
+        modified=status.st_mtime,
+    )
+
+
+def session_folder(path: Path) -> tuple[Path | None, str | None]:
+    """Returns the session's folder and the workflow run that a side file belongs to."""
+    folder = path.parent
+    if folder.name == SUBAGENTS:
+        return folder.parent, None
+    if folder.parent.name == "workflows" and folder.parent.parent.name == SUBAGENTS:
+        return folder.parent.parent.parent, folder.name
+    return None, None

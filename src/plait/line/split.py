@@ -1,0 +1,99 @@
+"""A file to its lines, without ever holding more of it than its largest line.
+
+Only the newline byte ends a line: form feeds and U+2028 are content. Files are read in
+chunks rather than mapped, because a mapped file that another program cuts short kills
+the reader (docs/decisions/0002-read-in-chunks.md).
+"""
+
+from collections.abc import Iterator
+from io import FileIO
+from pathlib import Path
+
+from plait.errors import SourceError
+from plait.line.model import Line
+
+CHUNK = 1 << 19
+NEWLINE = ord(b"\n")
+
+
+def lines(
+    path: Path, *, offset: int = 0, number: int = 1, end: int | None = None
+) -> Iterator[Line]:
+    """Yields the lines of a file, in order, from an offset that begins a line to an end."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            file.seek(offset)
+            yield from split(file, offset, number, end)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def split(file: FileIO, offset: int, number: int, end: int | None = None) -> Iterator[Line]:
+    """Yields the lines that follow; the last one may lack its newline."""
+    parts: list[bytes] = []  # of a line that began in an earlier chunk
+    for buffer, filled in chunks(file, None if end is None else end - offset):
+        start = 0
+        view = memoryview(buffer)
+        while (stop := buffer.find(b"\n", start, filled)) >= 0:
+            data = bytes(view[start:stop])
+            if parts:
+                data = b"".join((*parts, data))
+                parts.clear()
+            yield Line(number, offset, data, True)
+            number += 1
+            offset += len(data) + 1
+            start = stop + 1
+        if start < filled:
+            parts.append(bytes(view[start:filled]))
+    if parts:
+        yield Line(number, offset, b"".join(parts), False)
+
+
+def chunks(file: FileIO, most: int | None) -> Iterator[tuple[bytearray, int]]:
+    """Yields one buffer again and again with the number of bytes that are new in it."""
+    buffer = bytearray(CHUNK)
+    while filled := file.readinto(buffer):
+        if most is not None:
+            filled = min(filled, most)
+            most -= filled
+        yield buffer, filled
+        if most == 0:
+            break
+
+
+def count_lines(path: Path) -> tuple[int, int]:
+    """Returns how many lines and how many bytes a file has, by its newlines alone."""
+    count, size, last = 0, 0, 0
+    try:
+        with path.open("rb", buffering=0) as file:
+            for buffer, filled in chunks(file, None):
+                count += buffer.count(b"\n", 0, filled)
+                size += filled
+                last = buffer[filled - 1]
+    except OSError as error:
+        raise unreadable(path, error) from error
+    return count + (size > 0 and last != NEWLINE), size
+
+
+def read_slice(path: Path, offset: int, length: int) -> bytes:
+    """Returns the bytes of one line whose place is known."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            return file.read(length)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def read_small(path: Path) -> bytes | None:
+    """Returns the bytes of a side file, None where there is none to be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def unreadable(path: Path, error: OSError) -> SourceError:
+    """Returns the error that says which file could not be read, and why."""
+    reason = (error.strerror or str(error)).lower()
+    return SourceError(f"cannot read '{path}': {reason}")

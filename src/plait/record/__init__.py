@@ -1,0 +1,34 @@
+"""Lines to records: decoded, typed, still the bytes they were."""
+
+from plait.record.chain import Assistant, Attachment, Progress, System, User
+from plait.record.message import Message, Text, Thinking, ToolResult, ToolUse, UnknownBlock, Usage
+from plait.record.read import Blank, Broken, Entry, entries, entry_of, read, record_of
+from plait.record.record import Record
+from plait.record.recover import Recovered
+from plait.record.state import Other, Summary
+
+__all__ = [
+    "Assistant",
+    "Attachment",
+    "Blank",
+    "Broken",
+    "Entry",
+    "Message",
+    "Other",
+    "Progress",
+    "Record",
+    "Recovered",
+    "Summary",
+    "System",
+    "Text",
+    "Thinking",
+    "ToolResult",
+    "ToolUse",
+    "UnknownBlock",
+    "Usage",
+    "User",
+    "entries",
+    "entry_of",
+    "read",
+    "record_of",
+]

@@ -1,0 +1,220 @@
+"""The `message` of a record to typed blocks, usage and text.
+
+Blocks of unknown kinds, and known ones of a wrong form, stay as they were in
+`UnknownBlock`; fields beyond the typed ones stay in the record's `fields`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from plait.record.convert import fitting, lenient
+
+
+class Text(Struct, frozen=True):
+    """Words of the user or the model."""
+
+    text: str
+    citations: list[Any] | None = None
+
+
+class Thinking(Struct, frozen=True):
+    """The model's reasoning; newer versions often keep the signature alone."""
+
+    thinking: str
+    signature: str | None = None
+
+
+class RedactedThinking(Struct, frozen=True):
+    """Reasoning that the API returned encrypted."""
+
+    data: str
+
+
+class ToolUse(Struct, frozen=True):
+    """A call of a tool."""
+
+    id: str
+    name: str
+    input: Any = None
+    caller: Any = None
+
+
+class ServerToolUse(Struct, frozen=True):
+    """A call of a tool that ran on the provider's side."""
+
+    id: str
+    name: str
+    input: Any = None
+
+
+class ToolResult(Struct, frozen=True):
+    """The answer to a call: a string, or blocks."""
+
+    tool_use_id: str
+    content: Any = None
+    is_error: bool | None = None
+
+
+class ToolReference(Struct, frozen=True):
+    """A tool that a tool search found."""
+
+    tool_name: str
+
+
+class Image(Struct, frozen=True):
+    """A picture, mostly as base64 data."""
+
+    source: dict[str, Any]
+
+
+class Document(Struct, frozen=True):
+    """A file handed to the model."""
+
+    source: dict[str, Any]
+    title: str | None = None
+
+
+class Fallback(Struct, frozen=True, rename={"from_": "from"}):
+    """The change to another model in mid-response."""
+
+    from_: dict[str, Any]
+    to: dict[str, Any]
+
+
+class AdvisorToolResult(Struct, frozen=True):
+    """The answer of a model that was asked for advice."""
+
+    tool_use_id: str
+    content: Any = None
+
+
+class UnknownBlock(Struct, frozen=True):
+    """A block of a kind not met before, or of a form that does not fit its kind."""
+
+    type: str | None
+    value: Any
+
+
+Block: TypeAlias = (
+    Text
+    | Thinking
+    | RedactedThinking
+    | ToolUse
+    | ServerToolUse
+    | ToolResult
+    | ToolReference
+    | Image
+    | Document
+    | Fallback
+    | AdvisorToolResult
+    | UnknownBlock
+)
+
+BLOCKS: dict[str, type[Struct]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "redacted_thinking": RedactedThinking,
+    "tool_use": ToolUse,
+    "server_tool_use": ServerToolUse,
+    "tool_result": ToolResult,
+    "tool_reference": ToolReference,
+    "image": Image,
+    "document": Document,
+    "fallback": Fallback,
+    "advisor_tool_result": AdvisorToolResult,
+}
+
+
+class CacheCreation(Struct, frozen=True):
+    """Tokens written to the cache, by how long it keeps them."""
+
+    ephemeral_5m_input_tokens: int = 0
+    ephemeral_1h_input_tokens: int = 0
+
+
+class ServerTools(Struct, frozen=True):
+    """Uses of the provider's own tools."""
+
+    web_search_requests: int = 0
+    web_fetch_requests: int = 0
+
+
+class Usage(Struct, frozen=True):
+    """What a response cost in tokens, as its line says."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    cache_creation: CacheCreation | None = None
+    server_tool_use: ServerTools | None = None
+    output_tokens_details: Any = None
+    service_tier: str | None = None
+    inference_geo: str | None = None
+    speed: str | None = None
+    iterations: Any = None
+    fallback_credit: Any = None
+
+
+class MessageFacts(Struct, frozen=True):
+    """What a message says of itself."""
+
+    id: str | None = None
+    type: str | None = None
+    role: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    stop_sequence: str | None = None
+    stop_details: Any = None
+    diagnostics: Any = None
+    container: Any = None
+    context_management: Any = None
+
+
+class Message(MessageFacts, frozen=True):
+    """An API message with its blocks; a string as content is one text block."""
+
+    content: tuple[Block, ...] = ()
+    usage: Usage | None = None
+
+    @property
+    def text(self) -> str:
+        """The words of its text blocks, a line break between two."""
+        return "\n".join(block.text for block in self.content if isinstance(block, Text))
+
+
+def message_of(value: Mapping[str, Any]) -> Message:
+    """Returns the typed message; what does not fit is left out of it."""
+    facts = lenient(value, MessageFacts)
+    usage = value.get("usage")
+    return Message(
+        **asdict(facts),
+        content=blocks_of(value.get("content")),
+        usage=lenient(usage, Usage) if isinstance(usage, Mapping) else None,
+    )
+
+
+def blocks_of(content: object) -> tuple[Block, ...]:
+    """Returns the blocks of a message or of a tool result."""
+    match content:
+        case None:
+            return ()
+        case str():
+            return (Text(content),)
+        case Sequence():
+            return tuple(block_of(block) for block in content)
+        case _:
+            return (UnknownBlock(None, content),)
+
+
+def block_of(value: object) -> Block:
+    """Returns one typed block, or an unknown one that keeps its value."""
+    if isinstance(value, str):
+        return Text(value)
+    kind = value.get("type") if isinstance(value, Mapping) else None
+    known = BLOCKS.get(kind) if isinstance(kind, str) else None
+    block = fitting(value, known) if known else None
+    return block or UnknownBlock(kind if isinstance(kind, str) else None, value)  # type: ignore[return-value]

@@ -1,0 +1,89 @@
+"""The small JSON files beside the logs to typed values."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Struct
+
+from plait.line import read_small
+from plait.record.convert import lenient
+from plait.record.decode import NotAnObject, object_of
+from plait.record.names import wire_name
+
+S = TypeVar("S", bound=Struct)
+
+CLEANUP_DAYS = 30
+
+
+class AgentMeta(Struct, frozen=True, rename=wire_name):
+    """What `agent-<id>.meta.json` says of a sub-agent."""
+
+    agent_type: str | None = None
+    description: str | None = None
+    call_id: str | None = None
+    name: str | None = None
+    model: str | None = None
+    spawn_depth: int | None = None
+    parent_agent_id: str | None = None
+    worktree_path: str | None = None
+    is_fork: bool | None = None
+
+
+class TitleFile(Struct, frozen=True, rename=wire_name):
+    """What `custom-title.json` says of a session."""
+
+    custom_title: str | None = None
+
+
+class RunningClient(Struct, frozen=True, rename=wire_name):
+    """What `sessions/<pid>.json` says of a client; it may have ended since."""
+
+    pid: int | None = None
+    session_id: str | None = None
+    cwd: str | None = None
+    status: str | None = None
+    started_at: int | float | str | None = None
+
+
+class ClientSettings(Struct, frozen=True, rename=wire_name):
+    """The settings of the client that bear on its logs."""
+
+    cleanup_period_days: int | float | None = None
+
+
+def agent_meta(log: Path) -> AgentMeta | None:
+    """Returns what is known of the agent whose log this is."""
+    return sidecar(log.with_suffix(".meta.json"), AgentMeta)
+
+
+def title_file(folder: Path) -> str | None:
+    """Returns the title that lies beside a session, in its folder."""
+    found = sidecar(folder / "custom-title.json", TitleFile)
+    return found.custom_title if found else None
+
+
+def running_clients(config: Path) -> tuple[RunningClient, ...]:
+    """Returns the clients that say they are running."""
+    try:
+        paths = sorted((config / "sessions").glob("*.json"))
+    except OSError:
+        return ()
+    return tuple(client for path in paths if (client := sidecar(path, RunningClient)))
+
+
+def cleanup_days(config: Path) -> float:
+    """Returns after how many days the client deletes a session."""
+    settings = sidecar(config / "settings.json", ClientSettings)
+    days = settings.cleanup_period_days if settings else None
+    return CLEANUP_DAYS if days is None else days
+
+
+def sidecar(path: Path, kind: type[S]) -> S | None:
+    """Returns a small JSON file as far as it fits, None where there is none."""
+    data = read_small(path)
+    if data is None:
+        return None
+    try:
+        return lenient(object_of(data), kind)
+    except NotAnObject:
+        return None

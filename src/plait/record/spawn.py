@@ -1,0 +1,96 @@
+"""Records and side files to what they say of the agents that a call sent out.
+
+call      {"name":"Agent","input":{"prompt":…,"name":…}}      the prompt and the name
+result    "toolUseResult":{"agentId":…} or {"runId":…}         the agent or the workflow run
+words     "agentId: a1b2c3 (use SendMessage …)"                where the result says no more
+meta      agent-<id>.meta.json {"toolUseId":…}                 the call itself
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from plait.errors import SourceError
+from plait.line import read_slice
+from plait.record.convert import lenient
+from plait.record.decode import NotAnObject, object_of
+from plait.record.message import ToolResult, blocks_of
+from plait.record.names import wire_name
+from plait.record.record import Record
+
+LARGEST_META = 1 << 20
+IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
+HINTS = (b"agentId: ", b'"teammate_id"', b'"runId"', b'"agent_id"')
+
+
+class AgentMeta(Struct, frozen=True, rename=wire_name):
+    """What the client notes beside an agent's log."""
+
+    agent_type: str | None = None
+    description: str | None = None
+    name: str | None = None
+    call_id: str | None = field(default=None, name="toolUseId")
+    parent_agent_id: str | None = None
+    spawn_depth: int | None = None
+    is_fork: bool | None = None
+
+
+class Named(NamedTuple):
+    """The agent, the workflow run or the teammate that a result names."""
+
+    agent: str | None
+    run: str | None
+    name: str | None
+    is_in_words: bool
+
+
+def agent_meta(log: Path) -> AgentMeta | None:
+    """Returns the notes beside an agent's log, None where there are none to read."""
+    try:
+        data = read_slice(log.with_suffix(".meta.json"), 0, LARGEST_META)
+        return lenient(object_of(data), AgentMeta)
+    except (SourceError, NotAnObject):
+        return None
+
+
+def named_by(record: Record) -> Named | None:
+    """Returns what a tool's result says that it started; decodes only where it may say so."""
+    if not may_name(record):
+        return None
+    view = record.fields.get("toolUseResult")
+    if isinstance(view, Mapping) and (found := in_view(view)):
+        return found
+    match = IN_WORDS.search(words_of(record))
+    return Named(match[1], None, None, is_in_words=True) if match else None
+
+
+def may_name(record: Record) -> bool:
+    """Tells by the bytes whether a result can name an agent besides the record's own."""
+    raw = record.raw
+    own = 1 if record.agent_id else 0
+    return raw.count(b'"agentId"') > own or any(hint in raw for hint in HINTS)
+
+
+def in_view(view: Mapping[str, Any]) -> Named | None:
+    """Returns what the client's own view of a result names."""
+    agent = text_of(view, "agentId") or text_of(view, "agent_id")
+    run = text_of(view, "runId")
+    name = text_of(view, "name") if "teammate_id" in view else None
+    return Named(agent, run, name, is_in_words=False) if agent or run or name else None
+
+
+def text_of(view: Mapping[str, Any], key: str) -> str | None:
+    """Returns a field where it is a text."""
+    value = view.get(key)
+    return value if isinstance(value, str) and value else None
+
+
+def words_of(record: Record) -> str:
+    """Returns the words of the results that a record carries."""
+    message = record.message
+    results = [one for one in message.content if isinstance(one, ToolResult)] if message else []
+    inner = (block for one in results for block in blocks_of(one.content))
+    return "\n".join(getattr(block, "text", "") for block in inner)

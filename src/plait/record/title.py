@@ -1,0 +1,60 @@
+"""Records of a session to its title and its first prompt.
+
+The title that the user gave, else the model's, else the newest prompt, else a summary
+whose leaf lies in the same file, else the first prompt.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from plait.record.chain import User
+from plait.record.prompt import is_human_prompt, prompt_text
+from plait.record.record import Record
+from plait.record.state import Summary
+
+TitleKind = Literal["custom", "ai", "last prompt", "summary", "first prompt"]
+
+
+@dataclass(slots=True)
+class TitleSearch:
+    """Takes records one by one and knows the title so far."""
+
+    custom: str | None = None
+    ai: str | None = None
+    last_prompt: str | None = None
+    first_prompt: str | None = None
+    summaries: dict[str, str] = field(default_factory=dict)
+    """Summaries by the leaf they describe: most are strays of other sessions."""
+    uuids: set[str] = field(default_factory=set)
+
+    def add(self, record: Record) -> None:
+        """Takes one record into account; of lines that repeat, the last counts."""
+        envelope = record.envelope
+        self.custom = envelope.custom_title or self.custom
+        self.ai = envelope.ai_title or self.ai
+        self.last_prompt = envelope.last_prompt or self.last_prompt
+        if envelope.uuid:
+            self.uuids.add(envelope.uuid)
+        match record:
+            case Summary(summary=str(summary), leaf_uuid=str(leaf)):
+                self.summaries[leaf] = summary
+            case User() if self.first_prompt is None and is_human_prompt(record):
+                self.first_prompt = one_line(prompt_text(record)) or "(an image)"
+
+    def title(self) -> tuple[str, TitleKind] | None:
+        """Returns the title and where it came from."""
+        if self.custom:
+            return one_line(self.custom), "custom"
+        if self.ai:
+            return one_line(self.ai), "ai"
+        if self.last_prompt:
+            return one_line(self.last_prompt), "last prompt"
+        for leaf, summary in reversed(self.summaries.items()):
+            if leaf in self.uuids:
+                return one_line(summary), "summary"
+        return (self.first_prompt, "first prompt") if self.first_prompt else None
+
+
+def one_line(text: str) -> str:
+    """Returns the words of a text with single spaces between them."""
+    return " ".join(text.split())

@@ -1,0 +1,244 @@
+"""The command, end to end: what it prints, and how it fails."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait.cli.app import COMMANDS, run
+from tests.archive.test_archive import ONE, SHOP, TWO, config, prompt, write
+
+__all__ = ["config"]
+
+
+@pytest.fixture(autouse=True)
+def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Gives the command an empty home, so that no test ever sees a real one."""
+    home = tmp_path_factory.mktemp("home")
+    for name in ("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_PAGER", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    for kind in ("CONFIG", "CACHE", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+    return home
+
+
+def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+    code = run([str(argument) for argument in arguments])
+    captured = capfd.readouterr()
+    assert (code, captured.err) == (0, "")
+    return captured.out
+
+
+def fails(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    code = run([str(argument) for argument in arguments])
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    return code, captured.err
+
+
+def test_help_names_every_command(capfd: pytest.CaptureFixture[str]) -> None:
+    text = out(capfd, "--help")
+    assert all(f"  {name} " in text for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_has_help(capfd: pytest.CaptureFixture[str], name: str) -> None:
+    assert out(capfd, name, "--help").startswith("Usage: plait")
+
+
+def test_ls_shows_projects_and_sessions(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    lines = [line.rstrip() for line in out(capfd, "ls", "--root", config).splitlines()]
+    assert lines[0] == "/home/dev/shop"
+    assert lines[1].split() == ["session", "title", "ended", "entries", "size", "agents"]
+    assert lines[2].startswith("11111111  The basket")
+    assert lines[3].startswith("12222222  write tests")
+    assert lines[-1] == f"2 sessions in 1 project, 4 entries, {lines[-1].rpartition(', ')[2]}"
+
+
+def test_ls_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    rows = json.loads(out(capfd, "ls", "--json", "--root", config))
+    assert [row["session"] for row in rows] == [ONE, TWO]
+    assert {"session", "project", "path", "title", "started", "ended", "entries", "bytes"} <= {
+        *rows[0]
+    }
+    assert rows[0]["project"] == SHOP
+    assert rows[0]["live"] is False
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--sort", "title"], ["The basket", "write tests"]),
+        (["--sort", "title", "-r"], ["write tests", "The basket"]),
+        (["--sort", "size"], ["The basket", "write tests"]),
+        (["--since", "2026-11-01T10:30:00Z"], ["The basket"]),
+        (["--until", "2026-11-01T09:00:00Z"], []),
+        (["--since", "10000w"], ["The basket", "write tests"]),
+        (["--limit", "1"], ["The basket"]),
+        (["--project", "shop"], ["The basket", "write tests"]),
+        (["--project", "elsewhere"], []),
+        (["shop", "nothing"], ["The basket", "write tests"]),
+        (["--live"], []),
+        (["--expiring"], []),
+    ],
+)
+def test_ls_sorts_and_filters(
+    capfd: pytest.CaptureFixture[str], config: Path, options: list[str], expected: list[str]
+) -> None:
+    rows = json.loads(out(capfd, "ls", "--json", "--root", config, *options))
+    assert [row["title"] for row in rows] == expected
+
+
+def test_ls_marks_what_will_be_deleted(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    write(config / "projects" / SHOP / f"{ONE}.jsonl", prompt("old", ONE), age=28 * 86400)
+    assert "† in 1 day  old" in out(capfd, "ls", "--root", config)
+    assert "1 session will be deleted" in " ".join(out(capfd, "--root", config).split())
+
+
+def test_text_of_the_log_cannot_command_the_terminal(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write(tmp_path / "a.jsonl", prompt("\x1b[31mred\x07 \u202eback [bold]x[/bold]", ONE))
+    text = out(capfd, "ls", "--root", tmp_path, "--colour", "never")
+    assert "\ufffd[31mred\ufffd \ufffdback [bold]x[/bold]" in text
+    assert "\x1b" not in text
+
+
+def test_the_overview_says_what_there_is(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    text = out(capfd, "--root", config)
+    assert text.startswith("1 project · 2 sessions · 2 sub-agents · 4 entries · ")
+    assert f"plait ls --root {config}" in text
+
+
+def test_the_gallery_is_shown_where_there_is_nothing(
+    capfd: pytest.CaptureFixture[str], config: Path, nobodys_home: Path
+) -> None:
+    assert "no sessions in" in out(capfd)
+    assert "examples gallery" in out(capfd, "--gallery", config)
+
+
+def test_doctor_accounts_for_every_line(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    torn = config / "projects" / SHOP / "torn.jsonl"
+    torn.write_bytes(b'{"type":"user"}\n\n{"type":"us')
+    report = json.loads(out(capfd, "doctor", "--json", "--root", config))
+    assert report["lines"] == report["records"] + report["blank"] + report["broken"] == 9
+    assert (report["files"], report["balanced"], report["recovered"]) == (5, True, 0)
+    assert report["findings"] == [
+        {
+            "code": "broken line",
+            "sentence": "torn: the line does not end",
+            "file": str(torn),
+            "line": 3,
+            "uuid": None,
+        }
+    ]
+    text = out(capfd, "doctor", torn)
+    assert "the account balances: nothing is lost" in text
+    assert f"{torn}:3: torn: the line does not end" in text
+
+
+def test_doctor_takes_the_inventory(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    (one, two) = json.loads(out(capfd, "doctor", "--inventory", "--json", "--root", config))
+    assert (one["session"], one["lines"], one["human_turns"]) == (ONE, 3, 2)
+    assert one["versions"] == {"2.1.325": 1, "2.1.326": 1}
+    assert two["types"] == {"user": 1}
+    assert "Stop reasons" in out(capfd, "doctor", "--inventory", "--root", config)
+
+
+def test_cat_gives_back_the_bytes(config: Path) -> None:
+    path = config / "projects" / SHOP / f"{ONE}.jsonl"
+    path.write_bytes(b'{ "type":"user" }\r\n\xff\n\n{"torn')
+    done = subprocess.run(
+        [sys.executable, "-m", "plait", "cat", ONE, "--root", config],
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == path.read_bytes()
+
+
+def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    whole = out(capfd, "cat", ONE, "--root", config).splitlines()
+    assert out(capfd, "cat", ONE, "--line", 2, "--root", config).splitlines() == whole[1:2]
+    assert out(capfd, "cat", ONE, "--line", "2-", "--root", config).splitlines() == whole[1:]
+    assert (
+        out(capfd, "cat", "basket", "--uuid", "u-and", "--root", config).splitlines() == whole[1:2]
+    )
+    pretty = out(capfd, "cat", ONE, "--line", 3, "--pretty", "--root", config)
+    assert pretty.startswith('{\n  "type": "custom-title",\n')
+    agent = out(capfd, "cat", TWO, "--agent", "a1", "--root", config)
+    assert json.loads(agent)["agentId"] == "a1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "error"),
+    [
+        (["cat", "zebra"], 2, "error: no session is called 'zebra'\nhint: `plait ls` lists"),
+        (["cat", ONE, "--line", "99"], 2, "error: no line 99 in '"),
+        (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: say `--line 12`"),
+        (["cat", ONE, "--uuid", "nope"], 2, "error: no record 'nope' in '"),
+        (["cat", TWO, "--agent", "zz"], 2, "error: no agent of this session is called 'zz'"),
+        (["cat"], 2, "error: missing argument 'SESSION'\nhint: `plait cat --help`"),
+        (["lss"], 2, "error: no such command 'lss'"),
+        (["ls", "--nope"], 2, "error: no such option"),
+        (["ls", "--since", "soon"], 2, "error: 'soon' is not a time\nhint: say a day"),
+        (
+            ["ls", "--root", "/nowhere/at/all"],
+            3,
+            "error: no such file or folder: '/nowhere/at/all'",
+        ),
+    ],
+)
+def test_errors_are_one_line_with_hints(
+    capfd: pytest.CaptureFixture[str], config: Path, arguments: list[str], code: int, error: str
+) -> None:
+    failed, text = fails(capfd, *arguments, "--root", config)
+    assert failed == code
+    assert text.startswith(error)
+
+
+def test_errors_as_json_have_the_same_fields(
+    capfd: pytest.CaptureFixture[str], config: Path
+) -> None:
+    code, text = fails(capfd, "ls", "--json", "--since", "soon", "--root", config)
+    report = json.loads(text)
+    assert (report["error"], report["exit_code"]) == ("'soon' is not a time", code)
+    assert len(report["hints"]) == 1
+
+
+def test_root_may_stand_before_the_command(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    assert len(json.loads(out(capfd, "--root", config, "ls", "--json"))) == 2
+
+
+def test_completion_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert "_PLAIT_COMPLETE" in out(capfd, "completion", "bash")
+
+
+def test_sessions_are_completed(config: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "plait"],
+        env={
+            "_PLAIT_COMPLETE": "bash_complete",
+            "COMP_WORDS": "plait cat 11",
+            "COMP_CWORD": "2",
+            "PLAIT_ROOT": str(config),
+            "HOME": str(config),
+            "PYTHONPATH": ":".join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ONE in done.stdout
+
+
+def test_a_closed_pipe_is_no_error(config: Path) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m plait cat {ONE} --root {config} | head -c 10"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""

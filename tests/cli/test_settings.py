@@ -1,0 +1,88 @@
+"""Options, environment and file to settings."""
+
+from pathlib import Path
+
+import pytest
+
+from plait.cli.settings import Settings, load_settings
+from plait.errors import ConfigError
+
+
+def loaded(tmp_path: Path, toml: str = "", roots: tuple[str, ...] = (), **env: str) -> Settings:
+    path = tmp_path / "config.toml"
+    path.write_text(toml)
+    return load_settings(roots, environment={"HOME": "/h", "PLAIT_CONFIG": str(path), **env})
+
+
+def test_an_option_beats_the_environment_beats_the_file_beats_the_default(tmp_path: Path) -> None:
+    toml = 'roots = ["~/from-file"]'
+    assert loaded(tmp_path).roots == (Path("/h/.claude"),)
+    assert loaded(tmp_path, CLAUDE_CONFIG_DIR="/c").roots == (Path("/c"),)
+    assert loaded(tmp_path, toml, CLAUDE_CONFIG_DIR="/c").roots == (Path("/h/from-file"),)
+    assert loaded(tmp_path, toml, PLAIT_ROOT="/a:/b").roots == (Path("/a"), Path("/b"))
+    assert loaded(tmp_path, toml, ("/o",), PLAIT_ROOT="/a").roots == (Path("/o"),)
+
+
+def test_only_a_root_that_nobody_named_may_be_missing(tmp_path: Path) -> None:
+    assert loaded(tmp_path).is_default_root
+    assert not loaded(tmp_path, roots=("/x",)).is_default_root
+
+
+def test_plaits_own_folders_can_be_moved(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, 'data_dir = "/d"', PLAIT_CACHE_DIR="/cache")
+    assert (settings.cache, settings.data) == (Path("/cache"), Path("/d"))
+    assert settings.state.name == "plait"
+
+
+def test_each_set_of_roots_has_an_index_of_its_own(tmp_path: Path) -> None:
+    one = loaded(tmp_path, roots=("/a", "/b"))
+    assert one.index == loaded(tmp_path, roots=("/b", "/a")).index
+    assert one.index != loaded(tmp_path, roots=("/a",)).index
+    assert one.index.is_relative_to(one.cache)
+
+
+@pytest.mark.parametrize(
+    ("env", "toml", "colour"),
+    [
+        ({}, "", "auto"),
+        ({"NO_COLOR": "1"}, "", "never"),
+        ({"FORCE_COLOR": "1"}, "", "always"),
+        ({}, 'colour = "never"', "never"),
+    ],
+)
+def test_colours(tmp_path: Path, env: dict[str, str], toml: str, colour: str) -> None:
+    assert loaded(tmp_path, toml, (), **env).colour == colour
+
+
+@pytest.mark.parametrize(
+    ("env", "toml", "pager"),
+    [
+        ({}, "", "less -FRX"),
+        ({"PAGER": "more"}, "", "more"),
+        ({"PAGER": "more", "PLAIT_PAGER": ""}, "", None),
+        ({"PAGER": "more"}, 'pager = "most"', "most"),
+    ],
+)
+def test_pagers(tmp_path: Path, env: dict[str, str], toml: str, pager: str | None) -> None:
+    assert loaded(tmp_path, toml, (), **env).pager == pager
+
+
+@pytest.mark.parametrize(
+    ("toml", "message", "hint"),
+    [
+        ("root = []", "unknown setting 'root'", "did you mean 'roots'?"),
+        ("zzz = 1", "unknown setting 'zzz'", "known are roots"),
+        ('roots = "x"', "setting 'roots' in .* must be a list of strings", None),
+        ("roots = [1]", "setting 'roots' in .* must be a list of strings", None),
+        ("pager = 1", "setting 'pager' in .* must be a string", None),
+        ("= 1", "cannot read", None),
+        ('colour = "blue"', "unknown colour 'blue'", "known are auto, always, never"),
+    ],
+)
+def test_a_wrong_setting_is_explained(
+    tmp_path: Path, toml: str, message: str, hint: str | None
+) -> None:
+    with pytest.raises(ConfigError, match=message) as caught:
+        loaded(tmp_path, toml)
+    if hint:
+        assert caught.value.hints[0].startswith(hint)

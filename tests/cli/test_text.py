@@ -1,0 +1,77 @@
+"""Numbers, times and strings to text."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from plait.cli.options import point_in_time
+from plait.cli.text import ago, clipped, columns, counted, number, safe, size, until
+
+NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (43_000_000, "43 MB"), (10**13, "10 TB")],
+)
+def test_sizes(count: int, text: str) -> None:
+    assert size(count) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (5, "just now"),
+        (300, "5 min ago"),
+        (7200, "2 h ago"),
+        (86400 * 1.5, "yesterday"),
+        (86400 * 5, "5 days ago"),
+        (86400 * 40, "2026-10-06"),
+    ],
+)
+def test_how_long_ago(seconds: float, text: str) -> None:
+    assert ago(NOW - timedelta(seconds=seconds), NOW) == text
+
+
+@pytest.mark.parametrize(
+    ("days", "text"), [(-1, "any time"), (0.5, "today"), (1.5, "in 1 day"), (3.1, "in 3 days")]
+)
+def test_how_soon(days: float, text: str) -> None:
+    assert until(NOW + timedelta(days=days), NOW) == text
+
+
+def test_numbers_and_nouns() -> None:
+    assert number(1234567) == "1 234 567"
+    assert counted(1, "entry", "entries") == "1 entry"
+    assert counted(2, "entry", "entries") == "2 entries"
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "expected"),
+    [
+        ("short", 10, "short"),
+        ("a longer sentence", 10, "a longer…"),
+        ("abcdefghijkl", 6, "abcde…"),
+        ("漢字漢字漢字", 7, "漢字漢…"),
+    ],
+)
+def test_clipping_at_words(text: str, width: int, expected: str) -> None:
+    assert clipped(text, width) == expected
+    assert columns(expected) <= width
+
+
+def test_nothing_commands_the_terminal() -> None:
+    assert safe("a\x1b]0;x\x07b\nc\td\x9b\u202e") == "a\ufffd]0;x\ufffdb\nc\td\ufffd\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("7d", NOW - timedelta(days=7)),
+        ("12h", NOW - timedelta(hours=12)),
+        ("2026-11-01T10:00:00Z", datetime(2026, 11, 1, 10, tzinfo=UTC)),
+        (None, None),
+    ],
+)
+def test_points_in_time(text: str | None, moment: datetime | None) -> None:
+    assert point_in_time(text, NOW) == moment

@@ -1,0 +1,77 @@
+"""The documents to what they describe: nothing is undocumented, no link leads nowhere."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from plait import errors
+from plait.cli.app import COMMANDS, app
+from plait.cli.settings import KEYS
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+VARIABLE = re.compile(r"\$(\w+)")
+
+
+def command(name: str) -> click.Command:
+    found = app.get_command(click.Context(app), name)
+    assert found is not None
+    return found
+
+
+def guide(name: str) -> str:
+    return (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_command_and_option_is_in_the_guide(name: str) -> None:
+    text = guide(name)
+    general = guide("options")
+    for parameter in command(name).params:
+        if isinstance(parameter, click.Option):
+            option = max(parameter.opts, key=len)
+            assert f"`{option}" in text or f"`{option}" in general, option
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_short_help_is_the_commands_own(name: str) -> None:
+    assert (command(name).help or "").split("\n\n")[0].replace("\n", " ").strip()
+    assert COMMANDS[name][1].endswith(".")
+
+
+def test_every_setting_is_in_the_guide() -> None:
+    text = guide("config")
+    assert [key for key in KEYS if f"`{key}`" not in text] == []
+    from plait.cli import settings
+
+    variables = set(VARIABLE.findall(settings.__doc__ or "")) - {"PATH"}
+    assert [name for name in sorted(variables) if f"`${name}`" not in text] == []
+
+
+def test_every_error_is_in_the_guide() -> None:
+    text = guide("errors")
+    for name, value in vars(errors).items():
+        if isinstance(value, type) and issubclass(value, errors.PlaitError):
+            assert f"`{name}`" in text, name
+
+
+@pytest.mark.parametrize("path", DOCS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path) -> None:
+    for target in LINK.findall(path.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (path.parent / target).exists(), target
+
+
+def test_every_package_is_on_the_map() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    packages = [path.parent.name for path in (ROOT / "src" / "plait").glob("*/__init__.py")]
+    assert [name for name in packages if f"`{name}`" not in text] == []
+
+
+def test_decisions_are_numbered_once() -> None:
+    names = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("*.md"))
+    numbers = [name[:4] for name in names if name[:4].isdigit()]
+    assert len(numbers) == len(set(numbers))

@@ -1,0 +1,142 @@
+"""The code to the rules of the house: purpose lines, docstrings, sizes, surface, words."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import plait
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "plait"
+MODULES = sorted(SOURCE.rglob("*.py"))
+MOST_LINES = 300
+MOST_FUNCTION_LINES = 40
+
+# A size over the limit needs a reason.
+LONG_MODULES = {
+    "record/attachments.py": "a table of fifty kinds, one class each",
+    "record/state.py": "a table of forty kinds, one class each",
+    "record/results.py": "a table of twenty-six forms, one class each",
+}
+LONG_FUNCTIONS: dict[str, str] = {}
+BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
+BANNED_PREFIXES = ("get_", "do_", "handle_", "process_")
+NAMED_BY_OTHERS = {"get_command"}  # click's own
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_says_its_purpose_in_its_first_line(path: Path) -> None:
+    text = ast.get_docstring(parsed(path))
+    assert text, "no docstring"
+    first = text.splitlines()[0]
+    assert len(first) <= 100
+    assert first.rstrip().endswith((".", ":", "…"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_public_names_have_docstrings(path: Path) -> None:
+    missing = [
+        node.name
+        for node in parsed(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+        and not ast.get_docstring(node)
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_modules_and_functions_stay_small(path: Path) -> None:
+    if name_of(path) not in LONG_MODULES:
+        assert path.read_text(encoding="utf-8").count("\n") <= MOST_LINES
+    long = [
+        node.name
+        for node in functions(path)
+        if (node.end_lineno or 0) - node.body[0].lineno + 1 > MOST_FUNCTION_LINES
+        and f"{name_of(path)}:{node.name}" not in LONG_FUNCTIONS
+    ]
+    assert long == []
+
+
+def test_excuses_are_needed() -> None:
+    for name in LONG_MODULES:
+        assert (SOURCE / name).read_text(encoding="utf-8").count("\n") > MOST_LINES
+    for place in LONG_FUNCTIONS:
+        name, _, function = place.partition(":")
+        assert function in {node.name for node in functions(SOURCE / name)}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_names_say_what_things_are(path: Path) -> None:
+    assert not BANNED_NAMES & {path.stem, path.parent.name}
+    names = {node.name for node in functions(path)} - NAMED_BY_OTHERS
+    assert [name for name in names if name.startswith(BANNED_PREFIXES)] == []
+
+
+def test_the_public_surface_is_this() -> None:
+    assert sorted(plait.__all__) == sorted(PUBLIC)
+    for name in PUBLIC:
+        assert getattr(plait, name)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        plait.nothing  # noqa: B018
+
+
+PUBLIC = """
+    Archive Assistant Attachment Broken Message Other PlaitError Progress Record Summary System
+    Text Thinking ToolResult ToolUse UnknownBlock Usage User entries read
+""".split()
+
+COMMITTED = [
+    path
+    for folder in ("src", "tests", "docs", "bench", "examples", "tools", ".ci")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in {".py", ".md", ".txt", ".sh", ".toml", ""}
+    and path.is_file()
+    and "__pycache__" not in path.parts
+] + [ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "pyproject.toml")]
+HOME_PATH = re.compile(r"/(?:root|work)/\w")
+
+
+def test_no_file_names_a_machine_or_a_registry() -> None:
+    hosts = ("pypi" + ".org", "registry." + "npmjs", "pythonhosted" + ".org")
+    for path in COMMITTED:
+        text = path.read_text(encoding="utf-8", errors="replace")
+        assert not any(host in text for host in hosts), path
+        if path != Path(__file__).resolve():
+            assert not HOME_PATH.search(text), path
+
+
+def test_only_the_settings_know_the_environment() -> None:
+    for path in MODULES:
+        text = path.read_text(encoding="utf-8")
+        if name_of(path) != "cli/settings.py":
+            assert not re.search(r"os\.environ|getenv|Path\.home|expanduser", text), path
+
+
+def test_only_the_tests_and_benchmarks_know_the_real_logs() -> None:
+    for path in COMMITTED:
+        place = path.relative_to(ROOT).as_posix()
+        if (
+            place == "tests/conftest.py"
+            or place.startswith("bench/")
+            or path == Path(__file__).resolve()
+        ):
+            continue
+        assert "PLAIT" + "_SHARED" not in path.read_text(encoding="utf-8", errors="replace"), place

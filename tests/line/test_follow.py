@@ -1,0 +1,97 @@
+"""A growing file to its new lines."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.line import Follower, Line, lines
+
+
+def data(follower: Follower) -> list[bytes]:
+    return [line.data for line in follower.look().lines]
+
+
+def test_lines_are_given_once_each_when_they_are_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\ntw")
+    follower = Follower(path)
+    assert data(follower) == [b"one"]
+    assert data(follower) == []
+    with path.open("ab") as file:
+        file.write(b"o\nthree\n")
+    assert data(follower) == [b"two", b"three"]
+    assert (follower.offset, follower.number) == (14, 4)
+
+
+def test_it_can_begin_at_an_offset(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\ntwo\n")
+    follower = Follower(path, offset=4, number=2)
+    assert [tuple(line) for line in follower.look().lines] == [(2, 4, b"two", True)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda path: path.write_bytes(b"x\n"), id="cut"),
+        pytest.param(lambda path: path.write_bytes(b"other\nlines and more\n"), id="cut and grown"),
+        pytest.param(
+            lambda path: (path.with_suffix(".new").write_bytes(b"one\ntwo\nnew\n"),
+                          path.with_suffix(".new").replace(path)),
+            id="replaced by a copy that begins alike",
+        ),
+        pytest.param(
+            lambda path: (path.unlink(), path.write_bytes(b"again\n")), id="deleted and made anew"
+        ),
+    ],
+)  # fmt: skip
+def test_another_file_in_its_place_begins_anew(tmp_path: Path, change: object) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\ntwo\n")
+    follower = Follower(path)
+    follower.look()
+    assert callable(change)
+    change(path)
+    growth = follower.look()
+    assert growth.is_restarted
+    assert list(growth.lines) == list(lines(path))
+
+
+def test_deletion_is_said_and_survived(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\n")
+    follower = Follower(path)
+    follower.look()
+    path.unlink()
+    assert follower.look().is_gone
+    path.write_bytes(b"one\n")
+    growth = follower.look()
+    assert growth.is_restarted
+    assert [line.data for line in growth.lines] == [b"one"]
+
+
+def test_a_file_that_is_not_there_yet_can_be_followed(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    follower = Follower(path)
+    assert follower.look().is_gone
+    path.write_bytes(b"one\n")
+    assert data(follower) == [b"one"]
+
+
+@given(st.lists(st.binary(max_size=12), max_size=12))
+def test_growth_in_any_pieces_equals_reading_at_once(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
+) -> None:
+    path = tmp_path_factory.mktemp("grow") / "a.jsonl"
+    path.touch()
+    follower = Follower(path)
+    seen: list[Line] = []
+    for piece in pieces:
+        with path.open("ab") as file:
+            file.write(piece)
+        growth = follower.look()
+        assert not growth.is_restarted
+        seen += growth.lines
+    assert seen == [line for line in lines(path) if line.is_ended]

@@ -1,0 +1,128 @@
+"""Who typed a record, and what a session is called."""
+
+import json
+from typing import Any
+
+import pytest
+
+from plait.record import record_of
+from plait.record.prompt import is_human_prompt, prompt_text
+from plait.record.results import AgentResult, BashResult, ReadResult, tool_use_result_of
+from plait.record.time import moment
+from plait.record.title import TitleSearch
+
+
+def user(content: object, **fields: object) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": content}, **fields}
+
+
+TEXT = {"type": "text", "text": "look at this"}
+IMAGE = {"type": "image", "source": {"type": "base64", "data": ""}}
+NOTE = {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"}
+
+
+# checklist: S25, S26, S30, F4, F15, T9, T10
+@pytest.mark.parametrize(
+    ("fields", "is_human"),
+    [
+        (user("fix the bug"), True),
+        (user([TEXT]), True),
+        (user([IMAGE]), True),
+        (user([IMAGE, TEXT]), True),
+        (user([NOTE, TEXT]), True),
+        (user([NOTE]), False),
+        (user("fix it", origin={"kind": "human"}), True),
+        (user("fix it", origin={"kind": "peer"}), False),
+        (user("x", isMeta=True), False),
+        (user("x", isCompactSummary=True), False),
+        (user("x", isVisibleInTranscriptOnly=True), False),
+        (user("x", sourceToolUseID="toolu_1"), False),
+        (user("x", toolUseResult={"stdout": ""}), False),
+        (user([{"type": "tool_result", "tool_use_id": "t"}]), False),
+        (user([{"type": "tool_result", "tool_use_id": "t"}, TEXT]), False),
+        (user("  "), False),
+        (user("<command-name>/clear</command-name>"), False),
+        (user("<local-command-stdout>ok</local-command-stdout>"), False),
+        (user("<bash-input>ls</bash-input>"), False),
+        (user("<task-notification>done</task-notification>"), False),
+        (user('<teammate-message teammate_id="x">hi</teammate-message>'), False),
+        (user("<system-reminder>x</system-reminder>"), False),
+        (user("[Request interrupted by user]"), False),
+        (user("<html> is what I want to talk about"), True),
+        ({"type": "assistant", "message": {"content": "hi"}}, False),
+    ],
+)
+def test_a_prompt_is_what_a_person_typed(fields: dict[str, Any], is_human: bool) -> None:
+    assert is_human_prompt(record_of(json.dumps(fields).encode())) is is_human
+
+
+def test_what_the_editor_added_is_no_part_of_the_prompt() -> None:
+    record = record_of(json.dumps(user([NOTE, TEXT])).encode())
+    assert prompt_text(record) == "look at this"
+
+
+def title(*lines: dict[str, Any]) -> tuple[str, str] | None:
+    search = TitleSearch()
+    for fields in lines:
+        search.add(record_of(json.dumps(fields).encode()))
+    return search.title()
+
+
+PROMPT = user("first\n prompt", uuid="u1")
+SUMMARY = {"type": "summary", "summary": "A summary", "leafUuid": "u1"}
+LAST = {"type": "last-prompt", "lastPrompt": "newest prompt"}
+AI = {"type": "ai-title", "aiTitle": "By the model"}
+CUSTOM = {"type": "custom-title", "customTitle": "By the user"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([], None),
+        ([user("meta", isMeta=True), PROMPT, user("second")], ("first prompt", "first prompt")),
+        ([SUMMARY, PROMPT], ("A summary", "summary")),
+        ([{**SUMMARY, "leafUuid": "elsewhere"}, PROMPT], ("first prompt", "first prompt")),
+        ([LAST, SUMMARY, PROMPT], ("newest prompt", "last prompt")),
+        ([LAST, {"type": "last-prompt", "leafUuid": "x"}], ("newest prompt", "last prompt")),
+        ([AI, LAST, PROMPT], ("By the model", "ai")),
+        ([CUSTOM, AI, LAST], ("By the user", "custom")),
+        ([CUSTOM, {**CUSTOM, "customTitle": "Renamed"}], ("Renamed", "custom")),
+    ],
+)
+def test_the_surest_title_counts(
+    lines: list[dict[str, Any]], expected: tuple[str, str] | None
+) -> None:
+    assert title(*lines) == expected
+
+
+@pytest.mark.parametrize(
+    ("stamp", "text"),
+    [
+        ("2026-11-01T10:00:01.000Z", "2026-11-01 10:00:01+00:00"),
+        ("2026-11-01T12:00:01+02:00", "2026-11-01 10:00:01+00:00"),
+        ("2026-11-01T10:00:01", "2026-11-01 10:00:01+00:00"),
+        (1793527201, "2026-11-01 10:00:01+00:00"),
+        (1793527201000, "2026-11-01 10:00:01+00:00"),
+        ("nonsense", "None"),
+        (1e300, "None"),
+        (None, "None"),
+    ],
+)
+def test_moments(stamp: str | float | None, text: str) -> None:
+    assert str(moment(stamp)) == text
+
+
+# checklist: F17, F18, F19, F45, P17, P48, P50, P54, P60
+def test_tool_use_results_by_their_form() -> None:
+    read = tool_use_result_of({"type": "text", "file": {"filePath": "a.py"}})
+    assert isinstance(read, ReadResult)
+    bash = tool_use_result_of({"stdout": "x", "stderr": "", "interrupted": False, "isImage": 5})
+    assert isinstance(bash, BashResult)
+    assert (bash.stdout, bash.is_image) == ("x", None)
+    agent = tool_use_result_of({"agentId": "a1", "status": "completed", "totalTokens": 5})
+    assert isinstance(agent, AgentResult)
+    assert (agent.agent_id, agent.total_tokens) == ("a1", 5)
+    assert tool_use_result_of("Error: x") == "Error: x"
+    assert tool_use_result_of([1]) == [1]
+    assert tool_use_result_of({"odd": 1}) == {"odd": 1}
+    assert tool_use_result_of(None) is None

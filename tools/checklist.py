@@ -1,0 +1,50 @@
+"""Marks in the tests to the last column of docs/checklist.md.
+
+    python -m tools.checklist
+
+A test says `# checklist: D45, S3`; this writes its name into those rows. A row that is
+overruled keeps its reason.
+"""
+
+from collections import defaultdict
+from pathlib import Path
+
+from tests.house.test_checklist import OVERRULED, ROW, TEST, marks
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main() -> None:
+    """Rewrites the page."""
+    page = ROOT / "docs" / "checklist.md"
+    shown = tests_by_item()
+    lines = page.read_text(encoding="utf-8").split("\n")
+    page.write_text("\n".join(filled(line, shown) for line in lines), encoding="utf-8")
+
+
+def tests_by_item() -> dict[str, list[str]]:
+    """Returns the tests that carry each item's mark."""
+    shown: dict[str, list[str]] = defaultdict(list)
+    for file in sorted((ROOT / "tests").rglob("test_*.py")):
+        for mark in marks(file.read_text(encoding="utf-8")):
+            for item in mark.items:
+                name = f"`{file.relative_to(ROOT).as_posix()}::{mark.test}`"
+                if name not in shown[item]:
+                    shown[item].append(name)
+    return shown
+
+
+def filled(line: str, shown: dict[str, list[str]]) -> str:
+    """Returns a row with the tests that show it; other lines as they are."""
+    row = ROW.fullmatch(line)
+    if not row:
+        return line
+    tests = ", ".join(shown.get(row[1], []))
+    if OVERRULED.fullmatch(row[3]):
+        reason = TEST.sub("", row[3]).rstrip(", ;")
+        tests = f"{reason}; {tests}" if tests else reason
+    return f"| {row[1]} | {row[2]} | {tests or 'not yet'} |"
+
+
+if __name__ == "__main__":
+    main()
