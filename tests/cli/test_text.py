@@ -27,6 +27,7 @@ def test_sizes(count: int, text: str) -> None:
         (86400 * 1.5, "yesterday"),
         (86400 * 5, "5 days ago"),
         (86400 * 40, "2026-10-06"),
+        (-86400, "2026-11-16"),
     ],
 )
 def test_how_long_ago(seconds: float, text: str) -> None:

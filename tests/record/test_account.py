@@ -76,7 +76,7 @@ def test_an_account_of_all_sorts_of_lines(tmp_path: Path) -> None:
     assert account.drift.counts == {"types": {"new-thing": 1}}
     assert [str(finding).removeprefix(f"{path}:") for finding in account.findings] == [
         "3: 2 records glued together; 2 recovered",
-        "4: a JSON array, not an object",
+        "4: not an object: a JSON array",
         "6: torn: the line does not end",
     ]
 

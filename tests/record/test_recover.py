@@ -88,3 +88,8 @@ def test_any_cut_then_a_whole_record_gives_that_record(one: int, two: int) -> No
 @pytest.mark.parametrize("data", [b'{"type":' * 100_000, b',"a":"' * 100_000 + b"x"])
 def test_a_line_made_to_cost_time_is_given_up(data: bytes) -> None:
     assert broken(data).recovered == ()
+
+
+def test_a_tail_gives_even_fields_that_say_little() -> None:
+    (found,) = broken(b'il":"x"},"userType":"external","cwd":"/home/dev"}').recovered
+    assert found.fields == {"userType": "external", "cwd": "/home/dev"}

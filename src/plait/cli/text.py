@@ -40,8 +40,10 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 def ago(time: datetime, now: datetime) -> str:
     """Says how long ago a moment was."""
     seconds = (now - time).total_seconds()
-    if seconds < MINUTE:
+    if abs(seconds) < MINUTE:
         return "just now"
+    if seconds < 0:
+        return f"{time.astimezone():%Y-%m-%d}"
     if seconds < HOUR:
         return f"{int(seconds // MINUTE)} min ago"
     if seconds < DAY:

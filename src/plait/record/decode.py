@@ -41,7 +41,7 @@ def object_of(data: bytes) -> dict[str, Any]:
         value = as_the_client_reads(data)
     if isinstance(value, dict):
         return value
-    raise NotAnObject(f"a JSON {NAMES.get(type(value), 'value')}, not an object")
+    raise NotAnObject(f"a JSON {NAMES.get(type(value), 'value')}")
 
 
 def as_the_client_reads(data: bytes) -> object:

@@ -10,20 +10,20 @@ from msgspec import Struct, field
 class BlockHead(Struct, frozen=True, gc=False):
     """The kind and the ids of one content block."""
 
+    tool_use_id: str | None = None
     type: str | None = None
     id: str | None = None
-    tool_use_id: str | None = None
     name: str | None = None
 
 
 class MessageHead(Struct, frozen=True, gc=False):
     """What the API message says of itself, with the heads of its blocks."""
 
+    model: str | None = None
     id: str | None = None
     role: str | None = None
-    model: str | None = None
-    stop_reason: str | None = None
     content: str | list[BlockHead] | None = None
+    stop_reason: str | None = None
     timestamp: str | int | float | None = None
 
 
@@ -44,35 +44,39 @@ class ForkedFrom(Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Envelope(Struct, frozen=True, gc=False, rename="camel"):
-    """The flat facts of one record; None where the line does not say."""
+    """The flat facts of one record; None where the line does not say.
 
-    type: str | None = None
-    uuid: str | None = None
+    The fields stand in the order in which the client writes them: a decoder that looks for
+    the next key right after the last one then seldom looks twice.
+    """
+
     parent_uuid: str | None = None
     logical_parent_uuid: str | None = None
-    session_id: str | None = None
-    timestamp: str | int | float | None = None
     is_sidechain: bool | None = None
-    is_meta: bool | None = None
-    is_compact_summary: bool | None = None
-    is_visible_in_transcript_only: bool | None = None
-    is_api_error_message: bool | None = None
-    subtype: str | None = None
-    version: str | None = None
-    cwd: str | None = None
-    git_branch: str | None = None
-    request_id: str | None = None
-    agent_id: str | None = None
-    team_name: str | None = None
+    attachment: KindHead | None = None
     prompt_id: str | None = None
+    agent_id: str | None = None
+    message: MessageHead | None = None
+    request_id: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    content: str | list[BlockHead] | None = None
+    data: KindHead | None = None
+    uuid: str | None = None
+    timestamp: str | int | float | None = None
+    is_api_error_message: bool | None = None
+    is_visible_in_transcript_only: bool | None = None
+    is_compact_summary: bool | None = None
+    is_meta: bool | None = None
     source_tool_assistant_uuid: str | None = field(default=None, name="sourceToolAssistantUUID")
     source_tool_use_id: str | None = field(default=None, name="sourceToolUseID")
-    forked_from: ForkedFrom | None = None
     origin: KindHead | None = None
-    message: MessageHead | None = None
-    attachment: KindHead | None = None
-    data: KindHead | None = None
-    content: str | list[BlockHead] | None = None
+    cwd: str | None = None
+    session_id: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    team_name: str | None = None
+    forked_from: ForkedFrom | None = None
     role: str | None = None
     leaf_uuid: str | None = None
     explicit: bool | None = None

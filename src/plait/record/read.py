@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from plait.line import Line, lines
 from plait.record.decode import NotAnObject, envelope_of
-from plait.record.kinds import kind_of
+from plait.record.kinds import KINDS, kind_of
 from plait.record.record import Record
 from plait.record.recover import Recovered, recover
 
@@ -33,7 +33,8 @@ Entry: TypeAlias = Record | Blank | Broken
 
 def read(path: Path | str) -> Iterator[Record]:
     """Yields the records of a file in order; blank and broken lines are passed over."""
-    for entry in entries(lines(Path(path))):
+    for line in lines(Path(path)):
+        entry = entry_of(line)
         if isinstance(entry, Record):
             yield entry
 
@@ -57,7 +58,8 @@ def entry_of(line: Line) -> Entry:
 def record_of(data: bytes, line: int = 0, offset: int = 0) -> Record:
     """Returns the record in the bytes of one line, or raises NotAnObject."""
     envelope = envelope_of(data)
-    return kind_of(envelope)(envelope, data, line, offset)
+    kind = KINDS.get(envelope.type or "") or kind_of(envelope)
+    return kind(envelope, data, line, offset)
 
 
 def broken(line: Line, error: str) -> Broken:
@@ -79,4 +81,4 @@ def reason_of(line: Line, error: str, found: tuple[Recovered, ...]) -> str:
         return "torn: the line does not end"
     if found:
         return "the head of a cut line" if line.data.startswith(b"{") else "the tail of a cut line"
-    return error
+    return f"not an object: {error}"

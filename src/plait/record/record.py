@@ -23,6 +23,8 @@ class Record:
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
     __slots__ = ("_fields", "_message", "envelope", "line", "offset", "raw")
+    _fields: dict[str, Any]
+    _message: Message | None
 
     def __init__(self, envelope: Envelope, raw: bytes, line: int = 0, offset: int = 0) -> None:
         self.envelope = envelope
@@ -31,8 +33,6 @@ class Record:
         """The number of its line, from 1; 0 for a record that came from no file."""
         self.offset = offset
         """Where its bytes begin in the file."""
-        self._fields: dict[str, Any] | None = None
-        self._message: Message | None = None
 
     def __repr__(self) -> str:
         place = f" at line {self.line}" if self.line else ""
@@ -41,9 +41,11 @@ class Record:
     @property
     def fields(self) -> dict[str, Any]:
         """All of the object by its wire names. Not to be changed: see `replace`."""
-        if self._fields is None:
+        try:
+            return self._fields
+        except AttributeError:  # not asked for yet
             self._fields = object_of(self.raw)
-        return self._fields
+            return self._fields
 
     def replace(self, **changes: object) -> Self:
         """Returns a record with other values for some wire fields, newly encoded."""
@@ -169,15 +171,20 @@ class Record:
     @property
     def message(self) -> Message | None:
         """The message with typed blocks; also of the plain form that has no `message`."""
-        if self._message is None:
-            value = self.fields.get("message")
-            if isinstance(value, Mapping):
-                # format: some writers nest the message and leave the content outside it
-                inner = value if "content" in value else {**self.fields, **value}
-                self._message = message_of(inner)
-            elif role_of(self.envelope) and "content" in self.fields:
-                self._message = message_of(self.fields)
-        return self._message
+        try:
+            return self._message
+        except AttributeError:  # not asked for yet
+            self._message = self._decoded_message()
+            return self._message
+
+    def _decoded_message(self) -> Message | None:
+        value = self.fields.get("message")
+        if isinstance(value, Mapping):
+            # format: some writers nest the message and leave the content outside it
+            return message_of(value if "content" in value else {**self.fields, **value})
+        if role_of(self.envelope) and "content" in self.fields:
+            return message_of(self.fields)
+        return None
 
     @property
     def text(self) -> str:

@@ -94,7 +94,7 @@ def last_fields(line: Line, text: str) -> Recovered | None:
             tries -= 1
             position = start
         elif start + stop - 1 == whole:
-            return telling(recovered(line, text, start, whole, opening="{"))
+            return recovered(line, text, start, whole, opening="{")
         else:
             position = start + stop - 1
     return None
@@ -110,17 +110,13 @@ def first_fields(line: Line, text: str) -> Recovered | None:
         if value is None or text[value : value + 1] != ",":
             break
         stop, position = value, value + 1
-    return telling(recovered(line, text, 0, stop, closing="}")) if stop else None
+    found = recovered(line, text, 0, stop, closing="}") if stop else None
+    return found if found and TELLING & found.fields.keys() else None
 
 
 def tries_for(text: str) -> int:
     """Returns how often a reading may fail: fewer times where each costs more."""
     return 4 + MOST_CHARACTERS // max(len(text), 1 << 16)
-
-
-def telling(one: Recovered | None) -> Recovered | None:
-    """Declines fields that say nothing of use."""
-    return one if one and TELLING & one.fields.keys() else None
 
 
 def value_end(text: str, start: int) -> int | None:

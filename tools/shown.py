@@ -1,0 +1,93 @@
+"""Commands shown in the documents and the gallery, to what they print.
+
+    python -m tools.shown          write what they print now into the pages
+
+A page shows a command in a `console` block: a line `$ plait …`, then its output, in which
+a line `…` stands for any lines. A folder of the gallery has a `command` and an `expected.txt`.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
+ANY_LINES = "…"
+
+
+def pages() -> list[Path]:
+    """Returns the documents that may show commands."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def folders() -> list[Path]:
+    """Returns the folders of the gallery that show a command."""
+    return sorted(path.parent for path in (ROOT / "examples").glob("*/command"))
+
+
+def shown_in(page: str) -> Iterator[tuple[str, str]]:
+    """Yields the commands that a page shows, each with its output."""
+    for block in BLOCK.findall(page):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            yield command, output.rstrip("\n")
+
+
+def printed_by(command: str, folder: Path = ROOT) -> str:
+    """Runs a command as a newcomer would, without settings of anybody's own."""
+    words = shlex.split(command)
+    assert words[0] == "plait", command
+    done = subprocess.run(
+        [sys.executable, "-m", "plait", *words[1:]],
+        cwd=folder,
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(ROOT / "src"),
+            "HOME": str(ROOT / "nobody"),
+            "TZ": "UTC",
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return "\n".join(line.rstrip() for line in done.stdout.rstrip("\n").split("\n"))
+
+
+def agrees(expected: str, printed: str) -> bool:
+    """Tells whether an output is the one shown, where `…` stands for any lines."""
+    lines = expected.split("\n")
+    pattern = "\n".join("(?:.*\n?)*?.*" if x == ANY_LINES else re.escape(x) for x in lines)
+    return re.fullmatch(pattern, printed) is not None
+
+
+def refreshed(page: str) -> str:
+    """Returns a page with the outputs of today; one that is cut by `…` stays."""
+
+    def block(match: re.Match[str]) -> str:
+        parts = []
+        for command, output in shown_in(match[0]):
+            printed = output if f"\n{ANY_LINES}" in f"\n{output}" else printed_by(command)
+            parts.append(f"$ {command}\n{printed}".rstrip("\n"))
+        return "```console\n" + "\n\n".join(parts) + "\n```"
+
+    return BLOCK.sub(block, page)
+
+
+def main() -> None:
+    """Writes what the commands print now."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        if BLOCK.search(text):
+            page.write_text(refreshed(text), encoding="utf-8")
+    for folder in folders():
+        command = (folder / "command").read_text(encoding="utf-8").strip()
+        (folder / "expected.txt").write_text(printed_by(command, folder) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
