@@ -1,0 +1,1 @@
+"""Generated archives and measured runs: how fast Plait is, beside others."""

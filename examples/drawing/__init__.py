@@ -1,0 +1,81 @@
+"""Drawings to session logs: a few letters, or a few lines, become the files a client would write.
+
+The short form draws a graph. Each piece is a record, `<` names its parent:
+
+    draw("A B<A C<B D<A")
+
+`A` a root · `B<A` below A · `B<` below the record before · `B<?` below a uuid that is nowhere ·
+`B<main:A` below a record of another file · `B<A~A` in the same response as A · `B<A@+5s` five
+seconds later (`@=` the same time, `@2026-11-02T09:00:00Z`) · `B<A!side` with a flag · `=A` the
+line of A once more.
+
+Bare letters take turns: a root is a prompt, below a prompt stands an answer, below an answer a
+prompt. A letter with a number says what it is:
+
+    U1 prompt          T1 tool call       P1 progress          C1 summary of a compaction
+    A1 answer          R1 its result      S1 system note       B1 boundary of a compaction
+    M1 meta prompt     E1 API error       H1 hook, attachment  N1 notice of a background task
+    K1 slash command   L1 its output      Q1 queued prompt     I1 interruption
+    X1 unknown type
+
+The long form draws one record a line: its name, then what it holds. Indented lines go on.
+
+    file checkout cwd=/home/dev/shop version=2.1.325 start=2026-11-02T09:00:00Z pace=lifelike
+    ai-title "Fix the price of gift cards"
+    U1 "The total is wrong"
+    A1< think "Where is it computed?" + "I will look." + Read(file_path="/home/dev/shop/cart.py")
+    R1<
+      | def total(items):
+      |     return 0
+    A2< Edit(file_path="/home/dev/shop/cart.py") as fix
+      old_string:
+        | return 0
+      new_string:
+        | return sum(items)
+    R2< of fix
+    S1< turn_duration
+    last-prompt leaf S1
+
+Texts are "quoted" or stand behind `|`. Blocks of a response become one line each, with one
+message id: the last line is `A1`, those before it `A1.1`, `A1.2`. Calls are `Tool(key=value)`,
+named `as x`, else as their line. Results answer `of x`, or the next open call, and know the form
+of their tool: files that were read or written are remembered, so that edits have true patches.
+
+Flags: side, meta, hidden, error, rejected, async, together (all blocks on one line), listed,
+redacted, open (no newline behind the line), and `cut=120` or `cut=half` (a torn line).
+A `{"json": "object"}` puts keys into the line, `-key` takes one out. `$(uuid A1)`, `$(call x)`,
+`$(agent x)`, `$(session x)` and `$(message A1)` stand for ids, in any text; `$(esc)` for ESC.
+
+Kinds may be spelled out: user, assistant, result, system SUBTYPE, attachment TYPE, progress TYPE,
+boundary (`after A9 keep=["A8"] anchor=C1 trigger=auto`), recap, command, output, notice of CALL,
+interruption, api-error, queued, unknown TYPE.
+
+Lines without a uuid: mode, permission-mode, ai-title, custom-title, agent-name, tag, summary,
+last-prompt ("text" leaf NAME|zero|none explicit), enqueue, dequeue, remove, tools-used, pr-link,
+file-history-snapshot (of NAME files={}), `line {json}`; `raw "bytes"`, `raw b"\\xff"`, `blank`.
+`set key=value` changes version, cwd, model, branch, session… from there on.
+
+Other files: `file NAME` another session; `agent NAME of CALL type=Explore` a sub-agent of the
+session above it (`beside` old layout, `nometa`, `run=wf_1` of a workflow); `also PATH` any file in
+the session's folder (`count=9` times its lines, `$(n)` the number); `copy main` or
+`copy main:U1 main:A1` repeats records of another file (`forked`: under this session's id).
+"""
+
+from .build import draw, unknown_uuid
+from .model import Drawing, DrawingError, DrawnFile, DrawnLine
+from .names import agent_id, call_id, message_id, session_id, slug_of, uuid_of
+
+__all__ = [
+    "Drawing",
+    "DrawingError",
+    "DrawnFile",
+    "DrawnLine",
+    "agent_id",
+    "call_id",
+    "draw",
+    "message_id",
+    "session_id",
+    "slug_of",
+    "unknown_uuid",
+    "uuid_of",
+]

@@ -1,0 +1,41 @@
+"""A call and what was drawn for its result: the values between drawing and record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .model import Json, Section
+from .names import number
+from .sheet import DrawnCall, Sheet
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A call, the text drawn for its result, and the named values beside it."""
+
+    sheet: Sheet
+    call: DrawnCall
+    text: str
+    fields: Json
+    flags: frozenset[str]
+    agent: Section | None
+    line: int
+
+    @property
+    def path(self) -> str:
+        """The file that the call is about."""
+        return str(self.call.input.get("file_path", ""))
+
+    @property
+    def duration(self) -> int:
+        """Milliseconds that nobody measured."""
+        return 20 + number(self.call.id, 4_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`content` goes to the model, `detail` is the `toolUseResult` (None: there is none)."""
+
+    content: Any
+    detail: Any = None

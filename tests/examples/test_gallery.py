@@ -1,0 +1,100 @@
+"""The gallery: its files are what its drawings say, and every folder has its parts."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from examples import build
+
+ROOT = Path(build.__file__).parent
+FOLDERS = list(build.gallery(ROOT))
+NAMES = {
+    "compaction",
+    "glued-lines",
+    "interrupted-turn",
+    "missing-head",
+    "old-version",
+    "parallel-tools",
+    "queued-prompt",
+    "redacted",
+    "resumed-in-a-second-file",
+    "retracted-prompt",
+    "rewind",
+    "rich-tools",
+    "straight-line",
+    "sub-agent",
+    "teammates",
+    "torn-tail",
+    "unknown-record",
+    "workflow",
+}
+BROKEN = {"glued-lines": 3, "torn-tail": 1}
+
+each = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+
+
+def test_the_gallery_is_complete() -> None:
+    assert {folder.name for folder in FOLDERS} >= NAMES
+
+
+@each
+def test_files_are_as_drawn(folder: Path) -> None:
+    assert build.differences(folder) == []
+
+
+@each
+def test_a_drawing_begins_with_what_it_shows(folder: Path) -> None:
+    lines = (folder / "drawing.txt").read_text(encoding="utf-8").split("\n")
+    comment = [line for line in lines[: lines.index("")] if line.startswith("# ")]
+    assert 2 <= len(comment) <= 6
+    assert len(comment) == lines.index("")
+
+
+@each
+def test_a_readme_has_a_picture_and_says_what_to_look_at(folder: Path) -> None:
+    text = (folder / "README.md").read_text(encoding="utf-8")
+    assert text.startswith("# ")
+    assert text.count("```") == 2
+    assert re.search(r"^Look (at|for)$", text, re.MULTILINE)
+
+
+@each
+def test_a_command_comes_with_what_it_prints(folder: Path) -> None:
+    assert (folder / "command").exists() == (folder / "expected.txt").exists()
+
+
+@each
+def test_sessions_have_titles_and_whole_lines(folder: Path) -> None:
+    sessions = list(folder.glob("projects/*/*.jsonl"))
+    broken, titles = 0, set()
+    for session in sessions:
+        for line in session.read_bytes().split(b"\n"):
+            try:
+                record = json.loads(line or b"{}")
+            except ValueError:
+                broken += 1
+            else:
+                titles |= {"title"} & {re.sub(r"ai-|custom-", "", record.get("type", ""))}
+                titles |= {"title"} if record.get("type") == "summary" else set()
+    assert titles
+    assert broken == BROKEN.get(folder.name, 0)
+
+
+def test_differences_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    folder = tmp_path / "one"
+    folder.mkdir()
+    (folder / "drawing.txt").write_text("# One\nA B<A\n")
+    assert [line.split(":")[0] for line in build.differences(folder)] == ["missing"]
+    build.rebuild(folder)
+    assert build.differences(folder) == []
+    session = next(folder.glob("projects/*/*.jsonl"))
+    session.write_bytes(b"{}\n")
+    (session.parent / "old.jsonl").touch()
+    assert [line.split(":")[0] for line in build.differences(folder)] == ["not drawn", "differs"]
+    build.rebuild(folder)
+    assert build.differences(folder) == []
