@@ -12,7 +12,7 @@ from plait.archive.model import Facts, Project, Session
 from plait.archive.resolve import resolve
 from plait.errors import NoSuchSession
 from plait.line import Discovery, LogFile, Root, discover, root_at
-from plait.record.sidecar import running_clients
+from plait.record.sidecar import cleanup_days, running_clients
 
 
 class Archive:
@@ -57,11 +57,17 @@ class Archive:
         clients = [client for root in self.roots if root.config for client in running(root.config)]
         return frozenset(clients)
 
+    @cached_property
+    def kept_days(self) -> dict[Path, float]:
+        """After how many days each client deletes its sessions, by its configuration folder."""
+        return {root.config: cleanup_days(root.config) for root in self.roots if root.config}
+
     def facts(self, session: Session) -> Facts:
         """Returns what a list shows of a session; its file is read once."""
         known = self._facts.get(session.path)
         if known is None:
-            known = facts_of(session, is_live=session.id in self.live)
+            days = self.kept_days.get(session.config) if session.config else None
+            known = facts_of(session, is_live=session.id in self.live, kept_days=days)
             self._facts[session.path] = known
         return known
 
@@ -96,6 +102,8 @@ def running(config: Path) -> list[str]:
 
 def is_running(pid: int) -> bool:
     """Tells whether there is a process of that number."""
+    if os.name == "nt":  # there, signal 0 would end it
+        return True
     try:
         os.kill(pid, 0)
     except PermissionError:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from plait.archive.model import Facts, Session
 from plait.record.read import read
 from plait.record.record import Record
-from plait.record.sidecar import cleanup_days, title_file
+from plait.record.sidecar import title_file
 from plait.record.time import moment
 from plait.record.title import TitleKind, TitleSearch, one_line
 
@@ -21,8 +21,8 @@ class Survey:
     entries: int = 0
     started: str | None = None
     ended: str | None = None
+    version: str | None = None
     versions: dict[str, None] = field(default_factory=dict)
-    session_id: str | None = None
     cwd: str | None = None
     git_branch: str | None = None
 
@@ -31,19 +31,29 @@ class Survey:
         envelope = record.envelope
         self.entries += 1
         self.titles.add(record)
-        self.session_id = self.session_id or envelope.session_id
-        self.cwd = self.cwd or envelope.cwd
-        self.git_branch = envelope.git_branch or self.git_branch
-        if envelope.version:
+        if envelope.cwd is not None:
+            self.cwd = self.cwd or envelope.cwd
+        if envelope.git_branch:
+            self.git_branch = envelope.git_branch
+        if envelope.version and envelope.version != self.version:
+            self.version = envelope.version
             self.versions[envelope.version] = None
         stamp = standard_stamp(record.timestamp)
-        if stamp:
-            self.started = min(self.started or stamp, stamp)
-            self.ended = max(self.ended or stamp, stamp)
+        if stamp is not None:
+            self._add_time(stamp)
+
+    def _add_time(self, stamp: str) -> None:
+        if self.started is None or stamp < self.started:
+            self.started = stamp
+        if self.ended is None or stamp > self.ended:
+            self.ended = stamp
 
 
-def facts_of(session: Session, *, is_live: bool) -> Facts:
-    """Reads a session once and returns what a list shows of it."""
+def facts_of(session: Session, *, is_live: bool, kept_days: float | None) -> Facts:
+    """Reads a session once and returns what a list shows of it.
+
+    The client keeps a session for so many days; None where no client looks after it.
+    """
     survey = Survey()
     for file in (session.file,) if session.file else session.agents:
         for record in read(file.path):
@@ -65,7 +75,7 @@ def facts_of(session: Session, *, is_live: bool) -> Facts:
         cwd=survey.cwd,
         git_branch=survey.git_branch,
         is_live=is_live,
-        deleted_at=deletion(session),
+        deleted_at=deletion(session, kept_days),
     )
 
 
@@ -77,13 +87,12 @@ def title_of(session: Session, titles: TitleSearch) -> tuple[str | None, TitleKi
     return titles.title() or (None, None)
 
 
-def deletion(session: Session) -> datetime | None:
+def deletion(session: Session, kept_days: float | None) -> datetime | None:
     """Returns when the client's cleanup will delete a session that is not touched again."""
-    if session.config is None:
+    if kept_days is None:
         return None
-    written = datetime.fromtimestamp(session.modified, UTC)
     try:
-        return written + timedelta(days=cleanup_days(session.config))
+        return datetime.fromtimestamp(session.modified, UTC) + timedelta(days=kept_days)
     except OverflowError:  # set so high that it never comes
         return None
 

@@ -35,12 +35,13 @@ def root_at(path: Path) -> Root:
 
 def discover(roots: Iterable[Root]) -> Discovery:
     """Returns every log file under the roots, once, in the order of their paths."""
-    found: dict[str, LogFile] = {}
+    found: dict[tuple[int, int], LogFile] = {}
     unread: list[Path] = []
     for root in roots:
         for path in log_paths(root.logs, unread):
             try:
-                found.setdefault(os.path.realpath(path), log_file(path, path.stat()))
+                status = path.stat()
+                found.setdefault((status.st_dev, status.st_ino), log_file(path, status))
             except OSError:  # gone since its folder was listed, or a link to nothing
                 unread.append(path)
     return Discovery(tuple(sorted(found.values(), key=by_path)), tuple(unread))

@@ -7,6 +7,7 @@ the reader (docs/decisions/0002-read-in-chunks.md).
 
 from collections.abc import Iterator
 from io import FileIO
+from os import fstat
 from pathlib import Path
 
 from plait.errors import SourceError
@@ -51,7 +52,8 @@ def split(file: FileIO, offset: int, number: int, end: int | None = None) -> Ite
 
 def chunks(file: FileIO, most: int | None) -> Iterator[tuple[bytearray, int]]:
     """Yields one buffer again and again with the number of bytes that are new in it."""
-    buffer = bytearray(CHUNK)
+    size = fstat(file.fileno()).st_size
+    buffer = bytearray(min(CHUNK, size + 1))  # most files are small, and there are thousands
     while filled := file.readinto(buffer):
         if most is not None:
             filled = min(filled, most)

@@ -7,12 +7,13 @@ whose leaf lies in the same file, else the first prompt.
 from dataclasses import dataclass, field
 from typing import Literal
 
-from plait.record.chain import User
+from plait.record.model import Envelope
 from plait.record.prompt import is_human_prompt, prompt_text
 from plait.record.record import Record
-from plait.record.state import Summary
 
 TitleKind = Literal["custom", "ai", "last prompt", "summary", "first prompt"]
+
+TITLE_TYPES = frozenset({"custom-title", "ai-title", "last-prompt", "summary"})
 
 
 @dataclass(slots=True)
@@ -30,16 +31,19 @@ class TitleSearch:
     def add(self, record: Record) -> None:
         """Takes one record into account; of lines that repeat, the last counts."""
         envelope = record.envelope
+        if envelope.uuid is not None:
+            self.uuids.add(envelope.uuid)
+        if envelope.type in TITLE_TYPES:
+            self._add_title(envelope)
+        elif self.first_prompt is None and is_human_prompt(record):
+            self.first_prompt = one_line(prompt_text(record)) or "(an image)"
+
+    def _add_title(self, envelope: Envelope) -> None:
         self.custom = envelope.custom_title or self.custom
         self.ai = envelope.ai_title or self.ai
         self.last_prompt = envelope.last_prompt or self.last_prompt
-        if envelope.uuid:
-            self.uuids.add(envelope.uuid)
-        match record:
-            case Summary(summary=str(summary), leaf_uuid=str(leaf)):
-                self.summaries[leaf] = summary
-            case User() if self.first_prompt is None and is_human_prompt(record):
-                self.first_prompt = one_line(prompt_text(record)) or "(an image)"
+        if envelope.summary and envelope.leaf_uuid:
+            self.summaries[envelope.leaf_uuid] = envelope.summary
 
     def title(self) -> tuple[str, TitleKind] | None:
         """Returns the title and where it came from."""
