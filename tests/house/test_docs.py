@@ -1,6 +1,7 @@
 """The documents to what they describe: nothing is undocumented, no link leads nowhere."""
 
 import re
+import shutil
 from pathlib import Path
 
 import click
@@ -63,6 +64,19 @@ def test_links_lead_somewhere(path: Path) -> None:
     for target in LINK.findall(path.read_text(encoding="utf-8")):
         if "://" not in target:
             assert (path.parent / target).exists(), target
+
+
+def test_the_readmes_python_runs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = re.findall(r"```python\n(.*?)```", DOCS[0].read_text(encoding="utf-8"), re.DOTALL)
+    assert code
+    example = next((ROOT / "examples" / "straight-line").rglob("*.jsonl"))
+    shutil.copy(example, tmp_path / "session.jsonl")
+    monkeypatch.chdir(tmp_path)
+    for block in code:
+        exec(block.replace("/home/me/.claude", str(ROOT / "examples")), {})
+    assert "asked: Customers who pay with a gift card" in capsys.readouterr().out
 
 
 def test_every_package_is_on_the_map() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.generate import generate
 from plait.line import Line, lines
 from plait.record import Blank, Broken, Record, entries
 from plait.record.account import Account
@@ -52,6 +53,14 @@ def test_real_logs_hold_little_that_is_unknown(shared: Path) -> None:
 def test_the_gallery_loses_nothing(gallery: Path) -> None:
     paths = logs(gallery)
     assert paths
+    for path in paths:
+        assert_nothing_lost(path)
+
+
+def test_generated_archives_lose_nothing(tmp_path: Path) -> None:
+    generate(tmp_path, 3_000_000, seed=5)
+    paths = logs(tmp_path)
+    assert len(paths) > 3
     for path in paths:
         assert_nothing_lost(path)
 

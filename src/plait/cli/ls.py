@@ -9,13 +9,14 @@ from plait.archive import Archive, Facts, Session
 from plait.archive.resolve import is_of_project
 from plait.cli.options import Request, filter_options, global_options, json_option, point_in_time
 from plait.cli.output import Output
-from plait.cli.text import ago, counted, now, number, safe, size, until
+from plait.cli.text import ago, clipped, counted, now, number, safe, size, until
 from plait.record.time import moment
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 SOON = timedelta(days=7)
+LONGEST_TITLE = 100
 SORTS = ("ended", "started", "size", "entries", "title")
 
 
@@ -183,12 +184,13 @@ def title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
     """Returns a session's title with its marks."""
     from rich.text import Text
 
-    cell = Text(overflow="ellipsis", no_wrap=not is_long)
+    cell = Text(overflow="fold")
     if row.is_live:
         cell.append("● ", style="green")
     if is_expiring(row, time) and row.deleted_at:
         cell.append(f"† {until(row.deleted_at, time)}  ", style="red")
-    cell.append(safe(row.title or "(no title)"), style="" if row.title else "dim")
+    title = safe(row.title or "(no title)")
+    cell.append(title if is_long else clipped(title, LONGEST_TITLE), "" if row.title else "dim")
     if is_long:
         if row.first_prompt and row.first_prompt != row.title:
             cell.append(f"\n{safe(row.first_prompt)}", style="dim")

@@ -97,6 +97,6 @@ def print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) 
         f"plait doctor{root}": "every line accounted for, and what is odd",
         f"plait cat {newest.session[:8]} --line 1 --pretty{root}": "a record as it is",
     }
-    width = max(map(len, steps))
     for command, what in steps.items():
-        output.console.print(f"  {command:{width}}  # {what}", soft_wrap=True)
+        output.console.print(f"  {command}", soft_wrap=True)
+        output.print(f"      {what}", style="dim")
