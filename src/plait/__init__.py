@@ -9,6 +9,8 @@
 
     archive = plait.Archive(["/home/me/.claude"])
     latest = archive.session("latest")
+    archive.graph(latest).lines
+    plait.context(latest).messages
 
 Names are loaded when they are first used, so that importing plait costs nothing.
 """
@@ -17,7 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait.archive import Archive
+    from plait import graph
+    from plait.archive import Archive, context
     from plait.errors import PlaitError
     from plait.record import (
         Assistant,
@@ -59,14 +62,18 @@ __all__ = [
     "UnknownBlock",
     "Usage",
     "User",
+    "context",
     "entries",
+    "graph",
     "read",
 ]
 
-HOMES = {"Archive": "plait.archive", "PlaitError": "plait.errors"}
+HOMES = {"Archive": "plait.archive", "PlaitError": "plait.errors", "context": "plait.archive"}
 
 
 def __getattr__(name: str) -> object:
+    if name == "graph":
+        return import_module("plait.graph")
     if name in __all__:
         return getattr(import_module(HOMES.get(name, "plait.record")), name)
     raise AttributeError(f"module 'plait' has no attribute '{name}'")

@@ -100,7 +100,7 @@ def test_the_public_surface_is_this() -> None:
 
 PUBLIC = """
     Archive Assistant Attachment Broken Message Other PlaitError Progress Record Summary System
-    Text Thinking ToolResult ToolUse UnknownBlock Usage User entries read
+    Text Thinking ToolResult ToolUse UnknownBlock Usage User context entries graph read
 """.split()
 
 COMMITTED = [

@@ -5,12 +5,16 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from plait.archive.facts import facts_of
+from plait.archive.graphs import context_of, graph_of
 from plait.archive.group import sessions_of
 from plait.archive.model import Facts, Project, Session
 from plait.archive.resolve import resolve
 from plait.errors import NoSuchSession
+from plait.graph import SessionGraph
+from plait.graph.client import Context
 from plait.line import Discovery, LogFile, Root, discover, root_at
 from plait.record.sidecar import cleanup_days, running_clients
 
@@ -89,6 +93,21 @@ class Archive:
             if session.file and session.file.path.resolve() == real:
                 return session
         raise NoSuchSession(f"no session lies at '{path}'")
+
+    def graph(self, *sessions: Session) -> SessionGraph:
+        """Returns the graph of some sessions with their agents, or of the whole archive."""
+        return graph_of(sessions or self.sessions)
+
+    def context(self, session: Session, as_: Literal["client", "sdk"] = "client") -> Context:
+        """Returns what Claude will see when a session is resumed."""
+        return context_of(session, as_)
+
+
+def context(session: Session | Path | str, as_: Literal["client", "sdk"] = "client") -> Context:
+    """Returns what Claude will see when a session, or the session of a file, is resumed."""
+    if not isinstance(session, Session):
+        session = Archive([session]).session_at(Path(session))
+    return context_of(session, as_)
 
 
 def running(config: Path) -> list[str]:

@@ -20,8 +20,15 @@ COMMANDS = {
         "Print the script that completes `plait` in your shell.",
     ),
     "config": ("plait.cli.config", "Show the settings in force, and where Plait keeps things."),
+    "context": (
+        "plait.cli.context",
+        "Show what Claude will see when a session is resumed.",
+    ),
     "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
+    "log": ("plait.cli.log", "Draw a session as a graph."),
     "ls": ("plait.cli.ls", "List projects and sessions."),
+    "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
+    "tree": ("plait.cli.tree", "Draw sessions with their branches and agents as a tree."),
 }
 INTERRUPTED = 130
 

@@ -94,8 +94,9 @@ def print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) 
     output.print("Try", style="bold")
     steps = {
         f"plait ls{root}": "all sessions by project",
+        f"plait log {newest.session[:8]}{root}": "a session as the graph it is",
+        f"plait context {newest.session[:8]}{root}": "what Claude will see when you resume it",
         f"plait doctor{root}": "every line accounted for, and what is odd",
-        f"plait cat {newest.session[:8]} --line 1 --pretty{root}": "a record as it is",
     }
     for command, what in steps.items():
         output.console.print(f"  {command}", soft_wrap=True)

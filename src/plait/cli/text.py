@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 # Escape sequences of a log must not reach the terminal, nor may text run backwards.
@@ -35,6 +36,16 @@ def number(count: int) -> str:
 def counted(count: int, noun: str, plural: str | None = None) -> str:
     """Writes a number with its noun."""
     return f"{number(count)} {noun if count == 1 else plural or noun + 's'}"
+
+
+def by_count(counts: Mapping[str, int]) -> dict[str, int]:
+    """Returns counts with the largest first."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Writes names with their counts, the largest first."""
+    return ", ".join(f"{name} {number(count)}" for name, count in by_count(counts).items())
 
 
 def ago(time: datetime, now: datetime) -> str:

@@ -189,11 +189,11 @@ class Record:
     @property
     def text(self) -> str:
         """The words of its message, or of its own content."""
+        content = content_of(self.envelope)
+        if isinstance(content, str):  # nothing is left to decode
+            return content
         message = self.message
-        if message:
-            return message.text
-        content = self.envelope.content
-        return content if isinstance(content, str) else ""
+        return message.text if message else ""
 
 
 def role_of(envelope: Envelope) -> str | None:

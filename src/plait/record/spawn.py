@@ -8,34 +8,13 @@ meta      agent-<id>.meta.json {"toolUseId":…}                 the call itself
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from msgspec import Struct, field
-
-from plait.errors import SourceError
-from plait.line import read_slice
-from plait.record.convert import lenient
-from plait.record.decode import NotAnObject, object_of
 from plait.record.message import ToolResult, blocks_of
-from plait.record.names import wire_name
 from plait.record.record import Record
 
-LARGEST_META = 1 << 20
 IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
 HINTS = (b"agentId: ", b'"teammate_id"', b'"runId"', b'"agent_id"')
-
-
-class AgentMeta(Struct, frozen=True, rename=wire_name):
-    """What the client notes beside an agent's log."""
-
-    agent_type: str | None = None
-    description: str | None = None
-    name: str | None = None
-    call_id: str | None = field(default=None, name="toolUseId")
-    parent_agent_id: str | None = None
-    spawn_depth: int | None = None
-    is_fork: bool | None = None
 
 
 class Named(NamedTuple):
@@ -45,15 +24,6 @@ class Named(NamedTuple):
     run: str | None
     name: str | None
     is_in_words: bool
-
-
-def agent_meta(log: Path) -> AgentMeta | None:
-    """Returns the notes beside an agent's log, None where there are none to read."""
-    try:
-        data = read_slice(log.with_suffix(".meta.json"), 0, LARGEST_META)
-        return lenient(object_of(data), AgentMeta)
-    except (SourceError, NotAnObject):
-        return None
 
 
 def named_by(record: Record) -> Named | None:

@@ -1,0 +1,120 @@
+"""`plait context`: a session to what Claude will see of it when it is resumed."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from plait.archive import Session
+from plait.archive.graphs import Resumption, resumption_of
+from plait.cli.figures import thousands
+from plait.cli.options import Request, global_options, json_option, session_argument
+from plait.cli.output import Output
+from plait.cli.page import print_heading
+from plait.cli.text import clipped, columns, counted, number, safe
+from plait.graph.client.model import Block, Context
+from plait.view.blocks import block_names, first_words
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
+
+
+@click.command("context")
+@session_argument
+@click.option(
+    "--as",
+    "as_",
+    type=click.Choice(["client", "sdk"]),
+    default="client",
+    help="As Claude Code sends it, or as the Python SDK returns it.",
+)
+@click.option("--full", is_flag=True, help="With signatures, reminders and system texts.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    session: str,
+    as_: Literal["client", "sdk"],
+    full: bool,
+    as_json: bool,
+) -> None:
+    """Show what Claude will see when SESSION is resumed, and what was left out.
+
+    Messages stand as they are sent: after compactions, repairs and the choice of a branch.
+    """
+    found = request.archive.session(session, request.settings.directory)
+    resumption = resumption_of(found, as_)
+    if as_json:
+        request.output.json(as_object(found, resumption, full=full))
+        return
+    with request.output.paged():
+        print_heading(request, found)
+        print_context(request.output, resumption, full=full)
+
+
+def as_object(session: Session, resumption: Resumption, *, full: bool) -> dict[str, Any]:
+    """Returns the context as `--json` prints it."""
+    found = resumption.context
+    return {
+        "session": session.id,
+        "resumes": found.resumes,
+        "why_not": found.why_not,
+        "leaf": found.leaf,
+        "chain": found.chain,
+        "tokens": resumption.tokens,
+        "usage": resumption.usage,
+        "messages": found.request if full else found.messages,
+        "left_out": found.left_out,
+    }
+
+
+def print_context(output: Output, resumption: Resumption, *, full: bool) -> None:
+    """Prints the messages, their sum, and what was left out."""
+    found = resumption.context
+    if not found.resumes:
+        output.print(f"cannot be resumed: {found.why_not}", style="bold red")
+    messages = found.request if full else found.messages
+    width = len(str(len(messages)))
+    for place, (role, blocks) in enumerate(messages, 1):
+        output.print(message_line(output, f"{place:>{width}}", role, blocks))
+    output.print("" if messages else "no messages")
+    output.print(", ".join(totals(resumption, full=full)), style="bold")
+    print_left_out(output, found)
+
+
+def message_line(output: Output, place: str, role: str, blocks: list[Block]) -> "Text":
+    """Returns one message: who speaks, the first words, the blocks."""
+    from rich.text import Text
+
+    text = Text(f"{place}  ", style="dim")
+    text.append(f"{role:<9}  ", style=f"not dim {STYLES.get(role, '')}")
+    names = clipped(safe(block_names(blocks)), output.width // 3)
+    room = output.width - text.cell_len - columns(names) - 2
+    words = clipped(safe(first_words(blocks)), max(room, 8))
+    text.append(words + " " * max(room - columns(words), 0), style="not dim")
+    return text.append(f"  {names}", style="dim")
+
+
+def totals(resumption: Resumption, *, full: bool) -> Iterator[str]:
+    """Yields the size of the context in messages, records and tokens."""
+    found = resumption.context
+    yield counted(len(found.request if full else found.messages), "message")
+    yield f"from {counted(len(found.chain), 'record')}"
+    if resumption.tokens is not None:
+        yield f"{thousands(resumption.tokens)} tokens after the last answer"
+
+
+def print_left_out(output: Output, found: Context) -> None:
+    """Prints how many records no message shows, by reason."""
+    reasons = Counter(str(one.reason) for one in found.left_out)
+    if not reasons:
+        return
+    output.print("")
+    output.print(f"left out: {counted(len(found.left_out), 'record')}", style="bold")
+    width = max(len(number(count)) for count in reasons.values())
+    for reason, count in reasons.most_common():
+        output.print(f"  {number(count):>{width}}  {reason}", style="dim")

@@ -1,0 +1,51 @@
+"""Durations, moments and tokens of the log to short text."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from plait.record.time import moment
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+SEPARATOR = " · "
+
+
+def lasting(started: str | None, ended: str | None) -> str:
+    """Says how long something took, "" where nobody knows or it took no time."""
+    first, last = moment(started), moment(ended)
+    seconds = (last - first).total_seconds() if first and last else 0
+    if seconds < 1:
+        return ""
+    if seconds < MINUTE:
+        return f"{int(seconds)} s"
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min"
+    if seconds < DAY:
+        hours, rest = divmod(int(seconds), HOUR)
+        return f"{hours} h {rest // MINUTE} min" if rest >= MINUTE else f"{hours} h"
+    return f"{int(seconds // DAY)} d"
+
+
+def local(stamp: str | None) -> datetime | None:
+    """Returns a moment of the log in the user's own time."""
+    time = moment(stamp)
+    try:
+        return time.astimezone() if time else None
+    except (OverflowError, OSError, ValueError):  # a year that no clock knows
+        return None
+
+
+def thousands(tokens: int) -> str:
+    """Writes a number of tokens for people."""
+    if tokens < 1000:
+        return str(tokens)
+    if tokens < 1_000_000:
+        return f"{tokens / 1000:.{1 if tokens < 10_000 else 0}f}k"
+    return f"{tokens / 1_000_000:.1f}M"
+
+
+def fitting(parts: Iterable[str], room: int) -> str:
+    """Joins as many parts as there is room for, the first at least."""
+    kept = [part for part in parts if part]
+    while len(kept) > 1 and len(SEPARATOR.join(kept)) > room:
+        kept.pop()
+    return SEPARATOR.join(kept)

@@ -1,0 +1,126 @@
+"""`plait paths`: sessions to the ways through them, one for each ending of a conversation."""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from plait.archive.graphs import graph_of
+from plait.cli.figures import fitting, local
+from plait.cli.options import Request, filter_options, global_options, json_option
+from plait.cli.output import Output, write_bytes
+from plait.cli.selection import name_argument, required, selected
+from plait.cli.text import clipped, columns, counted, safe
+from plait.graph.model import SessionGraph
+from plait.graph.paths import Path, paths, uuids
+from plait.graph.raw import raw_paths
+from plait.view.wording import one_line, plain_words
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SHORT = 8
+NARROW = 19
+
+
+@click.command("paths")
+@name_argument
+@filter_options
+@click.option(
+    "--raw", is_flag=True, help="Every way from root to leaf, as the records name parents."
+)
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    name: str | None,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    raw: bool,
+    as_json: bool,
+) -> None:
+    """List the ways through sessions, one for each ending of a conversation.
+
+    The one that Claude Code would go on with is ACTIVE; the others are ABANDONED, with the
+    record at which they leave it. A session that another carries on is part of that one.
+    """
+    sessions = required(selected(request, name, project, since, until))
+    graph = graph_of(sessions)
+    found = raw_paths(graph) if raw else ((path, uuids(graph, path)) for path in paths(graph))
+    if as_json:
+        print_json(as_object(graph, path, way) for path, way in found)
+        return
+    with request.output.paged():
+        print_paths(request.output, graph, found)
+
+
+def as_object(graph: SessionGraph, path: Path, way: tuple[str, ...]) -> dict[str, Any]:
+    """Returns a path as `--json` prints it."""
+    return {
+        "session": path.session,
+        "path": path.path,
+        "of": path.of,
+        "status": path.status,
+        "fork_point": path.fork_point,
+        "title": path.label,
+        "summary": graph.lines[path.line].summary,
+        "leaf": path.leaf,
+        "line": path.line,
+        "messages": path.messages,
+        "compactions": path.compactions,
+        "uuids": way,
+    }
+
+
+def print_json(objects: Iterable[dict[str, Any]]) -> None:
+    """Writes a list one object at a time: all of them at once may not fit into memory."""
+    head = b"[\n"
+    for one in objects:
+        write_bytes(head + msgspec.json.format(msgspec.json.encode(one), indent=2))
+        head = b",\n"
+    write_bytes(b"[]\n" if head == b"[\n" else b"\n]\n")
+
+
+def print_paths(
+    output: Output, graph: SessionGraph, found: Iterable[tuple[Path, tuple[str, ...]]]
+) -> None:
+    """Prints one line a path, the session before its first."""
+    session = None
+    count = 0
+    for path, _ in found:
+        name = path.session[:SHORT] if path.session != session else ""
+        output.print(line_of(output, graph, path, name))
+        session = path.session
+        count += 1
+    output.print("")
+    output.print(counted(count, "path"), style="dim")
+
+
+def line_of(output: Output, graph: SessionGraph, path: Path, name: str) -> "Text":
+    """Returns one path: its number, its status, what it is known by, how much is on it."""
+    from rich.text import Text
+
+    is_active = path.status == "ACTIVE"
+    text = Text(f"{safe(name):<{SHORT}}  ", style="dim")
+    text.append(f"{path.path:>2} of {path.of:<2}  ", style="not dim")
+    text.append(f"{path.status:<9}", style="not dim bold green" if is_active else "")
+    right = fitting(figures(graph, path), output.width - text.cell_len - NARROW)
+    room = output.width - text.cell_len - len(right) - 4
+    words = clipped(safe(one_line(plain_words(path.label or "(no title)"))), max(room, 8))
+    text.append(f"  {words}{' ' * max(room - columns(words), 0)}  ", style="not dim")
+    return text.append(right)
+
+
+def figures(graph: SessionGraph, path: Path) -> Iterator[str]:
+    """Yields what a path holds, where it leaves the active one and when it ended."""
+    yield counted(path.messages, "message")
+    if path.fork_point:
+        yield f"leaves at {path.fork_point[:SHORT]}"
+    if path.compactions:
+        yield counted(path.compactions, "compaction")
+    ended = local(graph.nodes[path.leaf].timestamp)
+    if ended:
+        yield f"{ended:%Y-%m-%d}"

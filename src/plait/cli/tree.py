@@ -1,0 +1,171 @@
+"""`plait tree`: sessions with their branches, agents and compactions, drawn as a tree."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from plait.archive import Session
+from plait.archive.graphs import graph_of, records_of
+from plait.cli.figures import fitting, lasting, local
+from plait.cli.options import Request, filter_options, global_options, json_option
+from plait.cli.output import Output
+from plait.cli.selection import name_argument, required, selected
+from plait.cli.text import clipped, columns, counted, safe, size
+from plait.graph.twigs import Twig, twigs
+from plait.view.brief import brief
+from plait.view.twigs import branching
+from plait.view.wording import one_line, plain_words
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+SIGNS = {
+    "trunk": ("●", "bold green"),
+    "foreign": ("●", ""),
+    "branch": ("○", ""),
+    "agent": ("◇", "cyan"),
+    "service": ("◇", "dim"),
+    "agents": ("◇", "cyan"),
+    "compaction": ("◆", "magenta"),
+    "summary": ("≡", "dim"),
+}
+SHORT = 8
+NARROW = 32
+
+
+@click.command("tree")
+@name_argument
+@filter_options
+@click.option("--all", "everything", is_flag=True, help="Each agent, also those of the client.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    name: str | None,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Draw sessions with their branches, agents and compactions as a tree.
+
+    A session that goes on from another hangs on it. Where more than one session is drawn,
+    agents are counted; `--all` lists them.
+    """
+    sessions = required(selected(request, name, project, since, until))
+    graph = graph_of(sessions)
+    is_whole = everything or as_json or len(sessions) == 1
+    found = list(twigs(graph, each_agent=is_whole, services=everything or as_json))
+    if as_json:
+        request.output.json(found)
+        return
+    directories = {one.project: request.archive.facts(one).cwd or "" for one in newest(sessions)}
+    knots = [twig.id for twig in found if twig.kind == "compaction"]
+    said = {uuid: brief(record).words for uuid, record in records_of(graph, knots)}
+    with request.output.paged():
+        Forest(request.output, directories, said).print(found)
+
+
+def newest(sessions: Sequence[Session]) -> Iterator[Session]:
+    """Yields one session of each project."""
+    yield from {session.project: session for session in sessions}.values()
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Prints the tree project by project."""
+
+    output: Output
+    projects: dict[str, str]
+    """The directory of each project."""
+    compactions: dict[str, str]
+    """What each compaction did, in words."""
+
+    def print(self, found: list[Twig]) -> None:
+        """Prints all parts and their sum."""
+        project = None
+        for prefix, twig in branching(found):
+            if twig.depth == 0 and twig.project != project:
+                if project is not None:
+                    self.output.print("")
+                heading = self.projects.get(twig.project) or twig.project
+                self.output.print(heading or "(no project)", style="bold")
+                project = twig.project
+            self.output.print(self.line(prefix, twig))
+        self.output.print("")
+        self.output.print(", ".join(totals(found)), style="dim")
+
+    def line(self, prefix: str, twig: Twig) -> "Text":
+        """Returns one line of the tree: the sign, the name, the title, the figures."""
+        from rich.text import Text
+
+        sign, style = SIGNS[twig.kind]
+        text = Text(prefix, style="dim")
+        text.append(f"{sign} ", style=f"not dim {style}")
+        if twig.kind in ("trunk", "foreign", "summary"):
+            text.append(f"{safe(twig.session[:SHORT])}  ")
+        width = self.output.width - text.cell_len
+        right = fitting(figures(twig), width - NARROW)
+        room = width - columns(right) - 2
+        words = clipped(safe(self.title(twig)), max(room, 8))
+        is_bright = twig.is_active and twig.kind not in ("compaction", "service")
+        text.append(words, style="not dim" if is_bright else "")
+        text.append(f"{' ' * max(room - columns(words), 0)}  {right}")
+        text.rstrip()
+        return text
+
+    def title(self, twig: Twig) -> str:
+        """Returns what a part of the tree is called."""
+        if twig.kind == "agents":
+            return counted(twig.count, "agent")
+        if twig.kind == "compaction":
+            return self.compactions.get(twig.id, "compacted")
+        return one_line(plain_words(twig.title or "(no title)"))
+
+
+def figures(twig: Twig) -> Iterator[str]:
+    """Yields how much there is, how long it took, when it began, the weightiest first."""
+    if twig.kind == "agents":
+        return
+    if twig.kind == "summary":
+        yield f"a summary of {twig.parent[:SHORT]}" if twig.parent else "a summary of nothing here"
+        return
+    if twig.kind == "branch":
+        yield "abandoned"
+    if twig.prompts and twig.kind != "agent":
+        yield counted(twig.prompts, "prompt")
+    elif twig.records:
+        yield counted(twig.records, "record")
+    if twig.attachment and twig.kind in ("branch", "trunk", "foreign"):
+        yield f"leaves at {twig.attachment[:SHORT]}"
+    if twig.bytes:
+        yield size(twig.bytes)
+    yield lasting(twig.started, twig.ended)
+    yield day(twig)
+
+
+def day(twig: Twig) -> str:
+    """Returns when a session began, or at what time the rest did."""
+    time = local(twig.started)
+    if time is None:
+        return ""
+    return f"{time:%Y-%m-%d %H:%M}" if twig.depth == 0 else f"{time:%b %d %H:%M}"
+
+
+def totals(found: list[Twig]) -> Iterator[str]:
+    """Yields the counts of what the tree holds."""
+    for kinds, noun, plural in (
+        (("trunk", "foreign"), "session", "sessions"),
+        (("branch",), "branch", "branches"),
+        (("agent", "agents"), "agent", "agents"),
+        (("service",), "service agent", "service agents"),
+        (("compaction",), "compaction", "compactions"),
+        (("summary",), "lone summary", "lone summaries"),
+    ):
+        count = sum(twig.count for twig in found if twig.kind in kinds)
+        if count or noun == "session":
+            yield counted(count, noun, plural)

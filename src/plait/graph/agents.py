@@ -1,0 +1,266 @@
+"""Agents to the calls that sent them out, the surest link first.
+
+    meta      the note beside the agent's log names the call
+    context   a forked agent names the last record that it shares
+    workflow  its run's journal or folder, begun by a call that names the run
+    result    the result of a call names the agent
+    text      only the words of the result name it
+    prompt    a call handed on the same prompt (and name, where several did)
+    name      a call or its result gave the agent its name
+
+Nothing anchors an agent in itself. What no link explains is shown, with a finding.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from plait.graph.drafts import Drafts
+from plait.graph.index import Index
+from plait.graph.model import AgentLink, Call, Finding, LinkKind, Node
+from plait.graph.repair import NOWHERE, Parents, cycles
+from plait.graph.source import FileFacts
+from plait.graph.walks import Walk, Walks
+
+SERVICE_IDS = ("acompact", "aprompt_suggestion", "aside_question")
+SERVICE_PROMPT = "Warmup"
+STARTED = "started"
+CONTEXT = "fork-context-ref"
+
+
+@dataclass(frozen=True, slots=True)
+class Spawn:
+    """A call that may have sent out an agent."""
+
+    node: int
+    call: Call
+
+
+@dataclass(slots=True)
+class Spawns:
+    """What calls and results say of agents, by session where ids can repeat."""
+
+    by_call: dict[tuple[str, str], Spawn] = field(default_factory=dict)
+    """By session and call; under no session, the first of all."""
+    by_agent: dict[str, list[tuple[Spawn, bool]]] = field(default_factory=dict)
+    """With whether only words say so."""
+    by_run: dict[str, Spawn] = field(default_factory=dict)
+    by_prompt: dict[int, list[Spawn]] = field(default_factory=dict)
+    by_name: dict[str, list[Spawn]] = field(default_factory=dict)
+    answers: dict[tuple[str, str], int] = field(default_factory=dict)
+    """The record with the result of each call, likewise."""
+
+    def called(self, session: str, call: str | None) -> Spawn | None:
+        """Returns a call of a session, else of any."""
+        known = self.by_call
+        return known.get((session, call)) or known.get(("", call)) if call else None
+
+    def answered(self, session: str, call: str | None) -> int:
+        """Returns the record with the result of a call."""
+        first = self.answers.get(("", call or ""), NOWHERE)
+        return self.answers.get((session, call or ""), first)
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """Where an agent hangs: on which record, because of which call."""
+
+    by: LinkKind
+    node: int
+    call: str | None = None
+
+
+def join(index: Index, parents: Parents, walks: Walks) -> tuple[dict[int, Anchor], Spawns]:
+    """Returns the anchor of each agent's walk that has one, and what was said of agents."""
+    agents = [walk for walk in walks.walks if walk.agent is not None]
+    spawns = spawns_of(index) if agents else Spawns()
+    taken: set[str] = set()
+    anchors: dict[int, Anchor] = {}
+    for sure in (True, False):  # what is sure takes its call before anything is guessed
+        for walk in agents:
+            if walk.number in anchors or is_service(index, walk):
+                continue
+            links = sure_links(index, spawns, walk) if sure else guesses(index, spawns, walk, taken)
+            anchor = first_outside(links, walks, walk)
+            if anchor:
+                anchors[walk.number] = anchor
+                taken.add(anchor.call or "")
+    drop_circles(parents, walks, anchors)
+    return anchors, spawns
+
+
+def drop_circles(parents: Parents, walks: Walks, anchors: dict[int, Anchor]) -> None:
+    """Takes away the anchors of agents that would have sent each other out."""
+    firsts = {walks.walks[walk].nodes[0]: walk for walk in anchors}
+    if not firsts:
+        return
+    up = list(parents.up)
+    for first, walk in firsts.items():
+        up[first] = anchors[walk].node
+    for circle in cycles(up):
+        for node in circle:
+            if node in firsts:
+                del anchors[firsts[node]]
+
+
+def is_service(index: Index, walk: Walk) -> bool:
+    """Tells an agent that nobody sent out: the client's own errands."""
+    if (walk.agent or "").startswith(SERVICE_IDS):
+        return True
+    first = first_prompt(index, walk)
+    return first is not None and first.preview == SERVICE_PROMPT
+
+
+def first_prompt(index: Index, walk: Walk) -> Node | None:
+    """Returns the prompt that an agent begins with."""
+    for number in walk.nodes[:16]:
+        node = index.nodes[number]
+        if node.kind == "user" and not node.results:
+            return node
+    return None
+
+
+def spawns_of(index: Index) -> Spawns:
+    """Gathers what calls and results say of agents."""
+    spawns = Spawns()
+    for number, node in enumerate(index.nodes):
+        for call in node.calls:
+            spawn = Spawn(number, call)
+            spawns.by_call.setdefault((node.session, call.id), spawn)
+            spawns.by_call.setdefault(("", call.id), spawn)
+            if call.prompt is not None:
+                spawns.by_prompt.setdefault(call.prompt, []).append(spawn)
+                if call.label:
+                    spawns.by_name.setdefault(call.label, []).append(spawn)
+        for result in node.results:
+            spawns.answers.setdefault((node.session, result), number)
+            spawns.answers.setdefault(("", result), number)
+    for node in index.nodes:
+        if node.spawned and node.results:
+            named_in(spawns, node)
+    return spawns
+
+
+def named_in(spawns: Spawns, node: Node) -> None:
+    """Gathers what one result names."""
+    said = node.spawned
+    spawn = spawns.called(node.session, node.results[0])
+    if said is None or spawn is None:
+        return
+    is_spawner = spawn.call.prompt is not None
+    if said.agent and (is_spawner or not said.in_text):  # any output can hold such words
+        spawns.by_agent.setdefault(said.agent, []).append((spawn, said.in_text))
+    if said.run:
+        spawns.by_run.setdefault(said.run, spawn)
+    if said.name and is_spawner:
+        spawns.by_name.setdefault(said.name, []).append(spawn)
+
+
+def sure_links(index: Index, spawns: Spawns, walk: Walk) -> Iterator[Anchor]:
+    """Yields the links of an agent that some record or file states."""
+    facts = index.facts[walk.file]
+    if facts.file.kind == "agent":
+        yield from file_links(index, spawns, facts, walk.session)
+    named = spawns.by_agent.get(walk.agent or "", [])
+    # The call that sent it out comes before those that went on with it; spawners first.
+    for spawn, in_words in sorted(named, key=lambda one: remoteness(index, walk, *one)):
+        yield Anchor("text" if in_words else "result", spawn.node, spawn.call.id)
+
+
+def remoteness(index: Index, walk: Walk, spawn: Spawn, in_words: bool) -> tuple[bool | int, ...]:
+    """Returns what sorts the calls that an agent may hang on."""
+    is_foreign = index.nodes[spawn.node].session != walk.session
+    return is_foreign, in_words, spawn.call.prompt is None, spawn.node
+
+
+def file_links(index: Index, spawns: Spawns, facts: FileFacts, session: str) -> Iterator[Anchor]:
+    """Yields what the agent's own file, its place and the note beside it state."""
+    spawn = spawns.called(session, facts.meta.call_id if facts.meta else None)
+    if spawn:
+        yield Anchor("meta", spawn.node, spawn.call.id)
+    run = spawns.by_run.get(facts.file.run or "")
+    if run:
+        yield Anchor("workflow", run.node, run.call.id)
+    for aside in facts.asides[:4]:
+        shared = index.at.get(aside.leaf or "", NOWHERE) if aside.kind == CONTEXT else NOWHERE
+        if shared >= 0:
+            yield Anchor("context", shared)
+
+
+def guesses(index: Index, spawns: Spawns, walk: Walk, taken: set[str]) -> Iterator[Anchor]:
+    """Yields the calls of the session that handed on the agent's prompt, or named it."""
+    prompt = first_prompt(index, walk)
+    names = names_of(index.facts[walk.file], walk)
+    same = spawns.by_prompt.get(prompt.digest, []) if prompt and prompt.digest else []
+    free = [spawn for spawn in same if is_free(index, spawn, walk, taken)]
+    for spawn in sorted(free, key=lambda one: (one.call.label not in names, one.node)):
+        yield Anchor("prompt", spawn.node, spawn.call.id)
+    for name in names:
+        for spawn in spawns.by_name.get(name, ()):
+            if is_free(index, spawn, walk, taken):
+                yield Anchor("name", spawn.node, spawn.call.id)
+
+
+def names_of(facts: FileFacts, walk: Walk) -> list[str]:
+    """Returns the names an agent may be called by: its note's, and the one in its id."""
+    # format: named agents are a<name>-<hex>
+    inner = (walk.agent or "")[1:].rpartition("-")[0]
+    meta = facts.meta
+    given = (meta.name, meta.description) if meta and facts.file.kind == "agent" else ()
+    return [name for name in (*given, inner) if name]
+
+
+def is_free(index: Index, spawn: Spawn, walk: Walk, taken: set[str]) -> bool:
+    """Tells whether a call of the same session has sent out no agent yet."""
+    return spawn.call.id not in taken and index.nodes[spawn.node].session == walk.session
+
+
+def first_outside(links: Iterable[Anchor], walks: Walks, walk: Walk) -> Anchor | None:
+    """Returns the first link that does not anchor an agent in itself."""
+    return next((link for link in links if walks.of[link.node] != walk.number), None)
+
+
+def link_of(
+    index: Index, spawns: Spawns, walk: Walk, line: str, anchor: Anchor | None
+) -> AgentLink:
+    """Returns how an agent was joined, in uuids."""
+    if anchor is None:
+        return AgentLink(line, walk.agent or "", None)
+    answer = spawns.answered(walk.session, anchor.call)
+    return AgentLink(
+        line,
+        walk.agent or "",
+        anchor.by,
+        anchor.call,
+        index.nodes[anchor.node].uuid,
+        index.nodes[answer].uuid if answer >= 0 else None,
+    )
+
+
+def unnamed(index: Index, walk: Walk) -> Finding:
+    """Says that nothing names an agent."""
+    node = index.nodes[walk.nodes[0]]
+    sentence = f"nothing says which call sent out agent {walk.agent}"
+    return Finding("unnamed-agent", sentence, node.file, node.line, node.uuid)
+
+
+def agent_links(
+    index: Index,
+    spawns: Spawns,
+    drafts: Drafts,
+    anchors: dict[int, Anchor],
+    names: Sequence[str],
+) -> dict[str, AgentLink]:
+    """Returns how each agent was joined, by its line."""
+    return {
+        name: link_of(index, spawns, one.walk, name, anchors.get(one.walk.number))
+        for one, name in zip(drafts.lines, names, strict=True)
+        if one.kind == "agent"
+    }
+
+
+def unnamed_agents(index: Index, drafts: Drafts, anchors: dict[int, Anchor]) -> Iterable[Finding]:
+    """Yields a finding for each agent that nothing names; services are expected to have none."""
+    for one in drafts.lines:
+        is_lost = one.kind == "agent" and one.walk.number not in anchors
+        if is_lost and not is_service(index, one.walk):
+            yield unnamed(index, one.walk)

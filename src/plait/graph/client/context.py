@@ -1,0 +1,135 @@
+"""Records of a session file, in order, to what Claude will see when it is resumed."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from plait.graph.client.clock import NO_TIME, milliseconds
+from plait.graph.client.closing import closed
+from plait.graph.client.compare import comparable
+from plait.graph.client.entry import block_heads, content_blocks
+from plait.graph.client.leaf import leaf as leaf_of
+from plait.graph.client.load import load
+from plait.graph.client.model import ROOT, Context, LeftOut, Loaded, Message, Said
+from plait.graph.client.parallel import with_parallel
+from plait.graph.client.prune import prune
+from plait.graph.client.reasons import reasons
+from plait.graph.client.repair import repaired
+from plait.graph.client.sdk import sdk_chain
+from plait.graph.client.speech import speech
+from plait.graph.client.trail import path_to_message, trailing_notes
+from plait.graph.client.turns import Turn, turns
+from plait.graph.client.walk import walk
+from plait.record import Record
+
+NEXT_PROMPT = "\0next prompt\0"
+
+
+def context(
+    records: Iterable[Record], *, size: int, as_: Literal["client", "sdk"] = "client"
+) -> Context:
+    """Returns what the client sends for a file of that many bytes, or what the SDK returns."""
+    return as_sdk(records) if as_ == "sdk" else as_client(records, size)
+
+
+def as_client(records: Iterable[Record], size: int) -> Context:
+    """Returns what the client sends."""
+    loaded, left_out = load(records, size)
+    if loaded.is_cleared:
+        return Context(True, None, None, (), [], [], tuple(left_out))
+    leaf = leaf_of(loaded)
+    if leaf is None:
+        return refused("no conversation in the file", left_out)
+    path = path_to_message(loaded, leaf)
+    if why_not := refusal(loaded.records[path[0]]):
+        return refused(why_not, left_out)
+    chain = with_parallel(loaded, walk(loaded, path[0]))
+    known = frozenset(chain)
+    notes = [number for number in trailing_notes(loaded, path) if number not in known]
+    return resumed(loaded, [*chain, *notes], left_out)
+
+
+def refused(why_not: str, left_out: list[LeftOut]) -> Context:
+    """Returns the context of a file that the client would not resume."""
+    return Context(False, why_not, None, (), [], [], tuple(left_out))
+
+
+def refusal(message: Record) -> str | None:
+    """Says why the client would not go on from a message, None where it would."""
+    if message.is_sidechain:
+        return "the last message is of a sidechain"
+    time = milliseconds(message)
+    if time == NO_TIME:
+        return "the last message has no timestamp"
+    return "the timestamp of the last message is no time" if time != time else None
+
+
+def resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Context:
+    """Returns the context of a chain."""
+    kept, dropped = prune(loaded, chain)
+    said = closed(loaded.records, kept, speech(loaded, kept))
+    request = messages(repaired(turns(said)))
+    uuids = tuple(uuid for number in kept if (uuid := written_uuid(loaded.records[number])))
+    return Context(
+        resumes=True,
+        why_not=None,
+        leaf=uuids[-1] if uuids else None,
+        chain=uuids,
+        messages=comparable(before_next_prompt(said)),
+        request=request,
+        left_out=(*left_out, *reasons(loaded, chain, dropped, said)),
+    )
+
+
+def written_uuid(record: Record) -> str | None:
+    """Returns the uuid of an entry that a fork of the session holds, None for an empty one."""
+    message = record.envelope.message
+    is_spoken = record.type in ("user", "assistant")
+    if is_spoken and message and not isinstance(message.content, str) and not block_heads(record):
+        return None
+    return record.uuid
+
+
+def before_next_prompt(said: list[Said]) -> list[Message]:
+    """Returns the messages as they are when a prompt follows, without that prompt.
+
+    The line break between two texts of a user is there only then. The client's own
+    reminders stand at the head of the new prompt's turn.
+    """
+    reminder = Said(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)
+    prompt = Said(ROOT, "user", [text(NEXT_PROMPT)])
+    request = messages(repaired(turns([*said, reminder, prompt])))
+    return [
+        (role, [block for block in blocks if NEXT_PROMPT not in (block["type"], block.get("text"))])
+        for role, blocks in request
+    ]
+
+
+def text(words: str) -> dict[str, str]:
+    """Returns a block of text."""
+    return {"type": "text", "text": words}
+
+
+def messages(spoken: list[Turn]) -> list[Message]:
+    """Returns the turns as the API takes them, system texts as messages of their own."""
+    found: list[Message] = []
+    for turn in spoken:
+        found.append((turn.role, turn.blocks))
+        if turn.system:
+            found.append(("system", [text("\n\n".join(turn.system))]))
+    return found
+
+
+def as_sdk(records: Iterable[Record]) -> Context:
+    """Returns what the official Python SDK returns: each record a message of its own."""
+    chain = sdk_chain(records)
+    uuids = tuple(record.uuid for record in chain if record.uuid)
+    request: list[Message] = [(record.kind, content_blocks(record)) for record in chain]
+    return Context(
+        resumes=bool(chain),
+        why_not=None if chain else "no conversation in the file",
+        leaf=uuids[-1] if uuids else None,
+        chain=uuids,
+        messages=comparable(request),
+        request=request,
+        left_out=(),
+    )

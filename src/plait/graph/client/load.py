@@ -1,0 +1,130 @@
+"""Records in file order to numbered entries with parents, as the client loads them."""
+
+from collections.abc import Iterable
+
+from plait.graph.client.entry import CHAIN_TYPES, has_message, is_boundary
+from plait.graph.client.model import MISSING, ROOT, LeftOut, Loaded, Reason
+from plait.graph.client.preserved import keep_preserved, preserved_lines
+from plait.record import Record
+
+WHOLE_FILE = 5_242_880
+"""Above this size the client skips what stands before the last compaction."""
+
+
+def load(records: Iterable[Record], size: int) -> tuple[Loaded, list[LeftOut]]:
+    """Returns the entries of a file, and the records that are no entries with the reason."""
+    lines, skipped = since_compaction(list(records), size)
+    reader = Reader()
+    for record in lines:
+        reader.take(record)
+    loaded = reader.loaded()
+    close_gaps(loaded)
+    keep_preserved(loaded)
+    return loaded, [*skipped, *reader.left_out]
+
+
+def since_compaction(records: list[Record], size: int) -> tuple[list[Record], list[LeftOut]]:
+    """Drops what a large file holds before its last compaction, but for what that preserved."""
+    starts = [place for place, record in enumerate(records) if is_boundary(record)]
+    if size <= WHOLE_FILE or not starts:
+        return records, []
+    head, tail = records[: starts[-1]], records[starts[-1] :]
+    kept = {id(record) for record in preserved_lines(head, tail[0])}
+    skipped = [
+        LeftOut(record.uuid, record.line, Reason.BEFORE_COMPACTION)
+        for record in head
+        if record.uuid is not None and id(record) not in kept
+    ]
+    still = [record for record in head if record.uuid is None or id(record) in kept]
+    return [*still, *tail], skipped
+
+
+class Reader:
+    """Takes one record after another."""
+
+    def __init__(self) -> None:
+        self.entries = Loaded([], {}, [], [])
+        self.parent_uuids: list[str | None] = []
+        self.bridges: dict[str, str | None] = {}
+        self.left_out: list[LeftOut] = []
+
+    def take(self, record: Record) -> None:
+        """Adds a record: an entry, a bridge, a pointer, or nothing to the client."""
+        if record.type == "last-prompt":
+            self.point(record)
+        elif not record.uuid or record.type is None:
+            return
+        elif record.type in CHAIN_TYPES:
+            self.enter(record, record.uuid)
+        elif record.type == "progress":
+            self.bridge(record, record.uuid)
+        else:
+            # format: unknown types are not bridged, their children look for a parent by time
+            self.left_out.append(LeftOut(record.uuid, record.line, Reason.UNKNOWN_TYPE))
+
+    def point(self, record: Record) -> None:
+        """Moves the pointer to the leaf: the last line that names one counts."""
+        leaf, explicit = record.envelope.leaf_uuid, record.envelope.explicit is True
+        entries = self.entries
+        if not leaf:
+            # format: explicit null is a rewind to the start; a plain null says nothing
+            entries.is_cleared = entries.is_cleared or explicit
+            return
+        # format: the same pointer written again plainly is still the explicit one
+        entries.is_explicit = explicit or (entries.is_explicit and leaf == entries.pointer)
+        entries.is_cleared = False
+        entries.pointer = leaf
+
+    def enter(self, record: Record, uuid: str) -> None:
+        """Adds an entry; a uuid that came before keeps its place and takes the new content."""
+        parent = record.parent_uuid or None
+        # format: bridges hold only for lines that follow them
+        parent = self.bridges.get(parent, parent) if parent is not None else None
+        number = self.entries.index.setdefault(uuid, len(self.entries.records))
+        if number == len(self.entries.records):
+            self.entries.records.append(record)
+            self.parent_uuids.append(parent)
+        else:
+            replaced = self.entries.records[number]
+            self.left_out.append(LeftOut(uuid, replaced.line, Reason.REPLACED))
+            self.entries.records[number] = record
+            self.parent_uuids[number] = parent
+        if not record.is_sidechain and is_readable(record):
+            self.entries.lines.append(number)
+            self.entries.is_explicit = self.entries.is_cleared = False
+
+    def bridge(self, record: Record, uuid: str) -> None:
+        """Lets the children of a record that is no entry attach to its parent."""
+        parent = record.parent_uuid or None
+        self.bridges[uuid] = self.bridges.get(parent, parent) if parent is not None else None
+        self.left_out.append(LeftOut(uuid, record.line, Reason.BRIDGED))
+
+    def loaded(self) -> Loaded:
+        """Returns the entries with their parents by number."""
+        entries = self.entries
+        entries.is_read = [is_readable(record) for record in entries.records]
+        entries.parents = [
+            ROOT if parent is None else entries.index.get(parent, MISSING)
+            for parent in self.parent_uuids
+        ]
+        return entries
+
+
+def is_readable(record: Record) -> bool:
+    """Whether the client reads an entry at all: prompts and answers need a message."""
+    return record.type in ("attachment", "system") or has_message(record)
+
+
+def close_gaps(loaded: Loaded) -> None:
+    """Attaches the children of dropped entries to what those hung on."""
+    parents, is_read = loaded.parents, loaded.is_read
+    for number in range(len(parents)):
+        passed: list[int] = []
+        parent = parents[number]
+        while parent >= 0 and not is_read[parent]:
+            passed.append(parent)
+            above = parents[parent]
+            parents[parent] = MISSING  # so a circle of dropped entries ends
+            parent = above
+        for other in (*passed, number):
+            parents[other] = parent

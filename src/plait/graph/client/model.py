@@ -1,0 +1,103 @@
+"""What a resumed session shows to Claude, and the working values on the way there."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, TypeAlias
+
+from plait.record import Record
+
+Block: TypeAlias = dict[str, Any]
+"""One content block as the API takes it."""
+
+Message: TypeAlias = tuple[str, list[Block]]
+"""A role and its blocks."""
+
+ROOT = -1
+MISSING = -2
+
+
+class Reason(StrEnum):
+    """Why a record is not among the messages."""
+
+    ABANDONED = "abandoned branch"
+    API_ERROR = "api error"
+    BEFORE_COMPACTION = "before compaction"
+    BRIDGED = "bridged progress"
+    EMPTY = "empty"
+    NO_MESSAGE = "no message"
+    NO_RENDERED_TEXT = "attachment without text"
+    REPLACED = "replaced by a later line"
+    SIDECHAIN = "sidechain"
+    SYSTEM = "system entry"
+    THINKING_ONLY = "thinking-only"
+    UNANSWERED = "unanswered call dropped"
+    UNKNOWN_TYPE = "unknown type"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A record that is in the file and not in the messages."""
+
+    uuid: str
+    line: int
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What Claude will see when a session is resumed."""
+
+    resumes: bool
+    why_not: str | None
+    leaf: str | None
+    chain: tuple[str, ...]
+    messages: list[Message]
+    """In the form for comparing: no reminders, no system texts, no signatures."""
+    request: list[Message]
+    """In full: reminders, system texts and signatures kept, ready for sending."""
+    left_out: tuple[LeftOut, ...]
+
+
+@dataclass(slots=True)
+class Loaded:
+    """The entries of a file by number, each with the number of its parent.
+
+    The order is that of each uuid's first line; the content that of its last.
+    """
+
+    records: list[Record]
+    index: dict[str, int]
+    parents: list[int]
+    """ROOT for a null parent, MISSING for one that is not in the file."""
+    is_read: list[bool]
+    """False where the client drops the entry: no message, or before a compaction."""
+    lines: list[int] = field(default_factory=list)
+    """The entries of the main conversation, line by line: a repeated one stands again."""
+    pointer: str | None = None
+    """Where the last `last-prompt` line points."""
+    is_explicit: bool = False
+    """The pointer cuts exactly there, and no entry followed it."""
+    is_cleared: bool = False
+    """An explicit pointer to nothing: the session starts anew."""
+    forgotten: set[int] = field(default_factory=set)
+    """Entries before a compaction that preserved others."""
+
+    def readable(self, uuid: str | None) -> int | None:
+        """Returns the number of an entry that the client reads."""
+        number = self.index.get(uuid) if uuid is not None else None
+        return number if number is not None and self.is_read[number] else None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One entry of the chain as it will be said: who speaks, and the blocks."""
+
+    number: int
+    """The entry it comes from, or ROOT where the client made it up."""
+    role: str
+    blocks: list[Block]
+    message_id: str | None = None
+    is_note: bool = False
+    """An attachment: moves up to the head of its turn."""
+    is_error: bool = False
+    """An API error: not sent, yet it parts what stands around it."""

@@ -1,0 +1,120 @@
+"""A chain to the entries of it that the client keeps, with the reason for each it drops."""
+
+from typing import TypeAlias
+
+from plait.graph.client.entry import (
+    block_heads,
+    call_ids,
+    content_blocks,
+    has_calls,
+    is_blank,
+    is_boundary,
+    is_result,
+    is_thinking,
+    result_ids,
+)
+from plait.graph.client.model import Loaded, Reason
+from plait.record import Record
+
+Dropped: TypeAlias = dict[int, Reason]
+
+
+def prune(loaded: Loaded, chain: list[int]) -> tuple[list[int], Dropped]:
+    """Returns the entries that stay, and those that the client drops from its chain."""
+    dropped: Dropped = {}
+    for step in (shapeless, empty_answers, unanswered, empty_answers):
+        found = step(loaded.records, chain)
+        dropped.update(found)
+        chain = [number for number in chain if number not in found]
+    return chain, dropped
+
+
+def shapeless(records: list[Record], chain: list[int]) -> Dropped:
+    """Finds attachments without a kind, and messages of which no block can be used."""
+    found: Dropped = {}
+    for number in chain:
+        record = records[number]
+        if record.type == "attachment":
+            if record.envelope.attachment is None or not record.envelope.attachment.type:
+                found[number] = Reason.NO_MESSAGE
+        elif record.type != "system" and block_heads(record) and not content_blocks(record):
+            found[number] = Reason.EMPTY
+    return found
+
+
+def unanswered(records: list[Record], chain: list[int]) -> Dropped:
+    """Finds answers none of whose calls has a result, but for those still under way."""
+    answered = answered_calls(records, chain)
+    under_way = set(calls_under_way(records, chain))
+    return {
+        number: Reason.UNANSWERED
+        for number in chain
+        if number not in under_way
+        and has_calls(records[number])
+        and answered.isdisjoint(call_ids(records[number]))
+    }
+
+
+def calls_under_way(records: list[Record], chain: list[int]) -> list[int]:
+    """Returns the answers of a last turn that was cut off while tools ran."""
+    turn = last_turn(records, chain)
+    last = last_response(records, turn)
+    spoken = [number for number in turn if records[number].type != "attachment"]
+    if spoken and is_result(records[spoken[-1]]):
+        return turn
+    answered = answered_calls(records, turn)
+    if all(call in answered for number in last for call in call_ids(records[number])):
+        return []
+    # format: once something came between its answers, the client keeps the turn as it is
+    answers = turn[: turn.index(last[-1])]
+    return last if all(records[n].type == "assistant" for n in answers) else turn
+
+
+def last_turn(records: list[Record], chain: list[int]) -> list[int]:
+    """Returns the answers, results and attachments after the last prompt."""
+    found: list[int] = []
+    for number in reversed(chain):
+        record = records[number]
+        if is_boundary(record) or (record.type == "user" and not is_result(record)):
+            break
+        if record.type != "system":
+            found.append(number)
+    return found[::-1]
+
+
+def last_response(records: list[Record], turn: list[int]) -> list[int]:
+    """Returns the entries of the last answer of a turn; an API error is none."""
+    answers = [number for number in turn if records[number].type == "assistant"]
+    if not answers or records[answers[-1]].is_api_error_message:
+        return []
+    last = records[answers[-1]].message_id
+    return [n for n in answers[:-1] if last and records[n].message_id == last] + answers[-1:]
+
+
+def answered_calls(records: list[Record], chain: list[int]) -> set[str]:
+    """Returns the calls that the results of a chain answer."""
+    return {call for number in chain for call in result_ids(records[number])}
+
+
+def empty_answers(records: list[Record], chain: list[int]) -> Dropped:
+    """Finds answers of nothing but thoughts and white space, over the whole response."""
+    spoken = {
+        record.message_id
+        for record in map(records.__getitem__, chain)
+        if record.type == "assistant" and says_something(record)
+    }
+    found: Dropped = {}
+    for number in chain:
+        record = records[number]
+        if record.type != "assistant" or (record.message_id and record.message_id in spoken):
+            continue
+        blocks = content_blocks(record)
+        if blocks and not says_something(record):
+            thinks = any(is_thinking(block) for block in blocks)
+            found[number] = Reason.THINKING_ONLY if thinks else Reason.EMPTY
+    return found
+
+
+def says_something(record: Record) -> bool:
+    """Whether an answer has more than thoughts and white space."""
+    return any(not is_blank(block) and not is_thinking(block) for block in content_blocks(record))

@@ -1,0 +1,127 @@
+"""A plain walk to the SDK's chain: missed calls and results after their response."""
+
+from dataclasses import dataclass, field
+
+from plait.graph.client.entry import call_ids, is_result, result_ids
+from plait.graph.client.model import Loaded
+from plait.graph.client.parallel import is_same_writer
+from plait.graph.client.walk import members_by_message
+from plait.record import Record
+
+
+def with_parallel(loaded: Loaded, chain: list[int]) -> list[int]:
+    """Returns the chain with each response whole, its missed results behind it."""
+    recovery = Recovery(loaded, chain)
+    anchors = recovery.anchors()
+    after = {anchor: recovery.missed(message_id) for message_id, anchor in anchors.items()}
+    return [one for number in chain for one in (number, *after.get(number, ()))]
+
+
+@dataclass(slots=True)
+class Missed:
+    """What belongs to a response and is not on the chain."""
+
+    results: list[int] = field(default_factory=list)
+    strays: list[int] = field(default_factory=list)
+    """Results that hang elsewhere: they count only for calls still open."""
+
+
+class Recovery:
+    """Finds the missed entries of one response after another."""
+
+    def __init__(self, loaded: Loaded, chain: list[int]) -> None:
+        self.records = loaded.records
+        self.parents = loaded.parents
+        self.chain = chain
+        self.seen = set(chain)
+        self.members = members_by_message(loaded)
+        self.owners = self.owners_of_calls()
+        self.results = self.results_by_answer(loaded)
+        self.answered = {call for number in chain for call in result_ids(self.records[number])}
+
+    def anchors(self) -> dict[str, int]:
+        """Returns the last entry of each response on the chain, in the order of the chain."""
+        anchors: dict[str, int] = {}
+        for number in self.chain:
+            record = self.records[number]
+            if record.type == "assistant" and record.message_id:
+                anchors[record.message_id] = number
+        return anchors
+
+    def owners_of_calls(self) -> dict[str, int | None]:
+        """Returns the entry that made each call, None where two responses claim it."""
+        owners: dict[str, int | None] = {}
+        for numbers in self.members.values():
+            for number in numbers:
+                for call in call_ids(self.records[number]):
+                    owners[call] = number if self.may_own(owners, call, number) else None
+        return owners
+
+    def may_own(self, owners: dict[str, int | None], call: str, number: int) -> bool:
+        """Whether no other response has claimed a call."""
+        if call not in owners:
+            return True
+        owner = owners[call]
+        mine = self.records[number].message_id
+        return owner is not None and self.records[owner].message_id == mine
+
+    def results_by_answer(self, loaded: Loaded) -> dict[int, list[int]]:
+        """Returns the results that may belong to each answer."""
+        found: dict[int, list[int]] = {}
+        for number, record in enumerate(self.records):
+            if is_result(record) and record.parent_uuid:
+                for answer in self.answers_to(number, record, loaded):
+                    found.setdefault(answer, []).append(number)
+        return found
+
+    def answers_to(self, number: int, record: Record, loaded: Loaded) -> list[int]:
+        """Returns the answers that a result may belong to: by parent, by source, by call."""
+        source = loaded.index.get(record.source_tool_assistant_uuid or "")
+        claimed = [source, *(self.owners.get(call) for call in result_ids(record))]
+        near = [
+            one for one in claimed if one is not None and is_same_writer(record, self.records[one])
+        ]
+        return [self.parents[number], *near]
+
+    def missed(self, message_id: str) -> list[int]:
+        """Returns what the chain lacks of a response: its entries, then its results."""
+        group = self.members[message_id]
+        siblings = [number for number in group if number not in self.seen]
+        missed = self.missed_results(group)
+        results = [*missed.results, *self.needed(missed, frozenset(group))]
+        whole = [*self.by_time(siblings), *self.by_time(results)]
+        self.seen.update(whole)
+        return whole
+
+    def missed_results(self, group: list[int]) -> Missed:
+        """Parts the missed results into those that hang on the response and strays."""
+        missed, members, taken = Missed(), frozenset(group), set[int]()
+        for member in group:
+            for number in self.results.get(member, ()):
+                if number in self.seen or number in taken:
+                    continue
+                taken.add(number)
+                hangs = self.parents[number] in members
+                (missed.results if hangs else missed.strays).append(number)
+        return missed
+
+    def needed(self, missed: Missed, members: frozenset[int]) -> list[int]:
+        """Returns the strays that answer a call which nothing else answers."""
+        answered = {call for one in missed.results for call in result_ids(self.records[one])}
+        found: list[int] = []
+        for number in sorted(missed.strays):
+            calls = result_ids(self.records[number])
+            if any(self.is_open(call, answered, members) for call in calls):
+                answered.update(calls)
+                found.append(number)
+        return found
+
+    def is_open(self, call: str, answered: set[str], members: frozenset[int]) -> bool:
+        """Whether a call of some answers has no result yet."""
+        return (
+            call not in answered and call not in self.answered and self.owners.get(call) in members
+        )
+
+    def by_time(self, numbers: list[int]) -> list[int]:
+        """Returns entries in the order of their timestamps."""
+        return sorted(numbers, key=lambda number: self.records[number].timestamp or "")

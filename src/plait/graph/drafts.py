@@ -1,0 +1,229 @@
+"""Steps to drafts of DAG-lines: which line each node stands on, inline or folded.
+
+The side of a fork that the client would go on from keeps the line of its host; the others
+become branches. A line is drafted by number first; names and values come last.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from plait.graph.forks import Judged, Outcome, weigh
+from plait.graph.index import Index
+from plait.graph.ladder import Child
+from plait.graph.model import FoldReason, LineKind, Trait, Verdict
+from plait.graph.repair import NOWHERE, Parents
+from plait.graph.steps import Descent, Steps, below, is_opener
+from plait.graph.walks import Walk, Walks
+
+
+@dataclass(slots=True)
+class Draft:
+    """A DAG-line in the making, its nodes by number."""
+
+    kind: LineKind
+    walk: Walk
+    root: int
+    """The node that it begins with; NOWHERE for a session's own line."""
+    nodes: list[int] = field(default_factory=list)
+    folded: dict[int, list[int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """Why a step is folded, and under which node."""
+
+    reason: FoldReason
+    under: int
+
+
+@dataclass(slots=True)
+class Drafts:
+    """All lines in the making, and what was decided on the way."""
+
+    lines: list[Draft] = field(default_factory=list)
+    of: list[int] = field(default_factory=list)
+    """The line of each node."""
+    folds: dict[int, Folding] = field(default_factory=dict)
+    """By node."""
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def draft(index: Index, parents: Parents, walks: Walks, steps: Steps) -> Drafts:
+    """Returns the lines of all walks, with every node on exactly one of them."""
+    drafts = Drafts()
+    trunks = [add_line(drafts, index, walk) for walk in walks.walks]
+    Assignment(index, parents, walks, steps, drafts, trunks).run()
+    return drafts
+
+
+def add_line(drafts: Drafts, index: Index, walk: Walk) -> int:
+    """Adds the line that a walk begins with."""
+    kind: LineKind = "agent" if walk.agent is not None else "trunk"
+    if kind == "trunk" and walk.session != index.sessions[walk.file]:
+        kind = "foreign"
+    drafts.lines.append(Draft(kind, walk, NOWHERE))
+    return len(drafts.lines) - 1
+
+
+class Assignment:
+    """One pass over the steps from the roots down, with a line for each."""
+
+    def __init__(
+        self,
+        index: Index,
+        parents: Parents,
+        walks: Walks,
+        steps: Steps,
+        drafts: Drafts,
+        trunks: list[int],
+    ) -> None:
+        self.index = index
+        self.parents = parents
+        self.walks = walks
+        self.steps = steps
+        self.drafts = drafts
+        self.trunks = trunks
+        self.line = [NOWHERE] * len(steps.top)
+        self.fold: dict[int, Folding] = {}
+        self.below = below(steps.parent)
+        self.descent = Descent(walks.up)
+        self.adopted: dict[int, list[int]] = {}
+        self.waiting: deque[int] = deque()
+
+    def run(self) -> None:
+        """Gives every step its line, then every node."""
+        for walk, roots in self.roots().items():
+            self.divide(roots, self.trunks[walk], NOWHERE)
+        while self.waiting:
+            self.descend(self.waiting.popleft())
+        self.place_nodes()
+
+    def roots(self) -> dict[int, list[int]]:
+        """Returns the steps that begin walks."""
+        roots: dict[int, list[int]] = {}
+        of, top = self.walks.of, self.steps.top
+        for step, parent in enumerate(self.steps.parent):
+            if parent < 0:
+                roots.setdefault(of[top[step]], []).append(step)
+        return roots
+
+    def descend(self, step: int) -> None:
+        """Hands a line down from a step to its children."""
+        only = self.below.first[step]
+        adopted = self.adopted.get(step) if self.adopted else None
+        if only < 0 and not adopted:
+            return
+        folding = self.fold.get(step) if self.fold else None
+        if folding is None and not adopted and self.below.following[only] < 0:
+            self.settle(only, self.line[step])
+            return
+        children = [*self.below(step), *(adopted or ())]
+        if folding is None:
+            self.divide(children, self.line[step], step)
+        elif folding.reason != "replay":  # what hangs on a replay hangs on the original
+            for child in children:
+                self.fold[child] = folding
+                self.settle(child, self.line[step])
+
+    def settle(self, step: int, line: int) -> None:
+        """Puts a step on a line and lets its children wait."""
+        self.line[step] = line
+        self.waiting.append(step)
+
+    def divide(self, children: list[int], line: int, host: int) -> None:
+        """Judges several children of a host and puts each on its line."""
+        children.sort(key=self.steps.first.__getitem__)
+        outcome = weigh(map(self.child, children), self.is_below, is_rootless=host < 0)
+        self.record(outcome.verdicts, host)
+        for step in outcome.staying:
+            self.settle(step, line)
+        chosen = self.chosen_side(outcome)
+        for number, side in enumerate(outcome.sides):
+            target = line if number == chosen else self.branch(side, line)
+            for step in side:
+                self.settle(step, target)
+        self.fold_away(outcome)
+
+    def child(self, step: int) -> Child:
+        """Shows a step to the rungs."""
+        steps = self.steps
+        top = steps.top[step]
+        node = self.index.nodes[top]
+        host = steps.host[top]
+        return Child(
+            step,
+            host if host >= 0 else self.parents.up[top],
+            node.timestamp,
+            node.digest,
+            is_opener(self.index, steps, step),
+            bool(node.traits & Trait.HUMAN),
+            bool(steps.is_answered[step]),
+            bool(steps.holds_leaf[step]),
+            bool(steps.after_error[top]),
+            steps.first[step],
+            steps.last[step],
+        )
+
+    def is_below(self, newer: Child, older: Child) -> bool:
+        """Tells whether one child hangs below another, by way of a record of their host."""
+        top = self.steps.top
+        return self.descent.is_below(top[newer.step], top[older.step])
+
+    def record(self, verdicts: Iterable[Judged], host: int) -> None:
+        """Keeps verdicts with the uuids they are about."""
+        nodes, top = self.index.nodes, self.steps.top
+        for judged in verdicts:
+            newer = nodes[top[judged.newer]]
+            above = nodes[top[host]].uuid if host >= 0 else None
+            older = nodes[top[judged.older]].uuid
+            verdict = Verdict(judged.rung, newer.session, above, older, newer.uuid)
+            self.drafts.verdicts.append(verdict)
+
+    def fold_away(self, outcome: Outcome) -> None:
+        """Folds retracted prompts with all below them, and replays without it."""
+        top = self.steps.top
+        for judged in reversed(outcome.folded):  # a replacement can have been replaced itself
+            reason: FoldReason = "resent" if judged.rung == "resent" else "retracted"
+            self.fold[judged.older] = Folding(reason, top[judged.newer])
+            self.settle(judged.older, self.line[judged.newer])
+        for judged in outcome.replayed:
+            self.fold[judged.newer] = Folding("replay", top[judged.older])
+            self.line[judged.newer] = self.line[judged.older]
+            self.adopt(judged.older, judged.newer)
+
+    def adopt(self, older: int, newer: int) -> None:
+        """Hangs what hangs on a replay on the original."""
+        moved = [*self.below(newer), *self.adopted.pop(newer, ())]
+        if moved:
+            self.adopted.setdefault(older, []).extend(moved)
+
+    def chosen_side(self, outcome: Outcome) -> int:
+        """Returns the side that keeps the line: where the client would go on, else the newest."""
+        holds = self.steps.holds_leaf
+        for number in range(len(outcome.sides) - 1, -1, -1):
+            if any(holds[step] for step in outcome.sides[number]):
+                return number
+        return len(outcome.sides) - 1
+
+    def branch(self, side: list[int], line: int) -> int:
+        """Begins a branch."""
+        walk = self.drafts.lines[line].walk
+        self.drafts.lines.append(Draft("branch", walk, self.steps.top[side[0]]))
+        return len(self.drafts.lines) - 1
+
+    def place_nodes(self) -> None:
+        """Puts every node on the line of its step, or of its host's step, or of its walk."""
+        steps, drafts, of = self.steps, self.drafts, self.walks.of
+        for number in range(len(self.index.nodes)):
+            step = steps.of[number]
+            if step < 0 and steps.host[number] >= 0:
+                step = steps.of[steps.host[number]]
+            line = self.line[step] if step >= 0 else self.trunks[of[number]]
+            drafts.of.append(line)
+            folding = self.fold.get(step)
+            if folding is None:
+                drafts.lines[line].nodes.append(number)
+            else:
+                drafts.folds[number] = folding
+                drafts.lines[line].folded.setdefault(folding.under, []).append(number)

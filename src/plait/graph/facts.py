@@ -1,0 +1,265 @@
+"""A record to the facts that the graph keeps of it; its texts stay in the file."""
+
+import re
+from collections.abc import Callable
+from hashlib import blake2b
+from sys import intern
+from typing import Any
+
+from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
+from plait.record import Attachment, Record, System, ToolUse
+from plait.record.encode import encode
+from plait.record.prompt import is_human_prompt
+from plait.record.record import content_of
+from plait.record.spawn import named_by
+
+ANSWERS = frozenset({"text", "tool_use", "server_tool_use"})
+CALLS = frozenset({"tool_use", "server_tool_use"})
+SPAWNERS = frozenset({"Task", "Agent", "Workflow"})
+INTERRUPTED = "[Request interrupted"
+CLEARS = "<command-name>/clear"
+OUTPUTS = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
+TEAMMATE = re.compile(r"\s*<teammate-message[^>]*>(.*)</teammate-message>\s*", re.DOTALL)
+SYNTHETIC = "<synthetic>"
+
+
+def node_of(record: Record, file: int, line: int, before: str = "") -> Node | None:
+    """Returns the node for a record at a line of a file, None where it has no uuid.
+
+    The uuid before it is mostly its parent: one string for both saves a tenth of the memory.
+    """
+    uuid = record.uuid
+    if uuid is None:
+        return None
+    envelope = record.envelope
+    kind = record.kind
+    parent = envelope.parent_uuid
+    return Node(
+        uuid,
+        before if parent == before else parent,
+        file,
+        line,
+        record.offset,
+        len(record.raw),
+        intern(envelope.session_id or ""),
+        intern(kind),
+        timestamp=record.timestamp,
+        agent=envelope.agent_id,
+        forked_from=envelope.forked_from.session_id if envelope.forked_from else None,
+        **FACTS.get(kind, other_facts)(record),
+    )
+
+
+def other_facts(record: Record) -> dict[str, Any]:
+    """Returns the facts of progress, and of kinds not met before."""
+    data = record.envelope.data
+    return {"subtype": data.type if data else None, "traits": shared(record, STRUCTURAL)}
+
+
+STRUCTURAL = Trait.STRUCTURAL
+
+
+def shared(record: Record, traits: int) -> int:
+    """Adds the traits that records of any kind can have."""
+    envelope = record.envelope
+    if envelope.is_sidechain:
+        traits |= Trait.SIDECHAIN
+    if envelope.is_meta:
+        traits |= Trait.META
+    if envelope.team_name:
+        traits |= Trait.TEAM
+    return traits
+
+
+def user_facts(record: Record) -> dict[str, Any]:
+    """Returns the facts of a prompt, a result, or what else stands in the user's place."""
+    results = results_of(record)
+    if results:
+        return {
+            "traits": shared(record, 0),
+            "results": results,
+            "source": record.source_tool_assistant_uuid,
+            "spawned": spawned_of(record),
+        }
+    text = text_of(record).strip()
+    return {
+        "traits": shared(record, prompt_traits(record, text)),
+        "source": record.source_tool_assistant_uuid,
+        "digest": digest_of(record, text),
+        "preview": preview_of(text),
+    }
+
+
+def results_of(record: Record) -> tuple[str, ...]:
+    """Returns the calls that a record answers."""
+    content = content_of(record.envelope)
+    if not isinstance(content, list):
+        return ()
+    found = [head.tool_use_id for head in content if head.type == "tool_result"]
+    return tuple([call for call in found if call])
+
+
+def text_of(record: Record) -> str:
+    """Returns the words of a record; a plain string needs no decoding."""
+    content = content_of(record.envelope)
+    return content if isinstance(content, str) else record.text
+
+
+def prompt_traits(record: Record, text: str) -> int:
+    """Returns what a user record without results is."""
+    envelope = record.envelope
+    if envelope.is_compact_summary:
+        return Trait.SUMMARY
+    if text.startswith(INTERRUPTED):
+        return Trait.INTERRUPTION
+    if text.startswith(CLEARS):
+        return Trait.CLEAR | Trait.ASKS
+    if is_human_prompt(record):
+        return Trait.HUMAN
+    if envelope.is_visible_in_transcript_only or text.startswith(OUTPUTS):
+        return 0
+    return Trait.ASKS
+
+
+def assistant_facts(record: Record) -> dict[str, Any]:
+    """Returns the facts of a block of a response."""
+    envelope = record.envelope
+    message = envelope.message
+    is_error = bool(envelope.is_api_error_message)
+    traits = Trait.ERROR if is_error else 0
+    if not is_error and (not message or message.model != SYNTHETIC) and says_something(record):
+        traits |= Trait.ANSWER
+    has_id = bool(record.message_id or record.request_id)
+    return {
+        "traits": shared(record, traits),
+        "message_id": record.message_id,
+        "request_id": record.request_id,
+        "calls": calls_of(record),
+        "results": results_of(record),  # other providers answer within the response
+        "digest": None if has_id else digest_of(record, text_of(record).strip()),
+    }
+
+
+def says_something(record: Record) -> bool:
+    """Tells a text or a call from thinking alone."""
+    content = content_of(record.envelope)
+    if isinstance(content, str):
+        return bool(content.strip())
+    return any(head.type in ANSWERS for head in content or ())
+
+
+def calls_of(record: Record) -> tuple[Call, ...]:
+    """Returns the calls of a response, with the prompts of those that send out agents."""
+    content = content_of(record.envelope)
+    if not isinstance(content, list):
+        return ()
+    heads = [head for head in content if head.type in CALLS and head.id]
+    if not heads:
+        return ()
+    if any(head.name in SPAWNERS for head in heads) and record.message:
+        uses = [block for block in record.message.content if isinstance(block, ToolUse)]
+        return tuple(spawn_call(use) for use in uses)
+    return tuple(Call(head.id or "", intern(head.name or "")) for head in heads)
+
+
+def spawn_call(use: ToolUse) -> Call:
+    """Returns a call with the digest of the prompt that it hands on."""
+    given = use.input if isinstance(use.input, dict) else {}
+    prompt = given.get("prompt")
+    label = given.get("name") or given.get("description")
+    return Call(
+        use.id,
+        use.name,
+        text_digest(prompt) if isinstance(prompt, str) and use.name in SPAWNERS else None,
+        label if isinstance(label, str) else None,
+    )
+
+
+def spawned_of(record: Record) -> Spawned | None:
+    """Returns the agent or the workflow that a result names."""
+    named = named_by(record)
+    return Spawned(named.agent, named.run, named.name, named.is_in_words) if named else None
+
+
+def system_facts(record: Record) -> dict[str, Any]:
+    """Returns the facts of a note of the client."""
+    facts: dict[str, Any] = {
+        "subtype": intern(record.subtype) if record.subtype else None,
+        "logical": record.logical_parent_uuid,
+    }
+    traits = STRUCTURAL
+    content = record.envelope.content
+    if record.subtype == "compact_boundary":
+        traits = Trait.BOUNDARY
+        facts["kept"] = kept_by(record)
+    elif isinstance(content, str) and content.lstrip().startswith(CLEARS):
+        traits |= Trait.CLEAR
+    return {**facts, "traits": shared(record, traits)}
+
+
+def kept_by(record: Record) -> tuple[str, ...]:
+    """Returns the records that a compaction keeps in the context, the last first."""
+    metadata = record.compact_metadata if isinstance(record, System) else None
+    messages = metadata.preserved_messages if metadata else None
+    segment = metadata.preserved_segment if metadata else None
+    listed = list(reversed(messages.uuids or ())) if messages else []
+    ends = [segment.tail_uuid, segment.head_uuid] if segment else []
+    return tuple(uuid for uuid in (*listed, *ends) if uuid)
+
+
+def attachment_facts(record: Record) -> dict[str, Any]:
+    """Returns the facts of an attachment; a typed prompt that waited is one too."""
+    head = record.envelope.attachment
+    kind = head.type if head else None
+    facts: dict[str, Any] = {"subtype": intern(kind) if kind else None}
+    if kind != "queued_command" or not head or head.command_mode not in (None, "prompt"):
+        return {**facts, "traits": shared(record, STRUCTURAL)}
+    text = queued_text(record)
+    return {
+        **facts,
+        "traits": shared(record, Trait.QUEUED),
+        "digest": text_digest(text),
+        "preview": preview_of(text),
+    }
+
+
+def queued_text(record: Record) -> str:
+    """Returns the words of a prompt that waited for the model."""
+    attachment = record.attachment if isinstance(record, Attachment) else None
+    prompt = getattr(attachment, "prompt", None)
+    if isinstance(prompt, str):
+        return prompt
+    parts = prompt if isinstance(prompt, list) else []
+    return "\n".join(str(one["text"]) for one in parts if isinstance(one, dict) and "text" in one)
+
+
+def preview_of(text: str) -> str | None:
+    """Returns the first words of a prompt on one line."""
+    return " ".join(text[: PREVIEW * 4].split())[:PREVIEW] or None
+
+
+def digest_of(record: Record, text: str) -> int | None:
+    """Returns a number that equal contents share; None where there is nothing to compare."""
+    if all(head.type == "text" for head in record.block_heads):
+        return text_digest(text)
+    message = record.fields.get("message")
+    return number_of(encode({"": message.get("content")})) if isinstance(message, dict) else None
+
+
+def text_digest(text: str) -> int:
+    """Returns a number that equal words share, whatever the spaces and the envelope."""
+    inner = TEAMMATE.fullmatch(text)
+    return number_of(" ".join((inner[1] if inner else text).split()).encode("utf-8", "replace"))
+
+
+def number_of(data: bytes) -> int:
+    """Returns 63 bits that stand for some bytes."""
+    return int.from_bytes(blake2b(data, digest_size=8).digest()) >> 1
+
+
+FACTS: dict[str, Callable[[Record], dict[str, Any]]] = {
+    "user": user_facts,
+    "assistant": assistant_facts,
+    "system": system_facts,
+    "attachment": attachment_facts,
+}

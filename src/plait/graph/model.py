@@ -1,0 +1,268 @@
+"""Records as a graph, in plain values: nodes, edges, verdicts, DAG-lines, the tree of sessions.
+
+A graph holds facts and places, never the texts: a node says where its bytes lie.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.graph.node import PREVIEW as PREVIEW
+from plait.graph.node import Call as Call
+from plait.graph.node import Node as Node
+from plait.graph.node import Place as Place
+from plait.graph.node import SourceFile as SourceFile
+from plait.graph.node import SourceKind as SourceKind
+from plait.graph.node import Spawned as Spawned
+from plait.graph.node import Trait as Trait
+
+LineKind: TypeAlias = Literal["trunk", "branch", "agent", "service", "foreign"]
+EdgeKind: TypeAlias = Literal[
+    "parent",  # as the record says
+    "root",  # the record names no parent
+    "repaired",  # its parent is missing: the record before it stands in
+    "lost",  # its parent is missing and nothing could stand in: a root
+    "cut",  # its parent closed a cycle: the record before it stands in
+    "logical",  # a compaction goes on from here
+    "restart",  # the context was cleared, the conversation goes on
+    "spawn",  # the call that sent the agent out
+    "fork",  # the record up to which a forked agent shares its parent's context
+]
+FoldReason: TypeAlias = Literal["replay", "retracted", "resent"]
+RungName: TypeAlias = Literal[
+    "replay", "note", "retry", "retracted", "resent", "parallel", "rewind", "restart", "compaction"
+]
+LinkKind: TypeAlias = Literal[
+    "meta", "result", "text", "prompt", "name", "context", "workflow", "sidechain"
+]
+
+
+class Edge(Struct, frozen=True, gc=False):
+    """What a node hangs on, and why."""
+
+    parent: str | None
+    kind: EdgeKind
+    named: str | None = None
+    """The parent that the record names, where another stands in for it."""
+
+
+class Finding(Struct, frozen=True, gc=False):
+    """Something odd in the data, in a sentence that gives its place."""
+
+    code: str
+    sentence: str
+    file: int | None = None
+    line: int | None = None
+    uuid: str | None = None
+
+
+class Verdict(Struct, frozen=True, gc=False):
+    """What a rung of the ladder made of two records that hang on the same host."""
+
+    rung: RungName
+    session: str
+    host: str | None
+    """None where both are roots."""
+    older: str | None
+    newer: str
+
+
+class Fold(Struct, frozen=True, gc=False):
+    """Why a node is kept under another, out of the reading order."""
+
+    reason: FoldReason
+    under: str
+
+
+class DagLine(Struct, frozen=True, gc=False):
+    """The single chain that a session, a branch or an agent forms."""
+
+    id: str
+    kind: LineKind
+    session: str
+    nodes: tuple[str, ...]
+    """Inline, in reading order."""
+    folded: Mapping[str, tuple[str, ...]] = {}
+    """Those folded under a node of this line or under a folded one, in reading order."""
+    parent: str | None = None
+    """The DAG-line that it leaves."""
+    attachment: str | None = None
+    """The node where it leaves its parent."""
+    is_active: bool = True
+    """Holds, or its trunk holds, the leaf that the client would go on from."""
+    started: str | None = None
+    ended: str | None = None
+    label: str | None = None
+    summary: str | None = None
+    agent: str | None = None
+    files: tuple[int, ...] = ()
+
+
+class AgentLink(Struct, frozen=True, gc=False):
+    """How an agent was joined to the call that sent it out."""
+
+    line: str
+    agent: str
+    by: LinkKind | None
+    """None where nothing names the agent."""
+    call: str | None = None
+    node: str | None = None
+    """The record that holds the call, or the last that a forked agent shares."""
+    answer: str | None = None
+    """The record that holds the call's result."""
+
+
+class WorkflowRun(Struct, frozen=True, gc=False):
+    """A run of a workflow: the call that began it, its journal, its agents."""
+
+    run: str
+    session: str
+    journal: int | None
+    """The file of the journal."""
+    node: str | None
+    """The record that holds the call."""
+    agents: tuple[str, ...]
+    """DAG-lines, in the order of the journal, then of time."""
+
+
+class Loose(Struct, frozen=True, gc=False):
+    """A line without uuid, on the DAG-line of the last uuid before it."""
+
+    kind: str
+    place: Place
+    line: str | None
+    """The DAG-line; None where the file has no record with a uuid."""
+    after: str | None
+    """The last uuid before it."""
+
+
+class SummaryLink(Struct, frozen=True, gc=False):
+    """A `summary` line and the message, the DAG-line and the session it describes."""
+
+    text: str
+    leaf: str
+    place: Place
+    line: str | None
+    session: str | None
+
+
+class Session(Struct, frozen=True, gc=False):
+    """A session with the DAG-lines it consists of."""
+
+    id: str
+    files: tuple[int, ...]
+    trunk: str | None
+    lines: tuple[str, ...]
+    leaf: str | None
+    """The record that the client would go on from."""
+    started: str | None
+    ended: str | None
+    title: str | None
+    project: str
+
+
+class Junction(Struct, frozen=True, gc=False):
+    """A node that other DAG-lines leave from."""
+
+    uuid: str
+    line: str
+    leaving: tuple[str, ...]
+    """The DAG-lines that leave here, in time order; each names this node as attachment."""
+
+
+class SessionTree(Struct, frozen=True, gc=False):
+    """DAG-lines as a forest: sessions, their branches, their agents, the sessions that go on."""
+
+    roots: tuple[str, ...]
+    children: Mapping[str, tuple[str, ...]]
+    """In time order."""
+    junctions: Mapping[str, Junction]
+    lines: Mapping[str, DagLine] = {}
+    """What the names stand for."""
+
+
+class Account(Struct, frozen=True, gc=False):
+    """Where every node and every tool result has gone."""
+
+    nodes: int = 0
+    copies: int = 0
+    inline: int = 0
+    folded: Mapping[str, int] = {}
+    dag_lines: int = 0
+    branches: int = 0
+    rungs: Mapping[str, int] = {}
+    tool_results: int = 0
+    tool_results_reachable: int = 0
+    tool_results_orphaned: int = 0
+    """Those whose call is in no file that was read; each is a finding."""
+    loose: int = 0
+    findings: Mapping[str, int] = {}
+
+    @property
+    def balanced(self) -> bool:
+        """Every node stands once, every result stands with its call or is listed."""
+        return (
+            self.nodes == self.inline + sum(self.folded.values())
+            and self.tool_results == self.tool_results_reachable + self.tool_results_orphaned
+        )
+
+
+@dataclass(frozen=True)
+class SessionGraph:
+    """Records of one file, one session, a project or an archive, joined by whom they name.
+
+    Not slotted: the maps that every reader needs are made on first use and kept.
+    """
+
+    files: tuple[SourceFile, ...]
+    nodes: Mapping[str, Node]
+    """By uuid, in the order of their files and lines."""
+    edges: Mapping[str, Edge]
+    """Only those that are not simply what the record says."""
+    lines: Mapping[str, DagLine]
+    sessions: Mapping[str, Session]
+    folds: Mapping[str, Fold]
+    verdicts: tuple[Verdict, ...]
+    findings: tuple[Finding, ...]
+    agents: Mapping[str, AgentLink]
+    """By DAG-line."""
+    workflows: Mapping[str, WorkflowRun]
+    loose: tuple[Loose, ...]
+    summaries: tuple[SummaryLink, ...]
+    tree: SessionTree
+    account: Account
+    accounts: Mapping[str, Account] = field(default_factory=dict)
+    """By session."""
+
+    def edge_of(self, uuid: str) -> Edge:
+        """Returns what a node hangs on."""
+        changed = self.edges.get(uuid)
+        if changed:
+            return changed
+        parent = self.nodes[uuid].parent
+        return Edge(parent, "parent" if parent else "root")
+
+    @cached_property
+    def line_of(self) -> Mapping[str, str]:
+        """The DAG-line that each node stands on, inline or folded."""
+        homes: dict[str, str] = {}
+        for line in self.lines.values():
+            for uuid in line.nodes:
+                homes[uuid] = line.id
+            for folded in line.folded.values():
+                for uuid in folded:
+                    homes[uuid] = line.id
+        return homes
+
+    @cached_property
+    def children(self) -> Mapping[str, tuple[str, ...]]:
+        """What hangs on each node, in file order; nodes without children are absent."""
+        found: dict[str, list[str]] = {}
+        for uuid in self.nodes:
+            parent = self.edge_of(uuid).parent
+            if parent is not None:
+                found.setdefault(parent, []).append(uuid)
+        return {uuid: tuple(below) for uuid, below in found.items()}

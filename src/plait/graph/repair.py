@@ -1,0 +1,260 @@
+"""An index to parents that exist and never lead in circles.
+
+What the records say is followed where it can be. Where it cannot, the record before it in
+the file stands in, as it does for the client, and a finding keeps the uuid that is missing.
+Agents are left alone: what their files miss is a root.
+"""
+
+from dataclasses import dataclass, field
+from operator import lt
+
+from plait.graph.index import Index
+from plait.graph.model import Edge, EdgeKind, Finding, Node, Trait
+
+CHAIN = frozenset({"user", "assistant", "system", "attachment"})
+NOWHERE = -1
+LOUD = ~(Trait.TEAM | Trait.SIDECHAIN)
+
+
+@dataclass(slots=True)
+class Parents:
+    """Where each node hangs, by number."""
+
+    up: list[int]
+    """NOWHERE for a root."""
+    is_aside: bytearray
+    """1 for what an agent wrote: agent files, and the sidechains of older session files."""
+    edges: dict[int, Edge] = field(default_factory=dict)
+    """Those that are not simply what the record says."""
+    findings: list[Finding] = field(default_factory=list)
+
+    def hang(self, child: int, parent: int, index: Index, kind: EdgeKind) -> None:
+        """Hangs a node elsewhere than its record says."""
+        self.up[child] = parent
+        uuid = index.nodes[parent].uuid if parent >= 0 else None
+        self.edges[child] = Edge(uuid, kind, index.nodes[child].parent)
+
+
+def repair(index: Index) -> Parents:
+    """Returns a parent for every node, or none; walking up always ends."""
+    parents = Parents([NOWHERE] * len(index.nodes), agents_part(index))
+    for file in range(len(index.files)):
+        FileWalk(index, parents, file).run()
+    circles = cycles(parents.up)
+    if circles:
+        before = links_before(index, parents)
+        for circle in circles:
+            cut(index, parents, min(circle), before[min(circle)])
+        for circle in cycles(parents.up):  # a stand-in can close a new one: now it is a root
+            cut(index, parents, min(circle), NOWHERE)
+    return parents
+
+
+def agents_part(index: Index) -> bytearray:
+    """Marks what agents wrote; a sidechain that the main chain runs through is not theirs."""
+    is_agent = [file.kind == "agent" for file in index.files]
+    sidechain = Trait.SIDECHAIN
+    aside = bytearray(
+        1 if node.traits & sidechain or is_agent[node.file] else 0 for node in index.nodes
+    )
+    if any(aside):
+        give_back(index, is_agent, aside)
+    return aside
+
+
+def give_back(index: Index, is_agent: list[bool], aside: bytearray) -> None:
+    """Unmarks the sidechains above each record of the main chain."""
+    nodes, at = index.nodes, index.at
+    for number, node in enumerate(nodes):
+        if aside[number]:
+            continue
+        above = at.get(node.parent or "", NOWHERE)
+        while above >= 0 and aside[above] and not is_agent[nodes[above].file]:
+            aside[above] = 0
+            above = at.get(nodes[above].parent or "", NOWHERE)
+
+
+class FileWalk:
+    """One pass through a file, with the records that have just gone by."""
+
+    __slots__ = ("before", "beside", "file", "index", "parents", "spoken")
+
+    def __init__(self, index: Index, parents: Parents, file: int) -> None:
+        self.index = index
+        self.parents = parents
+        self.file = file
+        self.before = NOWHERE
+        """The last link of the main chain, owned by this file or copied into it."""
+        self.beside = NOWHERE
+        """The last record of a sidechain."""
+        self.spoken: dict[str, int] = {}
+        """The last record of each session that is more than structure."""
+
+    def run(self) -> None:
+        """Gives each node that the file owns its parent."""
+        index, file, aside = self.index, self.file, self.parents.is_aside
+        nodes, at, up = index.nodes, index.at, self.parents.up
+        done = NOWHERE
+        for node in index.facts[file].nodes:
+            number = at[node.uuid]
+            own = nodes[number]
+            if own.file == file and number > done:  # a repeat has been here before
+                parent = at.get(own.parent or "", NOWHERE)
+                if parent >= 0 and nodes[parent].file == file:
+                    up[number] = parent
+                else:
+                    self.resolve(number, own, parent)
+                done = number
+            if aside[number]:
+                self.beside = number
+            elif own.kind in CHAIN:
+                self.before = number
+                if not own.traits & Trait.STRUCTURAL and not is_quiet(own):
+                    self.spoken[own.session] = number
+
+    def resolve(self, number: int, node: Node, parent: int) -> None:
+        """Finds the parent of a node that is not simply in the same file."""
+        is_aside = self.parents.is_aside[number]
+        if node.parent is None:
+            if not is_aside:
+                self.join_root(number, node)
+        elif parent >= 0 and (self.holds(parent) or self.may_leave(number)):
+            self.parents.up[number] = parent
+        elif is_aside:
+            self.lose(number, node)
+        else:
+            self.stand_in(number, node)
+
+    def holds(self, number: int) -> bool:
+        """Tells whether this file has the record, as its own or as a copy."""
+        node = self.index.nodes[number]
+        return node.file == self.file or any(copy.file == self.file for copy in node.copies)
+
+    def may_leave(self, number: int) -> bool:
+        """Tells whether a parent in another file is believed: of agents, and of a file's first.
+
+        A.jsonl  a ── b ── c
+        B.jsonl            └── d ── e      d is the first of its file
+        """
+        return bool(self.parents.is_aside[number]) or self.before < 0
+
+    def lose(self, number: int, node: Node) -> None:
+        """Makes a root of an agent's record; its first is expected to name a stranger.
+
+        In a session's own file the sidechain before it goes on.
+        """
+        is_inside = self.index.files[self.file].kind == "session" and self.beside >= 0
+        stand_in = self.beside if is_inside else NOWHERE
+        self.parents.hang(number, stand_in, self.index, "repaired" if is_inside else "lost")
+        if self.index.facts[self.file].nodes[0].uuid != node.uuid:
+            self.note("missing-parent", node, f"parent {node.parent} of an agent's record is gone")
+
+    def stand_in(self, number: int, node: Node) -> None:
+        """Hangs a record whose parent is missing on the one before it, if that is not later."""
+        before = self.before
+        stamp = self.index.nodes[before].timestamp if before >= 0 else None
+        if before < 0 or (stamp and node.timestamp and stamp > node.timestamp):
+            self.parents.hang(number, NOWHERE, self.index, "lost")
+        else:
+            self.parents.hang(number, before, self.index, "repaired")
+        # A hook still in flight when the context is compacted loses its call: expected.
+        code = "stray-progress" if node.kind == "progress" else "missing-parent"
+        self.note(code, node, f"parent {node.parent} is not in this file")
+
+    def join_root(self, number: int, node: Node) -> None:
+        """Joins a root to what it goes on from: a compaction, or a cleared context."""
+        if node.traits & Trait.BOUNDARY:
+            target = self.continued(node)
+            if target >= 0:
+                self.parents.hang(number, target, self.index, "logical")
+        elif self.restarts(node):
+            self.parents.hang(number, self.spoken[node.session], self.index, "restart")
+
+    def continued(self, node: Node) -> int:
+        """Returns the record that a compaction goes on from, or the one before it."""
+        for uuid in (node.logical, *node.kept):
+            target = self.index.at.get(uuid, NOWHERE) if uuid else NOWHERE
+            if target >= 0 and self.holds(target) and not self.parents.is_aside[target]:
+                return target
+        if node.logical:
+            sentence = f"the compaction goes on from {node.logical}, which is not in this file"
+            self.note("missing-logical-parent", node, sentence)
+        return self.spoken.get(node.session, NOWHERE)
+
+    def restarts(self, node: Node) -> bool:
+        """Tells whether a root follows an interruption or a cleared context, in its session."""
+        if node.kind == "assistant" or node.results or node.session not in self.spoken:
+            return False
+        last = self.index.nodes[self.spoken[node.session]]
+        return bool((last.traits & (Trait.INTERRUPTION | Trait.CLEAR)) or self.clears(node))
+
+    def clears(self, node: Node) -> bool:
+        """Tells whether a root is the clearing command, or the caveat that introduces it."""
+        if node.traits & Trait.CLEAR:
+            return True
+        following = self.index.at[node.uuid] + 1
+        if not node.traits & Trait.META or following >= len(self.index.nodes):
+            return False
+        child = self.index.nodes[following]
+        return child.parent == node.uuid and bool(child.traits & Trait.CLEAR)
+
+    def note(self, code: str, node: Node, sentence: str) -> None:
+        """Keeps a finding at the place of a node."""
+        found = Finding(code, sentence, node.file, node.line, node.uuid)
+        self.parents.findings.append(found)
+
+
+def is_quiet(node: Node) -> bool:
+    """Tells outputs of commands, which stand between a command and what follows."""
+    return not (node.traits & LOUD or node.results or node.kind != "user")
+
+
+def cycles(up: list[int]) -> list[list[int]]:
+    """Returns the circles in which parents lead, each once."""
+    if all(map(lt, up, range(len(up)))):  # parents stand before children nearly everywhere
+        return []
+    seen = [0] * len(up)
+    found: list[list[int]] = []
+    for start in range(len(up)):
+        mark, node = start + 1, start
+        while node >= 0 and not seen[node]:
+            seen[node] = mark
+            node = up[node]
+        if node >= 0 and seen[node] == mark:
+            found.append(circle_from(node, up))
+    return found
+
+
+def circle_from(start: int, up: list[int]) -> list[int]:
+    """Returns the nodes of a circle."""
+    circle, node = [start], up[start]
+    while node != start:
+        circle.append(node)
+        node = up[node]
+    return circle
+
+
+def links_before(index: Index, parents: Parents) -> list[int]:
+    """Returns for each node the link of the main chain before it in its file."""
+    before: list[int] = []
+    last, file = NOWHERE, NOWHERE
+    for number, node in enumerate(index.nodes):
+        if node.file != file:
+            last, file = NOWHERE, node.file
+        before.append(last)
+        if not parents.is_aside[number] and node.kind in CHAIN:
+            last = number
+    return before
+
+
+def cut(index: Index, parents: Parents, first: int, before: int) -> None:
+    """Cuts a circle at its first record, which then hangs on the one before it, or is a root.
+
+    b ── c ── d ──┐          a ── b ── c ── d
+    └─────────────┘
+    """
+    node = index.nodes[first]
+    is_free = not parents.is_aside[first] and first not in parents.edges
+    parents.hang(first, before if is_free else NOWHERE, index, "cut")
+    sentence = f"parent {node.parent} leads back to this record"
+    parents.findings.append(Finding("cycle", sentence, node.file, node.line, node.uuid))

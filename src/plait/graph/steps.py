@@ -1,0 +1,295 @@
+"""Walks to steps: what one response is, with its calls and their results, becomes one thing.
+
+    A₁ call x ──┬── A₂ call y ── U result y ── A₃        one step: A₁ A₂ and both results
+                └── U result x                          its child: A₃
+
+Progress, attachments and notes are bridged: they have a host, the nearest ancestor that is
+more than structure, and never make a fork.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import lt
+
+from plait.graph.index import Index
+from plait.graph.model import Node, Trait
+from plait.graph.repair import NOWHERE, Parents
+from plait.graph.walks import Walks
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The contracted graph of all sessions; a parent has a smaller number than its children."""
+
+    host: list[int]
+    """By node: the nearest ancestor that is more than structure."""
+    of: list[int]
+    """By node: its step; NOWHERE for structure and for agents."""
+    after_error: bytearray
+    """By node: 1 where an API error stands between it and its host."""
+    first: list[int]
+    """By step: its first record in the file."""
+    top: list[int]
+    """By step: its first record from the root down."""
+    parent: list[int]
+    """By step: NOWHERE for one that begins a walk."""
+    is_answered: bytearray
+    """By step: 1 where the model says something in it or below it."""
+    last: list[int]
+    """By step: the last record in it or below it, as the file has them."""
+    holds_leaf: bytearray
+    """By step: 1 where the record that the client goes on from is in it or below it."""
+
+
+def contract(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> Steps:
+    """Returns the steps of all sessions, with what is known of the part below each."""
+    order = downward(walks.up, parents.is_aside)
+    host, after_error = hosts(index, walks.up, order)
+    of, top = number_steps(index, order, same_step(index, parents, walks))
+    steps = Steps(
+        host,
+        of,
+        after_error,
+        first=list(top),
+        top=top,
+        parent=[of[host[node]] if host[node] >= 0 else NOWHERE for node in top],
+        is_answered=bytearray(len(top)),
+        last=list(top),
+        holds_leaf=bytearray(len(top)),
+    )
+    look_inside(index, steps, leaves, told(index, walks.up, order, leaves))
+    look_below(steps)
+    return steps
+
+
+def told(
+    index: Index, up: list[int], order: list[int], leaves: set[int]
+) -> tuple[bytearray, bytearray]:
+    """Returns for each node whether the model speaks in or below it, and whether a leaf is there.
+
+    By the parents that records name: a response that goes on below a prompt answers it, though
+    its step began above.
+    """
+    speaks, leads = bytearray(len(up)), bytearray(len(up))
+    for leaf in leaves:
+        leads[leaf] = 1
+    nodes, answer = index.nodes, Trait.ANSWER
+    for number in reversed(order):
+        parent = up[number]
+        if nodes[number].traits & answer:
+            speaks[number] = 1
+        if parent >= 0:
+            speaks[parent] |= speaks[number]
+            leads[parent] |= leads[number]
+    return speaks, leads
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """What hangs on what, by number: no lists, so a million nodes are four arrays."""
+
+    first: list[int]
+    following: list[int]
+    """The next child of the same parent."""
+
+    def __call__(self, number: int) -> Iterator[int]:
+        """Yields the children of a node or step in their order."""
+        child = self.first[number]
+        while child >= 0:
+            yield child
+            child = self.following[child]
+
+
+def below(up: list[int]) -> Below:
+    """Returns the children of everything that has a parent."""
+    first, following = [NOWHERE] * len(up), [NOWHERE] * len(up)
+    for number in range(len(up) - 1, -1, -1):
+        parent = up[number]
+        if parent >= 0:
+            following[number] = first[parent]
+            first[parent] = number
+    return Below(first, following)
+
+
+def downward(up: list[int], is_aside: bytearray) -> list[int]:
+    """Returns the nodes of all sessions, parents before children.
+
+    That is the order of the files; where it is not, those nearer to a root come first.
+    """
+    if all(map(lt, up, range(len(up)))):
+        return [node for node, aside in enumerate(is_aside) if not aside]
+    children = below(up)
+    first, following = children.first, children.following
+    order = [node for node, parent in enumerate(up) if parent < 0 and not is_aside[node]]
+    for node in order:  # grows while it is read: level by level
+        child = first[node]
+        while child >= 0:
+            if not is_aside[child]:
+                order.append(child)
+            child = following[child]
+    return order
+
+
+def hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], bytearray]:
+    """Returns the host of each node, and whether an API error stands between the two."""
+    nodes = index.nodes
+    host = [NOWHERE] * len(nodes)
+    after_error = bytearray(len(nodes))
+    for number in order:
+        parent = up[number]
+        if parent < 0:
+            continue
+        above = nodes[parent]
+        if above.traits & Trait.STRUCTURAL:
+            host[number] = host[parent]
+            after_error[number] = after_error[parent] or above.subtype == "api_error"
+        else:
+            host[number] = parent
+    return host, after_error
+
+
+def same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
+    """Returns for each node the one that stands for its step; NOWHERE for structure."""
+    nodes, of, aside = index.nodes, walks.of, parents.is_aside
+    stands = [NOWHERE] * len(nodes)
+    responses: dict[tuple[int, str], int] = {}
+    calls: dict[tuple[int, str], int] = {}
+    for number, node in enumerate(nodes):
+        if aside[number] or node.traits & Trait.STRUCTURAL:
+            continue
+        name = node.message_id or node.request_id
+        if name and node.kind == "assistant":
+            stands[number] = responses.setdefault((of[number], name), number)
+        else:
+            stands[number] = number
+        for call in node.calls:
+            calls.setdefault((of[number], call.id), number)
+    for number, node in enumerate(nodes):
+        if node.results and stands[number] == number:
+            called = call_of(index, walks, number, node, calls)
+            if called >= 0 and stands[called] >= 0:
+                stands[number] = stands[called]
+    return stands
+
+
+def call_of(
+    index: Index, walks: Walks, number: int, node: Node, calls: dict[tuple[int, str], int]
+) -> int:
+    """Returns the record that holds the call of a result, in the same walk.
+
+    Where a call's id is used twice, the record that the result names or hangs on is meant.
+    """
+    wanted = node.results[0]
+    named = index.at.get(node.source, NOWHERE) if node.source else NOWHERE
+    for near in (named, walks.up[number]):
+        is_near = near >= 0 and walks.of[near] == walks.of[number]
+        if is_near and any(call.id == wanted for call in index.nodes[near].calls):
+            return near
+    found = calls.get((walks.of[number], wanted), NOWHERE)
+    if found < 0 and named >= 0 and walks.of[named] == walks.of[number]:
+        return named
+    return found
+
+
+def number_steps(index: Index, order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
+    """Numbers the steps from the roots down, so that a parent always comes before its child.
+
+    The first record of a step hangs outside of it, and what it hangs on came even before:
+    steps cannot lead in circles.
+    """
+    of = [NOWHERE] * len(stands)
+    numbers: dict[int, int] = {}
+    top: list[int] = []
+    for node in order:
+        stand = stands[node]
+        if stand < 0:
+            continue
+        step = numbers.get(stand, NOWHERE)
+        if step < 0:
+            step = numbers[stand] = len(top)
+            top.append(node)
+        of[node] = step
+    return of, top
+
+
+def look_inside(
+    index: Index, steps: Steps, leaves: set[int], known: tuple[bytearray, bytearray]
+) -> None:
+    """Notes for each step what its own records say, and what hangs on them."""
+    of, first, last = steps.of, steps.first, steps.last
+    speaks, leads = known
+    for number, step in enumerate(of):
+        if step < 0:
+            continue
+        if number < first[step]:
+            first[step] = number
+        if number > last[step]:
+            last[step] = number
+        steps.is_answered[step] |= speaks[number]
+        steps.holds_leaf[step] |= leads[number]
+    for leaf in leaves:
+        home = leaf if of[leaf] >= 0 else steps.host[leaf]
+        if home >= 0 and of[home] >= 0:
+            steps.holds_leaf[of[home]] = 1
+
+
+def look_below(steps: Steps) -> None:
+    """Hands what is known of each step up to its ancestors."""
+    parent, last = steps.parent, steps.last
+    for step in range(len(parent) - 1, -1, -1):
+        above = parent[step]
+        if above < 0:
+            continue
+        if last[step] > last[above]:
+            last[above] = last[step]
+        if steps.is_answered[step]:
+            steps.is_answered[above] = 1
+        if steps.holds_leaf[step]:
+            steps.holds_leaf[above] = 1
+
+
+def is_opener(index: Index, steps: Steps, step: int) -> bool:
+    """Tells whether a step begins a turn: a prompt, or a command or notice that was answered."""
+    traits = index.nodes[steps.top[step]].traits
+    return bool(traits & Trait.HUMAN or (traits & Trait.ASKS and steps.is_answered[step]))
+
+
+class Descent:
+    """Tells which nodes hang below which, by the parents that records name.
+
+        A ── U₁ ── A (the same response) ── U₂      U₂ stands beside U₁, and yet below it
+
+    The numbers are made when they are first needed: few files have such a response.
+    """
+
+    __slots__ = ("_ends", "_starts", "_up")
+
+    def __init__(self, up: list[int]) -> None:
+        self._up = up
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+
+    def is_below(self, lower: int, upper: int) -> bool:
+        """Tells whether one node is a descendant of another."""
+        if not self._starts:
+            self._starts, self._ends = intervals(self._up)
+        return self._starts[upper] < self._starts[lower] < self._ends[upper]
+
+
+def intervals(up: list[int]) -> tuple[list[int], list[int]]:
+    """Returns where the subtree of each node begins and ends in a walk from the top down."""
+    children = below(up)
+    order = [node for node, parent in enumerate(up) if parent < 0]
+    for node in order:  # grows while it is read
+        order.extend(children(node))
+    sizes = [1] * len(up)
+    for node in reversed(order):
+        if up[node] >= 0:
+            sizes[up[node]] += sizes[node]
+    starts, free = [0] * len(up), [0] * (len(up) + 1)
+    for node in order:
+        parent = up[node]  # the last place of `free` is for the roots
+        starts[node] = free[parent]
+        free[parent] += sizes[node]
+        free[node] = starts[node] + 1
+    return starts, [start + size for start, size in zip(starts, sizes, strict=True)]

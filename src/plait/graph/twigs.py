@@ -1,0 +1,182 @@
+"""A graph to the tree of its sessions as a list: parents before children, each with its depth.
+
+What hangs on a line stands in the order in which it leaves it: compactions, agents,
+branches, the sessions that go on from it.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from plait.graph.model import DagLine, LineKind, SessionGraph
+from plait.graph.paths import SPOKEN, label_of, unfolded
+
+TwigKind: TypeAlias = LineKind | Literal["compaction", "agents", "summary"]
+
+
+class Twig(Struct, frozen=True, gc=False):
+    """A part of the tree: a line, a compaction on it, its agents together, a lone summary."""
+
+    kind: TwigKind
+    id: str
+    """The DAG-line, the record of a compaction, or the one that a summary describes."""
+    session: str
+    project: str
+    depth: int
+    parent: str | None
+    """The DAG-line that it hangs on."""
+    attachment: str | None
+    """The node where it leaves that line."""
+    title: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    records: int = 0
+    folded: int = 0
+    prompts: int = 0
+    bytes: int = 0
+    """Of the records that stand on it."""
+    is_active: bool = True
+    count: int = 1
+    """How many agents, where they are counted together."""
+    junctions: tuple[str, ...] = ()
+    """The nodes that other lines leave it at."""
+
+
+def twigs(graph: SessionGraph, *, each_agent: bool = True, services: bool = True) -> Iterator[Twig]:
+    """Yields the tree from the top; agents one by one, or only how many there are."""
+    waiting: list[DagLine | Twig] = [*reversed(roots_by_project(graph))]
+    depths: dict[str, int] = {}
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Twig):
+            yield one
+            continue
+        if one.kind == "service" and not services:
+            continue
+        depth = depths[one.id] = depths.get(one.parent or "", -1) + 1
+        yield twig_of(graph, one, depth)
+        below = list(hanging_on(graph, one, depth + 1))
+        if not each_agent:
+            below = together(graph, below, one, depth + 1)
+        waiting.extend(reversed(below))
+
+
+def twig_of(graph: SessionGraph, line: DagLine, depth: int) -> Twig:
+    """Returns a line as a part of the tree."""
+    nodes = [graph.nodes[uuid] for uuid in line.nodes]
+    folded = [graph.nodes[uuid] for held in line.folded.values() for uuid in held]
+    return Twig(
+        kind=line.kind,
+        id=line.id,
+        session=line.session,
+        project=project_of(graph, line),
+        depth=depth,
+        parent=line.parent,
+        attachment=line.attachment,
+        title=label_of(graph, line) if line.kind in SPOKEN else line.label,
+        started=line.started,
+        ended=line.ended,
+        records=len(nodes),
+        folded=len(folded),
+        prompts=sum(node.is_human_prompt for node in nodes),
+        bytes=sum(node.length + 1 for node in (*nodes, *folded)),
+        is_active=line.is_active,
+        junctions=tuple(junctions_of(graph, line)),
+    )
+
+
+def junctions_of(graph: SessionGraph, line: DagLine) -> Iterator[str]:
+    """Yields the nodes of a line that others leave at, in the order of the line."""
+    children = [graph.lines[name] for name in graph.tree.children.get(line.id, ())]
+    left_at = {child.attachment for child in children}
+    if left_at:
+        held = chain(line.nodes, *line.folded.values())
+        yield from (uuid for uuid in held if uuid in left_at)
+
+
+def hanging_on(graph: SessionGraph, line: DagLine, depth: int) -> Iterator[DagLine | Twig]:
+    """Yields the compactions of a line and the lines that leave it, in the order of the line."""
+    leaving: dict[str | None, list[DagLine]] = {}
+    for name in graph.tree.children.get(line.id, ()):
+        child = graph.lines[name]
+        leaving.setdefault(unfolded(graph, child.attachment), []).append(child)
+    for uuid in line.nodes:
+        if graph.nodes[uuid].is_boundary:
+            yield compaction(graph, line, uuid, depth)
+        yield from leaving.pop(uuid, ())
+    for rest in leaving.values():
+        yield from rest
+
+
+def compaction(graph: SessionGraph, line: DagLine, uuid: str, depth: int) -> Twig:
+    """Returns a compaction as a part of the tree."""
+    time = graph.nodes[uuid].timestamp
+    return Twig(
+        kind="compaction",
+        id=uuid,
+        session=line.session,
+        project="",
+        depth=depth,
+        parent=line.id,
+        attachment=graph.edge_of(uuid).parent,
+        started=time,
+        ended=time,
+        is_active=line.is_active,
+    )
+
+
+def together(
+    graph: SessionGraph, below: Iterable[DagLine | Twig], line: DagLine, depth: int
+) -> list[DagLine | Twig]:
+    """Returns what hangs on a line, with its agents and theirs counted in one part."""
+    rest: list[DagLine | Twig] = []
+    agents: list[str] = []
+    for one in below:
+        if isinstance(one, DagLine) and one.kind == "agent":
+            agents.append(one.id)
+        else:
+            rest.append(one)
+    if not agents:
+        return rest
+    for name in agents:
+        agents.extend(graph.tree.children.get(name, ()))
+    count = sum(graph.lines[name].kind == "agent" for name in agents)
+    found = Twig("agents", f"{line.id}#agents", line.session, "", depth, line.id, None)
+    return [replace(found, count=count), *rest]
+
+
+def roots_by_project(graph: SessionGraph) -> list[DagLine | Twig]:
+    """Returns what hangs on nothing, project by project, each in time order."""
+    roots: list[tuple[str, DagLine | Twig]] = [
+        (project_of(graph, graph.lines[name]), graph.lines[name]) for name in graph.tree.roots
+    ]
+    roots += [(twig.project, twig) for twig in lone_summaries(graph)]
+    return [root for _, root in sorted(roots, key=lambda one: one[0])]
+
+
+def lone_summaries(graph: SessionGraph) -> Iterator[Twig]:
+    """Yields the summaries of files that hold nothing else, with what they describe."""
+    told = {node.file for node in graph.nodes.values()}
+    for link in graph.summaries:
+        file = graph.files[link.place.file]
+        if link.place.file not in told:
+            yield Twig(
+                kind="summary",
+                id=link.leaf,
+                session=file.session or "",
+                project=file.project,
+                depth=0,
+                parent=link.line,
+                attachment=link.leaf if link.line else None,
+                title=link.text,
+                bytes=link.place.length + 1,
+            )
+
+
+def project_of(graph: SessionGraph, line: DagLine) -> str:
+    """Returns the project of a line's session."""
+    session = graph.sessions.get(line.session)
+    return session.project if session else ""

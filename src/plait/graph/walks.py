@@ -1,0 +1,129 @@
+"""Nodes to walks: one for each session in a file, one for each agent.
+
+A walk is what becomes one or more DAG-lines. Its nodes hang on each other; what hangs on a
+node of another walk is where the walk leaves that one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from plait.graph.index import Index
+from plait.graph.repair import NOWHERE, Parents
+
+FARTHEST = 64
+"""How many other walks a session is looked for behind, before it begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The nodes of one session in one file, or of one agent."""
+
+    number: int
+    file: int
+    session: str
+    agent: str | None
+    """None for a session."""
+    nodes: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """All walks, with the parents that lie within them."""
+
+    walks: tuple[Walk, ...]
+    of: list[int]
+    """The walk of each node."""
+    up: list[int]
+    """The parent of each node in its own walk, NOWHERE where the walk begins."""
+
+
+def split(index: Index, parents: Parents) -> Walks:
+    """Returns the walks of an index, in the order in which they begin."""
+    roots = sidechain_roots(index, parents)
+    found: dict[tuple[int, str, str], Walk] = {}
+    of: list[int] = []
+    for number, node in enumerate(index.nodes):
+        is_aside = parents.is_aside[number]
+        key = agent_key(index, number, roots) if is_aside else (node.file, node.session, "")
+        walk = found.get(key)
+        if walk is None:
+            agent = key[2] if is_aside else None
+            walk = Walk(len(found), node.file, session_of(index, key[0], key[1]), agent, [])
+            found[key] = walk
+        walk.nodes.append(number)
+        of.append(walk.number)
+    return Walks(tuple(found.values()), of, inner_parents(parents.up, of))
+
+
+def agent_key(index: Index, number: int, roots: dict[int, int]) -> tuple[int, str, str]:
+    """Returns what tells agents apart: their file, else their id, else where they begin."""
+    node = index.nodes[number]
+    file = index.files[node.file]
+    if file.kind == "agent":
+        return node.file, "", file.agent or ""
+    return node.file, node.session, node.agent or index.nodes[roots[number]].uuid[:12]
+
+
+def session_of(index: Index, file: int, session: str) -> str:
+    """Returns the session of a walk; an agent's file says it by its place."""
+    return session or index.sessions[file]
+
+
+def sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
+    """Returns where each sidechain that lies in a session's file begins."""
+    roots: dict[int, int] = {}
+    for start, node in enumerate(index.nodes):
+        if not parents.is_aside[start] or index.files[node.file].kind == "agent":
+            continue
+        path, here = [], start
+        while here not in roots:
+            path.append(here)
+            above = parents.up[here]
+            if above < 0 or not parents.is_aside[above] or index.nodes[above].file != node.file:
+                break
+            here = above
+        root = roots.get(here, here)
+        roots.update((one, root) for one in path)
+    return roots
+
+
+def inner_parents(up: list[int], of: list[int]) -> list[int]:
+    """Returns the parents within walks; a walk that another interrupts goes on behind it.
+
+    session X  a ── b           e ── f        e hangs on b
+    session Y       └── c ── d ─┘
+    """
+    inner = list(up)
+    tops: dict[int, int] = {}
+    for number, parent in enumerate(up):
+        if parent >= 0 and of[parent] != of[number]:
+            inner[number] = nearest_own(number, up, of, tops)
+    return inner
+
+
+def nearest_own(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
+    """Returns the nearest ancestor in the same walk."""
+    above = up[number]
+    for _ in range(FARTHEST):
+        if above < 0 or of[above] == of[number]:
+            return above
+        above = up[top_of(above, up, of, tops)]
+    return NOWHERE
+
+
+def top_of(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
+    """Returns where the stretch of one walk that a node lies in begins."""
+    path = list(stretch(number, up, of, tops))
+    top = tops.get(path[-1], path[-1])
+    tops.update((one, top) for one in path)
+    return top
+
+
+def stretch(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> Iterator[int]:
+    """Yields a node and its ancestors in the same walk, as far as they are not yet known."""
+    walk = of[number]
+    while number >= 0 and of[number] == walk:
+        yield number
+        if number in tops:
+            return
+        number = up[number]

@@ -1,0 +1,1 @@
+"""Rows and conversations to text: pure, nothing here opens a file or writes to a screen."""

@@ -1,0 +1,46 @@
+"""Durations, moments and tokens to short text."""
+
+import pytest
+
+from plait.cli.figures import fitting, lasting, local, thousands
+
+START = "2026-11-02T09:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("ended", "text"),
+    [
+        ("2026-11-02T09:00:00.400Z", ""),
+        ("2026-11-02T09:00:59Z", "59 s"),
+        ("2026-11-02T09:02:30Z", "2 min"),
+        ("2026-11-02T10:00:10Z", "1 h"),
+        ("2026-11-02T11:05:00Z", "2 h 5 min"),
+        ("2026-11-05T09:00:00Z", "3 d"),
+        ("2026-11-02T08:00:00Z", ""),
+        (None, ""),
+        ("nonsense", ""),
+    ],
+)
+def test_how_long_something_took(ended: str | None, text: str) -> None:
+    assert lasting(START, ended) == text
+
+
+def test_a_time_that_no_clock_knows_is_none() -> None:
+    assert local("nonsense") is None
+    assert local(None) is None
+    assert local(START) is not None
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"), [(7, "7"), (1500, "1.5k"), (155_000, "155k"), (1_200_000, "1.2M")]
+)
+def test_tokens_are_rounded(tokens: int, text: str) -> None:
+    assert thousands(tokens) == text
+
+
+def test_parts_are_left_out_from_the_end_where_there_is_no_room() -> None:
+    parts = ["3 prompts", "", "12 KB", "1 min"]
+    assert fitting(parts, 40) == "3 prompts · 12 KB · 1 min"
+    assert fitting(parts, 20) == "3 prompts · 12 KB"
+    assert fitting(parts, 1) == "3 prompts"
+    assert fitting([], 10) == ""

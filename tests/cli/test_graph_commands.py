@@ -1,0 +1,393 @@
+"""The commands that show the graph, end to end: what they print, in pictures."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.cli.app import run
+from plait.graph.client import Reason
+
+WORK = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+ai-title "A search box"
+U1 "What would a first version look like?"
+T1< Read(file_path="/home/dev/shop/models.py")
+R1< "class Product"
+A1< "Two ways."
+U2< "Take LIKE"
+A2< "Done."
+U3<A1 "Use FTS5 afetr all"
+U4<A1 "Use FTS5 after all"
+T4< Agent(description="Find the callers", prompt="Who calls search?")
+R4< @+61s "Nobody."
+A4< "Nobody calls it."
+B1 boundary after A4 trigger=manual
+C1< "The story so far"
+U5< "Great"
+A5< "Thanks."
+agent callers of T4
+U11 "Who calls search?"
+T11< Grep(pattern="search")
+R11< "nothing"
+A11< "Nobody."
+"""
+SESSION = "44c6406c-0c3e-4e67-886a-f5022bdc707b"
+TWO_FILES = """
+file one cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "Add a limit"
+A1< "Done."
+file two cwd=/home/dev/shop start=2026-11-03T09:00:00Z
+copy one:U1 one:A1
+U2<one:A1 "And now by address"
+A2< "Done too."
+"""
+
+
+@pytest.fixture(autouse=True)
+def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives the command an empty home, a clock without a zone, a narrow page."""
+    home = tmp_path_factory.mktemp("home")
+    for name in ("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_PAGER", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    for kind in ("CONFIG", "CACHE", "DATA", "STATE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 92)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """Returns a folder with a session that was rewound, compacted and sent out an agent."""
+    draw(WORK).write(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def two_files(tmp_path: Path) -> Path:
+    """Returns a folder with a session that goes on in a second file."""
+    draw(TWO_FILES).write(tmp_path)
+    return tmp_path
+
+
+def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+    code = run([str(argument) for argument in arguments])
+    captured = capfd.readouterr()
+    assert (code, captured.err) == (0, "")
+    return captured.out
+
+
+def value(capfd: pytest.CaptureFixture[str], *arguments: object) -> Any:
+    return json.loads(out(capfd, *arguments, "--json"))
+
+
+def fails(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    code = run([str(argument) for argument in arguments])
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    return code, captured.err
+
+
+def shown(text: str) -> str:
+    """Returns a picture without the margin of the test."""
+    return "\n".join(line[4:].rstrip() for line in text.strip("\n").splitlines()).rstrip()
+
+
+# checklist: D15
+def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    found = out(capfd, "log", "search box", "--root", work).split("\n", 3)
+    assert found[0] == "A search box"
+    assert found[1] == f"{SESSION}  /home/dev/shop"
+    assert found[3].rstrip() == shown("""
+    ●    Nov 02 09:00  What would a first version look like?                        1 call · 3 s
+    ├─╮  branch 32d803d3-d07: 1 prompt, abandoned
+    │ ○         09:00  Take LIKE                                                             1 s
+    ├─◌         09:00  Use FTS5 afetr all  (retracted)
+    ●           09:00  Use FTS5 after all  (after a rewind)             1 call · 1 agent · 1 min
+    ├─◇         09:00  Find the callers                                             1 call · 3 s
+    ◆           09:01  compacted by hand: 14 422 to 3 518 tokens                             1 s
+    ◉           09:01  Great  (resumes here)                                                 1 s
+
+    4 prompts, 1 branch, 1 agent, 1 compaction, 1 folded
+    """)
+
+
+def test_log_draws_a_row_a_record(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    found = out(capfd, "log", "latest", "--records", "--ascii", "--root", work).split("\n", 3)
+    assert found[3].rstrip() == shown("""
+    *    Nov 02 09:00  prompt      What would a first version look like?                aa5c2e0e
+    *           09:00  call        Read(/home/dev/shop/models.py)                       8950b495
+    *           09:00  result      1 class Product                                      2cfd16ac
+    *           09:00  answer      Two ways.                                            3e83be03
+    |-.  branch 32d803d3-d07: 1 prompt, abandoned
+    | o         09:00  prompt      Take LIKE                                            32d803d3
+    | o         09:00  answer      Done.                                                cf82f4c3
+    |-x         09:00  prompt      Use FTS5 afetr all  (retracted)                      23106ad0
+    *           09:00  prompt      Use FTS5 after all  (after a rewind)                 b846f771
+    *           09:00  call        Agent(Find the callers)                              3792dccf
+    |->         09:00  agent       Find the callers                                 1 call / 3 s
+    *           09:01  result      Nobody.                                              125a45a4
+    *           09:01  answer      Nobody calls it.                                     0200f636
+    #           09:01  system      compacted by hand: 14 422 to 3 518 tokens            3f50cf01
+    *           09:01  summary     This session is being continued from a previous~     d6c7a26a
+    *           09:01  prompt      Great                                                f06b165f
+    @           09:01  answer      Thanks.  (resumes here)                              15ae1dc1
+
+    4 prompts, 1 branch, 1 agent, 1 compaction, 1 folded
+    """)
+
+
+def test_log_follows_a_session_into_other_files(
+    capfd: pytest.CaptureFixture[str], two_files: Path
+) -> None:
+    arguments = ("log", "Add a limit", "--all", "--root", two_files / "projects")
+    code, error = fails(capfd, *arguments)
+    assert (code, error.splitlines()[0]) == (2, "error: 'Add a limit' means 2 sessions")
+    found = out(capfd, "log", "775", "--all", "--root", two_files).split("\n", 3)
+    assert found[3].rstrip() == shown("""
+    ◉  Nov 02 09:00  Add a limit  (resumes here)                                             1 s
+    │  session 9e171712
+    ◉  Nov 03 09:00  And now by address  (resumes here)                                      1 s
+
+    2 prompts
+    """)
+
+
+def test_log_prints_the_row_shapes(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    rows = value(capfd, "log", "latest", "--root", work)
+    assert [(row["column"], row["lanes"], row["words"]) for row in rows[:4]] == [
+        (0, [], "What would a first version look like?"),
+        (1, [0], "Take LIKE"),
+        (1, [0], "Use FTS5 afetr all"),
+        (0, [], "Use FTS5 after all"),
+    ]
+    assert rows[1]["links"] == [
+        {"from": 0, "to": 1, "kind": "fork"},
+        {"from": 1, "to": 1, "kind": "end"},
+    ]
+    assert rows[1]["marks"] == ["abandoned"]
+    assert rows[2]["marks"] == ["abandoned", "folded", "retracted"]
+
+
+def test_tree_draws_sessions_branches_agents_and_compactions(
+    capfd: pytest.CaptureFixture[str], work: Path
+) -> None:
+    assert out(capfd, "tree", "shop", "--root", work).rstrip() == shown("""
+    /home/dev/shop
+    ● 44c6406c  A search box                        3 prompts · 12 KB · 1 min · 2026-11-02 09:00
+    ├─ ○ Take LIKE                            abandoned · 1 prompt · leaves at 3e83be03 · 1.8 KB
+    ├─ ◇ Find the callers                                4 records · 3.7 KB · 3 s · Nov 02 09:00
+    └─ ◆ compacted by hand: 14 422 to 3 518 tokens                                  Nov 02 09:01
+
+    1 session, 1 branch, 1 agent, 1 compaction
+    """)
+
+
+def test_tree_counts_agents_where_there_are_several_sessions(
+    capfd: pytest.CaptureFixture[str], work: Path
+) -> None:
+    draw(TWO_FILES).write(work)
+    text = out(capfd, "tree", "--root", work)
+    assert "├─ ◇ 1 agent\n" in text
+    assert "Find the callers" not in text
+    assert text.endswith("3 sessions, 1 branch, 1 agent, 1 compaction\n")
+    assert "├─ ◇ Find the callers" in out(capfd, "tree", "--all", "--root", work)
+
+
+def test_tree_hangs_a_session_on_the_one_it_goes_on_from(
+    capfd: pytest.CaptureFixture[str], two_files: Path
+) -> None:
+    first, second = value(capfd, "tree", "--root", two_files)
+    assert (first["depth"], second["depth"]) == (0, 1)
+    assert (second["parent"], second["attachment"]) == (first["id"], first["junctions"][0])
+    assert "└─ ● 9e171712  And now by address" in out(capfd, "tree", "--root", two_files)
+
+
+def test_paths_lists_every_ending(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    assert out(capfd, "paths", "--root", work).rstrip() == shown("""
+    44c6406c   1 of 2   ABANDONED  Take LIKE        6 messages · leaves at 3e83be03 · 2026-11-02
+               2 of 2   ACTIVE     A search box          11 messages · 1 compaction · 2026-11-02
+
+    2 paths
+    """)
+    assert out(capfd, "paths", "--raw", "--root", work).rstrip() == shown("""
+    44c6406c   1 of 3   ABANDONED  Take LIKE        6 messages · leaves at 3e83be03 · 2026-11-02
+               2 of 3   ABANDONED  Use FTS5 afetr…  5 messages · leaves at 3e83be03 · 2026-11-02
+               3 of 3   ACTIVE     Great                 11 messages · 1 compaction · 2026-11-02
+
+    3 paths
+    """)
+
+
+def test_paths_prints_json(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    names = draw(WORK).names
+    abandoned, active = value(capfd, "paths", SESSION, "--root", work)
+    assert {key: abandoned[key] for key in ("session", "path", "of", "status", "title")} == {
+        "session": SESSION,
+        "path": 1,
+        "of": 2,
+        "status": "ABANDONED",
+        "title": "Take LIKE",
+    }
+    assert names([abandoned["fork_point"], active["fork_point"]]) == ["A1", ""]
+    assert names(abandoned["uuids"]) == ["U1", "T1", "R1", "A1", "U2", "A2"]
+    assert names(active["uuids"]) == "U1 T1 R1 A1 U4 T4 R4 A4 B1 C1 U5 A5".split()
+    assert (active["messages"], active["compactions"]) == (11, 1)
+    assert len(value(capfd, "paths", "--raw", "--root", work)) == 3
+    assert value(capfd, "paths", "--root", work / "projects")[1] == active
+
+
+def test_filters_choose_sessions(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    draw(TWO_FILES).write(work)
+    root = ("--root", work)
+    assert len(value(capfd, "paths", *root)) == 3
+    assert len(value(capfd, "paths", "shop", "--since", "2026-11-03", *root)) == 1
+    assert len(value(capfd, "tree", "--since", "2026-11-03", *root)) == 2
+    assert len(value(capfd, "tree", "--until", "2026-11-02T09:00:01", *root)) == 6
+    assert len(value(capfd, "tree", "--project", "shop", *root)) == 6
+    code, error = fails(capfd, "tree", "--project", "elsewhere", *root)
+    assert (code, error.splitlines()) == (
+        2,
+        ["error: no session matches", "hint: `plait ls` lists the sessions there are"],
+    )
+
+
+def test_context_shows_what_claude_will_see(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    found = out(capfd, "context", "latest", "--root", work).split("\n", 3)
+    assert found[0] == "A search box"
+    assert (
+        found[3]
+        .rstrip()
+        .startswith(
+            shown("""
+    1  user       This session is being continued from a previous conversation that…      2 text
+    2  assistant  Thanks.                                                                   text
+
+    2 messages, from 4 records, 14k tokens after the last answer
+
+    left out: 12 records
+    """)
+        )
+    )
+
+
+# checklist: S22, S29
+def test_context_prints_json(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    drawing = draw(WORK)
+    found = value(capfd, "context", "latest", "--root", work)
+    assert {"resumes", "leaf", "chain", "messages", "tokens", "left_out"} <= found.keys()
+    assert (found["resumes"], drawing.names([found["leaf"]])) == (True, ["A5"])
+    assert drawing.names(found["chain"]) == ["B1", "C1", "U5", "A5"]
+    assert [role for role, _ in found["messages"]] == ["user", "assistant"]
+    assert found["messages"][1] == ["assistant", [{"type": "text", "text": "Thanks."}]]
+    assert {one["reason"] for one in found["left_out"]} <= {str(reason) for reason in Reason}
+    usage = found["usage"]
+    assert found["tokens"] == sum(
+        usage[name]
+        for name in (
+            "input_tokens",
+            "cache_creation_input_tokens",
+            "cache_read_input_tokens",
+            "output_tokens",
+        )
+    )
+
+
+def test_context_has_a_second_reader_and_a_full_form(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    drawing = draw('U1 "hello"\nA1< think "hm" + "Hi."\nM1< "by the way"\nA2<')
+    drawing.write(tmp_path)
+    plain = value(capfd, "context", "latest", "--root", tmp_path)
+    full = value(capfd, "context", "latest", "--full", "--root", tmp_path)
+    sdk = value(capfd, "context", "latest", "--as", "sdk", "--root", tmp_path)
+    assert "signature" not in json.dumps(plain["messages"])
+    assert "signature" in json.dumps(full["messages"])
+    assert drawing.names(sdk["chain"]) == ["U1", "A1.1", "A1", "A2"]
+    assert drawing.names(plain["chain"]) == ["U1", "A1.1", "A1", "M1", "A2"]
+
+
+def test_context_says_why_a_session_cannot_be_resumed(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    draw("U1!side").write(tmp_path)
+    text = out(capfd, "context", "latest", "--root", tmp_path)
+    assert "cannot be resumed: no conversation in the file" in text
+    assert value(capfd, "context", "latest", "--root", tmp_path)["resumes"] is False
+
+
+def test_context_needs_a_session_of_its_own(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    for file in (work / "projects").glob(f"*/{SESSION}.jsonl"):
+        file.unlink()
+    code, error = fails(capfd, "context", "latest", "--root", work)
+    assert (code, error.splitlines()[0]) == (
+        2,
+        f"error: session '{SESSION}' has no file of its own, only its agents are left",
+    )
+    assert "◇" in out(capfd, "log", "latest", "--root", work)
+
+
+def test_the_words_of_many_records_are_those_of_few(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    turns = [f'U{n}{"<" if n > 1 else ""} "prompt {n}"\nA{n}< "answer {n}"' for n in range(1, 41)]
+    draw("\n".join(turns)).write(tmp_path / "many")
+    draw("\n".join(turns[:9])).write(tmp_path / "few")
+    many = out(capfd, "log", "latest", "--records", "--root", tmp_path / "many").splitlines()
+    few = out(capfd, "log", "latest", "--records", "--root", tmp_path / "few").splitlines()
+    assert many[2:20] == few[2:20]
+    assert "prompt 9" in few[19]
+
+
+def test_words_of_the_log_cannot_command_the_terminal(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    draw('ai-title "$(esc)[2J"\nU1 "$(esc)[31mred"\nA1< "$(esc)[0m"').write(tmp_path)
+    for arguments in (
+        ["log", "latest"],
+        ["log", "latest", "--records"],
+        ["tree"],
+        ["paths"],
+        ["context", "latest"],
+    ):
+        text = out(capfd, *arguments, "--root", tmp_path, "--colour", "never")
+        assert "\x1b" not in text
+        assert "\ufffd[" in text
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize(
+    "arguments",
+    [["log", "latest"], ["log", "latest", "--records"], ["tree"], ["paths"], ["context", "latest"]],
+    ids=" ".join,
+)
+def test_no_line_is_wider_than_the_screen(
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    gallery: Path,
+    arguments: list[str],
+    columns: int,
+) -> None:
+    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", columns)
+    for folder in ("rewind", "compaction", "sub-agent", "teammates"):
+        text = out(capfd, *arguments, "--root", gallery / folder)
+        assert max(map(len, text.splitlines())) <= columns
+
+
+def test_the_commands_take_real_logs(capfd: pytest.CaptureFixture[str], shared: Path) -> None:
+    for folder in ("corpus", "produced"):
+        root = ("--root", shared / folder)
+        tree = value(capfd, "tree", *root)
+        paths = value(capfd, "paths", *root)
+        assert {one["session"] for one in paths} <= {one["session"] for one in tree}
+        assert all(len(one["uuids"]) == len(set(one["uuids"])) for one in paths)
+        assert out(capfd, "tree", *root)
+        assert out(capfd, "log", "latest", "--all", "--records", *root)
+        assert out(capfd, "context", "latest", *root)

@@ -1,0 +1,154 @@
+"""Promises of the context that no single case shows: it never fails, and says what it left out."""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.graph.client import Context, Reason, context
+from plait.record import Record, record_of
+
+TIME = "2026-11-02T09:00:00.000Z"
+NAMES = st.sampled_from(["a", "b", "c", "d", None, ""])
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+BLOCKS = st.lists(
+    ODD
+    | st.fixed_dictionaries(
+        {"type": st.sampled_from(["text", "tool_use", "tool_result", "thinking", "sketch"])},
+        optional={"text": ODD, "id": NAMES, "tool_use_id": NAMES, "content": ODD, "input": ODD},
+    ),
+    max_size=3,
+)
+MESSAGES = ODD | st.fixed_dictionaries(
+    {}, optional={"id": NAMES, "content": BLOCKS | ODD, "model": ODD, "role": ODD}
+)
+LINES = st.fixed_dictionaries(
+    {"type": st.sampled_from(["user", "assistant", "system", "attachment", "progress", "x"])},
+    optional={
+        "uuid": NAMES,
+        "parentUuid": NAMES,
+        "timestamp": st.just(TIME) | ODD,
+        "message": MESSAGES,
+        "subtype": st.sampled_from(["compact_boundary", "local_command"]),
+        "content": ODD,
+        "attachment": ODD,
+        "rendered": ODD,
+        "compactMetadata": ODD | st.fixed_dictionaries({"preservedMessages": ODD}),
+        "isSidechain": st.booleans(),
+        "isMeta": st.booleans(),
+        "isApiErrorMessage": st.booleans(),
+    },
+) | st.fixed_dictionaries(
+    {"type": st.just("last-prompt")}, optional={"leafUuid": NAMES, "explicit": st.booleans()}
+)
+
+
+def records(lines: Iterable[dict[str, Any]]) -> list[Record]:
+    """Returns the records of some lines."""
+    return [record_of(json.dumps(line).encode(), n) for n, line in enumerate(lines, 1)]
+
+
+def line(uuid: str, parent: str | None, kind: str = "user", **fields: Any) -> dict[str, Any]:
+    """Returns a line whose text is its uuid."""
+    message = {"id": f"msg_{uuid}", "role": kind, "content": [{"type": "text", "text": uuid}]}
+    head = {"type": kind, "uuid": uuid, "parentUuid": parent, "timestamp": TIME}
+    return {**head, "message": message, **fields}
+
+
+def resumed(*lines: dict[str, Any]) -> Context:
+    """Returns the context of a small file."""
+    return context(records(lines), size=1000)
+
+
+@given(st.lists(LINES, max_size=12))
+def test_no_content_is_an_error(lines: list[dict[str, Any]]) -> None:
+    made = records(lines)
+    found = context(made, size=6_000_000)
+    assert found.resumes or not found.chain
+    assert len(set(found.chain)) == len(found.chain)
+    context(made, size=100, as_="sdk")
+
+
+@given(st.lists(LINES, max_size=12))
+def test_every_entry_is_shown_or_left_out_for_a_reason(lines: list[dict[str, Any]]) -> None:
+    found = context(records(lines), size=1000)
+    if not found.resumes or found.leaf is None:
+        return
+    left_out = {one.uuid for one in found.left_out}
+    named = {one["uuid"] for one in lines if one.get("uuid")}
+    assert named <= left_out | set(found.chain)
+
+
+def test_left_out_says_why() -> None:
+    found = resumed(
+        line("u1", None),
+        line("a1", "u1", "assistant"),
+        line("old", "a1"),
+        line("side", "a1", isSidechain=True),
+        {"type": "progress", "uuid": "p", "parentUuid": "a1"},
+        line("note", "p", "system", subtype="turn_duration"),
+        line("error", "note", "assistant", isApiErrorMessage=True),
+        line("u2", "error"),
+    )
+    assert found.chain == ("u1", "a1", "note", "error", "u2")
+    assert {one.uuid: one.reason for one in found.left_out} == {
+        "p": Reason.BRIDGED,
+        "old": Reason.ABANDONED,
+        "side": Reason.SIDECHAIN,
+        "note": Reason.SYSTEM,
+        "error": Reason.API_ERROR,
+    }
+
+
+def test_request_keeps_what_comparing_leaves_out() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    answer = {"id": "m", "role": "assistant", "model": "one", "content": [thought]}
+    found = resumed(
+        line("u1", None),
+        {
+            **line("h1", "u1", "attachment"),
+            "attachment": {"type": "date"},
+            "rendered": [{"content": "<system-reminder>\nfrost\n</system-reminder>"}],
+        },
+        line("a0", "h1", "assistant", message=answer),
+        line(
+            "a1", "a0", "assistant", message={**answer, "content": [{"type": "text", "text": "k"}]}
+        ),
+    )
+    assert found.messages[-1][1][0] == {"type": "thinking", "thinking": "hm"}
+    assert [role for role, _ in found.messages] == ["user", "assistant"]
+    assert [role for role, _ in found.request] == ["user", "system", "assistant"]
+    assert found.request[-1][1][0] == thought
+
+
+def test_large_files_begin_at_the_last_compaction() -> None:
+    lines = [
+        line("u1", None),
+        line("a1", "u1", "assistant"),
+        line("b", None, "system", subtype="compact_boundary"),
+        line("k", "b", isCompactSummary=True),
+        line("u2", "a1"),
+    ]
+    small = context(records(lines), size=5_242_880)
+    large = context(records(lines), size=5_242_881)
+    assert small.chain == ("u1", "a1", "u2")
+    assert large.chain == ("b", "u2")  # the first of the newest stands in
+
+
+def test_a_long_chain_takes_linear_time() -> None:
+    count = 20_000
+    kinds = ("user", "assistant")
+    lines = [line("0", None)]
+    lines += [line(str(n), str(n - 1), kinds[n % 2]) for n in range(1, count)]
+    assert len(resumed(*lines).chain) == count
+
+
+def test_many_missing_parents_take_linear_time() -> None:
+    lines = [line(str(n), f"gone {n}") for n in range(20_000)]
+    assert len(resumed(*lines).chain) == 20_000

@@ -1,0 +1,62 @@
+"""Session files with known answers: what the real client sent, and what the SDK returned."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.graph.client import context
+from plait.record import read
+
+OWN = Path(__file__).resolve().parents[3] / "examples" / "resume"
+
+
+def answer(session: Path) -> dict[str, Any]:
+    """Returns what this project says of a session file."""
+    client = context(read(session), size=session.stat().st_size)
+    sdk = context(read(session), size=session.stat().st_size, as_="sdk")
+    return {
+        "resumes": client.resumes,
+        "leaf": client.leaf,
+        "chain": list(client.chain),
+        "messages": [[role, blocks] for role, blocks in client.messages],
+        "sdk_messages": list(sdk.chain),
+    }
+
+
+def differences(session: Path, expected: Path) -> dict[str, Any]:
+    """Returns the expected values that are not met, with what came instead."""
+    wanted: dict[str, Any] = json.loads(expected.read_text(encoding="utf-8"))
+    found = answer(session)
+    return {key: (wanted[key], found[key]) for key in wanted if wanted[key] != found[key]}
+
+
+@pytest.mark.parametrize("case", sorted(OWN.glob("*/session.jsonl")), ids=lambda p: p.parent.name)
+def test_own_case(case: Path) -> None:
+    assert differences(case, case.with_name("expected.json")) == {}
+
+
+def test_there_are_many_own_cases() -> None:
+    assert len(list(OWN.glob("*/expected.json"))) >= 100
+
+
+def test_own_cases_are_as_they_are_built(tmp_path: Path) -> None:
+    from examples.resume.build import build
+
+    build(tmp_path)
+    for made in sorted(tmp_path.glob("*/*")):
+        assert made.read_bytes() == (OWN / made.parent.name / made.name).read_bytes()
+
+
+def test_shared_cases(shared: Path) -> None:
+    cases = sorted((shared / "resume-cases").glob("*/session.jsonl"))
+    found = {case.parent.name: differences(case, case.with_name("expected.json")) for case in cases}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def test_sessions_that_the_client_wrote(shared: Path) -> None:
+    expected = sorted((shared / "produced").glob("*/expected/*.json"))
+    for answer_file in expected:
+        made = answer_file.parents[1].glob(f"projects/*/{answer_file.stem}.jsonl")
+        assert differences(next(made), answer_file) == {}

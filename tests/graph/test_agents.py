@@ -1,0 +1,187 @@
+"""Agents and the calls that sent them out."""
+
+import pytest
+
+from plait.graph import build
+from tests.graph.sketch import Sketch, sketch, sources_of
+
+MAIN = """
+U1
+T1< Agent(prompt="look around", description="scout") as x
+R1< of x
+A1<
+"""
+
+
+def links(drawn: Sketch) -> list[tuple[str, str | None, str | None]]:
+    """Returns how each agent was joined, and where, in letters."""
+    return [
+        (drawn.title(link.line), link.by, drawn.names.get(link.node or ""))
+        for link in drawn.graph.agents.values()
+    ]
+
+
+# checklist: D20, D21, D24, D25
+def test_the_note_beside_the_log_names_the_call() -> None:
+    drawn = sketch(MAIN + 'agent x of x\nU5 "something else"\nA5<')
+    assert links(drawn) == [("main#x", "meta", "T1")]
+    (line,) = [line for line in drawn.graph.lines.values() if line.kind == "agent"]
+    assert line.id.endswith(f"#agent-{line.agent}")
+    assert drawn.graph.edge_of(line.nodes[0]).kind == "spawn"
+
+
+def test_else_the_result_names_the_agent() -> None:
+    drawn = sketch(MAIN + 'agent x of x nometa\nU5 "something else"\nA5<')
+    assert links(drawn) == [("main#x", "result", "T1")]
+
+
+def test_else_the_words_of_the_result() -> None:
+    drawn = sketch(MAIN + 'agent x of x nometa\nU5 "something else"\nA5<')
+    sources = sources_of(drawn.drawing)
+    records = [
+        record.with_fields({k: v for k, v in record.fields.items() if k != "toolUseResult"})
+        for record in sources[0].records
+    ]
+    words = "agentId: " + str(sources[1].file.agent) + " (use SendMessage)"
+    block = {**records[2].fields["message"]["content"][0], "content": words}
+    records[2] = records[2].replace(message={"role": "user", "content": [block]})
+    graph = build([(sources[0].file, records), sources[1]])
+    assert [link.by for link in graph.agents.values()] == ["text"]
+
+
+def test_words_in_any_other_output_name_nobody() -> None:
+    drawn = sketch(
+        'U1\nT1< Bash(command="echo")\nR1< "agentId: abc1234 (plain output)"\nA1<\n'
+        'agent abc1234 nometa\nU5 "who am I"\nA5<'
+    )
+    assert links(drawn) == [("main#abc1234", None, None)]
+
+
+def test_else_the_prompt_that_was_handed_on() -> None:
+    drawn = sketch(
+        'U1\nT1< Task(prompt="look\\n  around", name="scout") as y\nA1<\n'
+        'agent x nometa\nU5 "look around"\nA5<'
+    )
+    assert links(drawn) == [("main#x", "prompt", "T1")]
+
+
+def test_equal_prompts_are_told_apart_by_name_and_taken_once() -> None:
+    drawn = sketch(
+        'U1\nT1< Task(prompt="go", name="ann") as y\nT2<T1~T1 Task(prompt="go", name="bob") as z\n'
+        'agent abob-123456 nometa\nU5 "go"\nagent aann-123456 nometa\nU6 "go"\nA6<'
+    )
+    assert sorted(links(drawn)) == [
+        ("main#aann-123456", "prompt", "T1"),
+        ("main#abob-123456", "prompt", "T2"),
+    ]
+
+
+def test_a_teammate_is_known_by_the_name_it_was_given() -> None:
+    drawn = sketch(
+        'U1\nT1< Agent(prompt="map the shop", name="ann") as y\n'
+        'R1< of y {"toolUseResult": {"status": "teammate_spawned", "teammate_id": "ann@shop", '
+        '"agent_id": "ann@shop", "name": "ann"}}\nA1<\n'
+        "agent aann-12345678 nometa\n"
+        "U5 \"<teammate-message teammate_id='lead'>hello</teammate-message>\"\nA5<"
+    )
+    assert links(drawn) == [("main#aann-12345678", "name", "T1")]
+
+
+# checklist: D22
+def test_agents_nest_to_any_depth() -> None:
+    depth = 60
+    text = MAIN.replace("as x", "as x0").replace("of x", "of x0")
+    for level in range(depth):
+        home = f"n{level - 1}:" if level else ""
+        text += (
+            f'agent n{level} of {home}x{level}\nU{level + 10} "go"\n'
+            f'T{level + 10}< Agent(prompt="go {level}") as x{level + 1}\n'
+            f"R{level + 10}< of x{level + 1}\n"
+        )
+    drawn = sketch(text)
+    found, steps = drawn.graph.lines[deepest(drawn)], 0
+    while found.parent:
+        found, steps = drawn.graph.lines[found.parent], steps + 1
+    assert steps == depth
+    assert drawn.codes() == []
+
+
+def deepest(drawn: Sketch) -> str:
+    """Returns the line that nothing leaves."""
+    tree = drawn.graph.tree
+    return next(name for name in drawn.graph.lines if name not in tree.children)
+
+
+# checklist: D23
+def test_an_agent_is_never_anchored_in_itself() -> None:
+    drawn = sketch(MAIN + 'agent z nometa\nU5 "go"\nT5< Task(prompt="go") as w\nR5< of w\nA5<')
+    assert links(drawn) == [("main#z", None, None)]
+    assert "unnamed-agent" in drawn.codes()
+
+
+def test_agents_that_claim_each_other_are_shown_with_a_finding() -> None:
+    drawn = sketch(
+        'U1\nA1<\nagent x nometa\nU5 "a"\nT5< Task(prompt="b") as p\n'
+        'agent y nometa\nU6 "b"\nT6< Task(prompt="a") as q'
+    )
+    assert drawn.codes().count("unnamed-agent") == 2
+    assert drawn.graph.account.balanced
+
+
+@pytest.mark.parametrize("name", ["acompact-1a2b3c", "aprompt_suggestion-1a2b3c"])
+def test_the_errands_of_the_client_are_kept_apart(name: str) -> None:
+    drawn = sketch(MAIN + f'agent {name} nometa\nU5<main:A1 "sum it up"\nA5<')
+    (line,) = [line for line in drawn.graph.lines.values() if line.kind == "service"]
+    assert drawn.names[line.attachment or ""] == "A1"
+    assert drawn.codes() == []
+
+
+def test_a_warm_up_is_an_errand() -> None:
+    drawn = sketch(MAIN + 'agent w nometa\nU5 "Warmup"\nA5<')
+    assert [line.kind for line in drawn.graph.lines.values()].count("service") == 1
+    assert drawn.codes() == []
+
+
+def test_agents_have_no_branches() -> None:
+    drawn = sketch(MAIN + 'agent x of x\nU5 "go"\nA5<\nU6<A5\nA6<\nU7<A5\nA7<\nA8<U5')
+    assert "main#x: U5 A5 U6 A6 U7 A7 A8" in drawn.picture
+
+
+# checklist: D78
+def test_sidechains_in_a_session_file_are_agents() -> None:
+    drawn = sketch(
+        'U1\nT1< Task(prompt="go") as x\nU5!side "go"\nA5<U5!side\nU6!side "other"\nR1<T1 of x\nA1<'
+    )
+    assert drawn.picture.startswith("main: U1 T1 R1 A1\n")
+    assert sorted(letters.partition(": ")[2] for letters in drawn.picture.split("\n")) == [
+        "U1 T1 R1 A1",
+        "U5 A5",
+        "U6",
+    ]
+    assert [by for _, by, _ in links(drawn)] == ["prompt", None]
+
+
+def test_a_forked_agent_hangs_on_the_last_record_it_shares() -> None:
+    drawn = sketch(
+        MAIN + "agent f nometa\n"
+        'line {"type": "fork-context-ref", "agentId": "f", "parentLastUuid": "$(uuid main:A1)"}\n'
+        'U5 "go on"\nA5<'
+    )
+    assert links(drawn) == [("main#f", "context", "A1")]
+
+
+# checklist: D12
+def test_a_workflow_run_has_its_call_its_journal_and_its_agents() -> None:
+    drawn = sketch(
+        'U1\nT1< Workflow(script="x") as w\n'
+        'R1< of w {"toolUseResult": {"runId": "wf_1", "scriptPath": "s"}}\nA1<\n'
+        'agent p nometa run=wf_1\nU5 "one"\nA5<\nagent q nometa run=wf_1\nU6 "two"\nA6<'
+    )
+    sources = sources_of(drawn.drawing)
+    agents = [source.file.agent for source in sources if source.file.agent]
+    home = next(source.file.path for source in sources if source.file.agent)
+    (run,) = drawn.graph.workflows.values()
+    assert drawn.names[run.node or ""] == "T1"
+    assert len(run.agents) == 2
+    assert home.endswith(f"subagents/workflows/wf_1/agent-{agents[0]}.jsonl")
+    assert [by for _, by, _ in links(drawn)] == ["workflow", "workflow"]

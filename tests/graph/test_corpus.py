@@ -1,0 +1,77 @@
+"""The account of real logs."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from plait.graph import SessionGraph, build
+from plait.line import discover
+from plait.line.discover import root_at
+
+
+@pytest.fixture(scope="module")
+def archive(shared: Path) -> SessionGraph:
+    """Returns the graph of all real logs at once."""
+    roots = [root_at(shared / "corpus"), root_at(shared / "produced")]
+    return build(discover(roots).files)
+
+
+@pytest.fixture(scope="module")
+def folders(shared: Path) -> list[SessionGraph]:
+    """Returns a graph for each folder that holds sessions."""
+    files = discover([root_at(shared / "corpus"), root_at(shared / "produced")]).files
+    by_folder: dict[str, list[int]] = {}
+    for number, file in enumerate(files):
+        by_folder.setdefault(str(file.path).partition("/subagents/")[0], []).append(number)
+    return [build([files[number] for number in found]) for found in by_folder.values()]
+
+
+def test_the_account_balances_for_every_session(archive: SessionGraph) -> None:
+    assert archive.account.balanced
+    assert [name for name, one in archive.accounts.items() if not one.balanced] == []
+    assert archive.account.nodes > 15_000
+
+
+def test_it_balances_file_by_file(folders: list[SessionGraph]) -> None:
+    assert all(graph.account.balanced for graph in folders)
+
+
+def test_every_result_stands_with_its_call_or_is_listed(archive: SessionGraph) -> None:
+    codes = Counter(finding.code for finding in archive.findings)
+    account = archive.account
+    assert codes["result-away"] == 0
+    assert account.tool_results - account.tool_results_reachable == codes["orphan-result"]
+    assert codes["orphan-result"] < 10
+
+
+def test_no_session_falls_back_to_the_order_of_its_file(archive: SessionGraph) -> None:
+    codes = {finding.code for finding in archive.findings}
+    assert not codes & {"order", "tangled-lines", "cycle"}
+
+
+def test_forks_are_rare_where_people_made_few(archive: SessionGraph) -> None:
+    rungs = archive.account.rungs
+    assert rungs["rewind"] == 4  # two of them made by hand
+    assert rungs["retracted"] + rungs["resent"] == 2
+    assert rungs["compaction"] == 5
+    assert "parallel" not in rungs and "replay" not in rungs
+
+
+def test_agents_have_no_branches(archive: SessionGraph) -> None:
+    for line in archive.lines.values():
+        if line.kind == "branch":
+            assert not archive.nodes[line.nodes[0]].is_sidechain
+
+
+def test_every_record_stands_on_one_line(archive: SessionGraph) -> None:
+    assert len(archive.line_of) == len(archive.nodes)
+    stood = sum(
+        len(line.nodes) + sum(map(len, line.folded.values())) for line in archive.lines.values()
+    )
+    assert stood == len(archive.nodes)
+
+
+def test_the_same_whatever_order_files_are_read_in(shared: Path, archive: SessionGraph) -> None:
+    files = discover([root_at(shared / "produced")]).files
+    assert build(files) == build(list(reversed(files)))

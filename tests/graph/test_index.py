@@ -1,0 +1,83 @@
+"""Who owns a uuid that several lines hold."""
+
+from plait.graph import build
+from tests.graph.sketch import records_of, sketch, sources_of
+
+FORKED = """
+file main
+U1
+A1<
+U2<
+A2<
+file side start=2026-11-02T09:00:00.000Z
+copy main:U1 main:A1 {forked}
+U3<main:A1@2026-11-03T09:00:00Z
+A3<
+"""
+
+
+# checklist: D18, D19, D26, D31, S18
+def test_a_fork_that_names_its_origin_leaves_the_history_to_it() -> None:
+    drawn = sketch(FORKED.format(forked="forked"))
+    assert drawn.picture == "main: U1 A1 U2 A2\nside: U3 A3"
+    assert drawn.codes() == []
+    assert drawn.graph.account.copies == 2
+
+
+def test_a_copy_under_its_old_session_id_belongs_to_that_session() -> None:
+    drawn = sketch(FORKED.format(forked=""))
+    assert drawn.picture == "main: U1 A1 U2 A2\nside: U3 A3"
+    assert drawn.codes() == []
+
+
+def test_the_copies_of_a_node_are_kept_with_their_places() -> None:
+    drawn = sketch(FORKED.format(forked="forked"))
+    (copy,) = next(node for node in drawn.graph.nodes.values() if node.line == 1).copies
+    assert drawn.graph.files[copy.file].path.endswith(".jsonl")
+    assert copy.line == 1
+
+
+def test_without_its_origin_a_copied_history_is_a_session_of_its_own() -> None:
+    drawn = sketch(FORKED.format(forked=""))
+    alone = build([sources_of(drawn.drawing)[1]])
+    kinds = [line.kind for line in alone.lines.values()]
+    assert sorted(kinds) == ["foreign", "trunk"]
+
+
+def test_a_guess_is_a_finding() -> None:
+    drawn = sketch(
+        "file main\nU1\nA1<\nfile side start=2026-11-02T09:00:00.000Z\ncopy main:U1 main:A1 forked"
+    )
+    sources = sources_of(drawn.drawing)
+    for record in sources[1].records:
+        assert record.forked_from
+    stripped = [
+        record.with_fields({k: v for k, v in record.fields.items() if k != "forkedFrom"})
+        for record in sources[1].records
+    ]
+    graph = build([sources[0], (sources[1].file.path, stripped)])
+    assert [finding.code for finding in graph.findings] == ["guessed-owner"]
+    assert graph.account.balanced
+
+
+def test_in_one_file_the_last_line_wins_and_the_first_keeps_its_place() -> None:
+    drawn = sketch("U1\nA1<\nU2<A1\n=A1\nA2<U2")
+    assert drawn.picture == "main: U1 A1 U2 A2"
+    repeated = [node for node in drawn.graph.nodes.values() if node.copies]
+    assert [(node.line, node.copies[0].line) for node in repeated] == [(4, 2)]
+
+
+def test_a_history_appended_again_changes_nothing() -> None:
+    drawn = sketch("U1 A1<U1 U2<A1 A2<U2 =U1 =A1 =U2 =A2 U3<A2 A3<U3")
+    assert drawn.picture == "main: U1 A1 U2 A2 U3 A3"
+    assert drawn.graph.account.copies == 4
+
+
+# checklist: D3
+def test_records_need_no_file() -> None:
+    drawn = sketch("U1 A1<U1")
+    (file,) = drawn.drawing.files
+    for given in ([("anything", records_of(file))], records_of(file)):
+        graph = build(given)
+        assert graph.account.nodes == 2
+        assert list(graph.lines) == list(drawn.graph.lines)

@@ -1,0 +1,85 @@
+"""The rungs, one by one, and that they answer whatever they are asked."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.graph import ladder
+from plait.graph.ladder import LADDER, Child, Fork, judge
+
+PROMPT = Child(
+    step=1,
+    host=0,
+    stamp="2026-11-02T09:00:01.000Z",
+    digest=1,
+    is_opener=True,
+    is_prompt=True,
+    is_answered=True,
+    holds_leaf=False,
+    is_after_error=False,
+    first=1,
+    last=2,
+)
+LATER = replace(PROMPT, step=2, stamp="2026-11-02T09:00:09.000Z", digest=2, first=3, last=4)
+ANSWER = replace(PROMPT, is_opener=False, is_prompt=False, digest=None)
+UNANSWERED = replace(PROMPT, is_answered=False)
+
+CASES = {
+    "a prompt after an answered one": (PROMPT, LATER, "rewind"),
+    "while the older side still grows": (replace(PROMPT, last=9), LATER, "parallel"),
+    "a prompt after an unanswered one": (UNANSWERED, LATER, "retracted"),
+    "with the same words": (UNANSWERED, replace(LATER, digest=1), "resent"),
+    "where the client goes on from the older": (
+        replace(UNANSWERED, holds_leaf=True),
+        LATER,
+        "rewind",
+    ),
+    "at another place": (UNANSWERED, replace(LATER, host=7), "rewind"),
+    "the same words at the same time": (PROMPT, replace(PROMPT, step=2, first=3), "replay"),
+    "the same time alone": (PROMPT, replace(LATER, stamp=PROMPT.stamp), "rewind"),
+    "an answer beside an answer": (ANSWER, replace(ANSWER, step=2), "retry"),
+    "a prompt behind an error": (ANSWER, replace(LATER, is_after_error=True), "retry"),
+    "a prompt beside an answer": (ANSWER, LATER, "rewind"),
+    "a notice beside an answer": (ANSWER, replace(LATER, is_prompt=False), "note"),
+    "what begins nothing": (PROMPT, replace(ANSWER, is_answered=False), "note"),
+    "an answer beside a prompt": (PROMPT, ANSWER, "note"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_two_steps_on_one_host(name: str) -> None:
+    older, newer, expected = CASES[name]
+    assert judge(Fork(older, newer)) == expected
+
+
+def test_a_prompt_beside_an_answer_without_any_parents_is_no_rewind() -> None:
+    assert judge(Fork(ANSWER, LATER, is_rootless=True)) == "note"
+
+
+children = st.builds(
+    Child,
+    step=st.integers(0, 9),
+    host=st.integers(-1, 2),
+    stamp=st.sampled_from([None, "1", "2"]),
+    digest=st.sampled_from([None, 1, 2]),
+    is_opener=st.booleans(),
+    is_prompt=st.booleans(),
+    is_answered=st.booleans(),
+    holds_leaf=st.booleans(),
+    is_after_error=st.booleans(),
+    first=st.integers(0, 9),
+    last=st.integers(0, 9),
+)
+
+
+@given(children, children, st.booleans())
+def test_the_ladder_is_total(older: Child, newer: Child, is_rootless: bool) -> None:
+    assert judge(Fork(older, newer, is_rootless))
+
+
+def test_every_rung_draws_its_shape() -> None:
+    for rung in LADDER:
+        assert "──" in (rung.__doc__ or ""), rung.__name__
+    assert LADDER[-1] is ladder.rewind

@@ -1,0 +1,61 @@
+"""The leaf by facts against the leaf by records."""
+
+from pathlib import Path
+
+import pytest
+
+from plait.graph.client.leaf import leaf
+from plait.graph.client.load import load
+from plait.graph.leaf import leaf_of
+from plait.graph.source import FileFacts, source_file
+from plait.record import read
+from tests.graph.sketch import records_of, sketch
+
+CASES = {
+    "the last record": ("U1 A1<U1 U2<A1", "U2"),
+    "not a sidechain": ("U1 A1<U1 U2<A1!side", "A1"),
+    "not progress": ("U1 A1<U1 P1<A1", "A1"),
+    "where the pointer leads off the line": ("U1 A1<U1 U2<A1 U3<A1\nlast-prompt leaf U2", "U2"),
+    "the default where it points to an ancestor": ("U1 A1<U1 U2<A1\nlast-prompt leaf A1", "U2"),
+    "exactly there where it is explicit": ("U1 A1<U1 U2<A1\nlast-prompt leaf A1 explicit", "A1"),
+    "nowhere": ("U1 A1<U1 U2<A1\nlast-prompt leaf zero explicit", "U2"),
+    "a child that stands before its parent": (
+        "U1 A2<U2@2026-11-02T09:00:09Z U2<A1@2026-11-02T09:00:05Z A1<U1@2026-11-02T09:00:02Z",
+        "A2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_client_goes_on_from(name: str) -> None:
+    text, expected = CASES[name]
+    drawn = sketch(text)
+    (file,) = drawn.drawing.files
+    facts = FileFacts(source_file("x.jsonl"))
+    facts.add(records_of(file), 0)
+    assert drawn.names[leaf_of(facts) or ""] == expected
+
+
+def test_both_rules_agree_on_real_files(shared: Path) -> None:
+    logs = [
+        *shared.glob("resume-cases/*/*.jsonl"),
+        *shared.glob("produced/*/projects/*/*.jsonl"),
+        *shared.glob("corpus/**/*.jsonl"),
+    ]
+    odd = [path.name for path in logs if by_facts(path) != by_records(path)]
+    # No record of these has a message, so the client reads none.
+    assert set(odd) <= {"sample-session.jsonl", "agent-session.jsonl"}
+
+
+def by_facts(path: Path) -> str | None:
+    """Returns the leaf as the graph finds it."""
+    facts = FileFacts(source_file(path))
+    facts.add(read(path), 0)
+    return leaf_of(facts)
+
+
+def by_records(path: Path) -> str | None:
+    """Returns the leaf as the client's rules find it."""
+    loaded, _ = load(read(path), path.stat().st_size)
+    number = None if loaded.is_cleared else leaf(loaded)
+    return None if number is None else loaded.records[number].uuid

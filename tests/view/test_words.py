@@ -1,0 +1,128 @@
+"""Prompts, records and blocks to a few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.record import record_of
+from plait.view.blocks import block_names, first_words
+from plait.view.brief import brief
+from plait.view.wording import one_line, plain_words
+
+
+# checklist: S26
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fix the parser", "fix the parser"),
+        ("<command-name>/model</command-name> <command-args>opus</command-args>", "/model opus"),
+        ("<command-message>x</command-message> <command-name>/x</command-name>", "/x"),
+        ("<bash-input>ls -la</bash-input>", "! ls -la"),
+        (
+            "<task-notification><task-id>1</task-id><summary>Agent done</summary>",
+            "notice: Agent done",
+        ),
+        ("<task-notification> <task-id>a17", "notice of a task"),
+        (
+            '<teammate-message teammate_id="otto" color="red">hello</teammate-message>',
+            "otto: hello",
+        ),
+        ("<local-command-stdout>Set model</local-command-stdout>", "Set model"),
+        (
+            "<local-command-stdout></local-command-stdout>",
+            "<local-command-stdout></local-command-stdout>",
+        ),
+        ("<b", "<b"),
+    ],
+)
+def test_prompts_lose_their_machine_tags(text: str, words: str) -> None:
+    assert plain_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("drawing", "kind", "words"),
+    [
+        ('U1 "hello\\nyou"', "prompt", "hello you"),
+        ('U1\nA1< "Hi."', "answer", "Hi."),
+        ('U1\nT1< Bash(command="ls")', "call", "Bash(ls)"),
+        ('U1\nT1< Bash(command="ls")\nR1< "a.py"', "result", "a.py"),
+        ('U1\nT1< Bash(command="ls")\nR1< error "no such file"', "failure", "no such file"),
+        ('U1\nA1< think "Where is it?"', "thinking", "Where is it?"),
+        ('M1 "a caveat"', "meta", "a caveat"),
+        ("U1\nS1< turn_duration", "system", "turn_duration"),
+        ("U1\nH1<", "attachment", "hook_success"),
+        ('U1\nQ1< "and the tests"', "attachment", "queued_command and the tests"),
+        ("U1\nI1<", "input", "[Request interrupted by user]"),
+        ("U1\nX1<", "novel-record", ""),
+    ],
+)
+def test_a_record_in_a_few_words(drawing: str, kind: str, words: str) -> None:
+    found = brief(record_of(draw(drawing).files[0].lines[-1].data))
+    assert found.kind == kind
+    assert found.words.startswith(words)
+
+
+def test_a_compaction_says_what_it_saved() -> None:
+    boundary = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "uuid": "b",
+        "compactMetadata": {"trigger": "auto", "preTokens": 155000, "postTokens": 12000},
+    }
+    assert said(boundary) == "compacted automatically: 155 000 to 12 000 tokens"
+    boundary["compactMetadata"] = {"trigger": "manual", "preTokens": 900}
+    assert said(boundary) == "compacted by hand: 900 tokens"
+    boundary["compactMetadata"] = {"trigger": "manual"}
+    assert said(boundary) == "compacted by hand"
+
+
+def said(fields: dict[str, Any]) -> str:
+    import msgspec
+
+    return brief(record_of(msgspec.json.encode(fields))).words
+
+
+@pytest.mark.parametrize(
+    ("blocks", "words", "names"),
+    [
+        ([{"type": "text", "text": " hello  you "}], "hello you", "text"),
+        (
+            [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Hi."}],
+            "Hi.",
+            "thinking, text",
+        ),
+        (
+            [
+                {"type": "tool_use", "name": "Read", "input": {"limit": 3, "file_path": "a.py"}},
+                {"type": "tool_use", "name": "Read", "input": {"file_path": "b.py"}},
+            ],
+            "Read(a.py)",
+            "2 Read",
+        ),
+        ([{"type": "tool_result", "content": "ok"}], "ok", "result"),
+        (
+            [
+                {
+                    "type": "tool_result",
+                    "content": [{"type": "image"}, {"type": "text", "text": "x"}],
+                }
+            ],
+            "x",
+            "result",
+        ),
+        ([{"type": "thinking", "thinking": "hm"}], "hm", "thinking"),
+        ([{"type": "image"}], "", "image"),
+        ([{"type": "tool_use", "name": "Odd", "input": None}], "Odd()", "Odd"),
+        ([], "", ""),
+    ],
+)
+def test_a_message_in_a_few_words(blocks: list[dict[str, Any]], words: str, names: str) -> None:
+    assert first_words(blocks) == words
+    assert block_names(blocks) == names
+
+
+def test_only_the_beginning_of_a_long_text_is_kept() -> None:
+    assert len(one_line("word " * 1000)) == 300
