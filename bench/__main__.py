@@ -1,6 +1,12 @@
 """All benchmarks, one after the other: `make bench`."""
 
+import sys
+
 from bench import reading
+from bench.measure import SHARED, program
 
 if __name__ == "__main__":
     reading.main()
+    print("\ngraph\n" + program(sys.executable, "-m", "bench.graph").output)
+    if SHARED.is_dir():
+        print(program(sys.executable, "-m", "bench.graph", SHARED / "corpus").output)

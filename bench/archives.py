@@ -18,6 +18,16 @@ def archive(size: str, *, files: int | None = None, seed: int = 1) -> Path:
     return folder
 
 
+def one_file(size: str) -> Path:
+    """Returns one log of that size: the files of an archive, one behind the other."""
+    path = CACHE / f"{size}.jsonl"
+    if not path.exists():
+        with path.open("wb") as out:
+            for part in sorted(archive(size).rglob("*.jsonl")):
+                out.write(part.read_bytes())
+    return path
+
+
 def in_bytes(size: str) -> int:
     """Returns the number of bytes that a size means."""
     number, unit = size[:-2], size[-2:]
