@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
 
 def gallery(root: Path) -> Iterator[Path]:
     """Yields the folders of the examples, in order."""
-    for drawing in sorted(root.glob("*/drawing.txt")):
+    for drawing in sorted(root.glob("gallery/*/drawing.txt")):
         yield drawing.parent
 
 

@@ -28,5 +28,5 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def gallery() -> Path:
-    """Returns the folder of the examples."""
-    return ROOT / "examples"
+    """Returns the folder of the examples gallery."""
+    return ROOT / "examples" / "gallery"

@@ -26,7 +26,7 @@ def pages() -> list[Path]:
 
 def folders() -> list[Path]:
     """Returns the folders of the gallery that show a command."""
-    return sorted(path.parent for path in (ROOT / "examples").glob("*/command"))
+    return sorted(path.parent for path in (ROOT / "examples" / "gallery").glob("*/command"))
 
 
 def shown_in(page: str) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ import pytest
 
 from plait import Archive
 from plait.archive.facts import standard_stamp
-from plait.errors import AmbiguousSession, NoSuchSession
+from plait.errors import AmbiguousSession, NoSuchSession, SourceError, UserError
 from plait.line import slug_of
 
 ONE = "11111111-1111-4111-8111-111111111111"
@@ -136,7 +136,9 @@ def test_a_dot_means_the_newest_of_the_directory(tmp_path: Path) -> None:
         ("1", AmbiguousSession, "'1' means 2 sessions"),
         ("zebra", NoSuchSession, "no session is called 'zebra'"),
         ("latest:nowhere", NoSuchSession, "no project is called 'nowhere'"),
-        ("gone.jsonl", NoSuchSession, "no session is called"),
+        ("", NoSuchSession, "no session has an empty name"),
+        ("gone.jsonl", SourceError, "no such file or folder: 'gone.jsonl'"),
+        ("./", UserError, "is a folder"),
     ],
 )
 def test_a_name_that_means_none_or_many_is_explained(
@@ -149,7 +151,7 @@ def test_a_name_that_means_none_or_many_is_explained(
 def test_a_near_miss_is_hinted_at(config: Path) -> None:
     with pytest.raises(NoSuchSession) as caught:
         Archive([config]).session("The baskett")
-    assert caught.value.hints == ("closest: 11111111 ('The basket')",)
+    assert caught.value.hints == ("closest: 11111111 ('The basket', 2026-11-01)",)
 
 
 def test_an_empty_archive_says_so(tmp_path: Path) -> None:

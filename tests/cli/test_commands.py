@@ -1,6 +1,7 @@
 """The command, end to end: what it prints, and how it fails."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -181,6 +182,9 @@ def test_cat_chooses_lines(capfd: pytest.CaptureFixture[str], config: Path) -> N
         (["cat", ONE, "--line", "x"], 2, "error: 'x' is not a line number\nhint: say `--line 12`"),
         (["cat", ONE, "--uuid", "nope"], 2, "error: no record 'nope' in '"),
         (["cat", TWO, "--agent", "zz"], 2, "error: no agent of this session is called 'zz'"),
+        (["log", "gone.jsonl"], 3, "error: no such file or folder: 'gone.jsonl'"),
+        (["log", "/tmp"], 2, "error: '/tmp' is a folder\nhint: `plait ls --root /tmp` lists"),
+        (["ls", "-home-dev"], 2, "error: no such option"),
         (["cat"], 2, "error: missing argument 'SESSION'\nhint: `plait cat --help`"),
         (["lss"], 2, "error: no such command 'lss'"),
         (["ls", "--nope"], 2, "error: no such option"),
@@ -233,6 +237,93 @@ def test_sessions_are_completed(config: Path) -> None:
         check=True,
     )
     assert ONE in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ls"],
+        ["log", "latest"],
+        ["log", "latest", "--records"],
+        ["tree"],
+        ["paths"],
+        ["paths", "--raw"],
+        ["context", "latest"],
+        ["cat", "latest", "--pretty"],
+        ["doctor"],
+    ],
+)
+@pytest.mark.parametrize("is_json", [False, True])
+def test_half_a_character_anywhere_is_shown(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, arguments: list[str], is_json: bool
+) -> None:
+    if is_json and arguments[0] == "cat":
+        return
+    half = b'{"parentUuid":null,"type":"user","uuid":"u\\ud800","sessionId":"s\\udc00",' \
+        b'"cwd":"/\\ud800","timestamp":"2026-11-01T10:00:00.000Z",' \
+        b'"message":{"role":"user","content":"half \\ud83d of it"}}\n'  # fmt: skip
+    (tmp_path / "half.jsonl").write_bytes(half)
+    text = out(capfd, *arguments, *(["--json"] if is_json else []), "--root", tmp_path)
+    assert text
+    if is_json:
+        json.loads(text)
+
+
+@pytest.mark.parametrize("command", ["ls", "doctor", "tree", "paths", ""])
+def test_what_cannot_be_read_stops_nothing(
+    capfd: pytest.CaptureFixture[str], config: Path, command: str
+) -> None:
+    os.mkfifo(config / "projects" / SHOP / "pipe.jsonl")
+    (config / "projects" / SHOP / "loop.jsonl").symlink_to("loop.jsonl")
+    (config / "projects" / SHOP / "folder.jsonl").mkdir()
+    assert run([part for part in [command] if part] + ["--root", str(config)]) == 0
+    assert "The basket" in capfd.readouterr().out or command == "doctor"
+
+
+def test_doctor_names_what_cannot_be_read(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    os.mkfifo(config / "projects" / SHOP / "pipe.jsonl")
+    report = json.loads(out(capfd, "doctor", "--json", "--root", config))
+    unread = [one["file"] for one in report["findings"] if one["code"] == "unreadable"]
+    assert [Path(file).name for file in unread] == ["pipe.jsonl"]
+
+
+def test_a_file_means_itself_and_what_lies_beside_it(
+    capfd: pytest.CaptureFixture[str], config: Path
+) -> None:
+    agent = config / "projects" / SHOP / TWO / "subagents" / "agent-a1.jsonl"
+    assert json.loads(out(capfd, "cat", agent))["agentId"] == "a1"
+    assert "write tests" in out(capfd, "log", agent)
+
+
+def test_a_full_disk_is_one_line(config: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "plait", "ls", "--root", config],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == "error: cannot go on: no space left on device\n"
+    assert done.returncode == 3
+
+
+def test_a_poor_encoding_still_prints(config: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "plait", "log", ONE, "--root", config],
+        env={"PYTHONIOENCODING": "ascii", "PATH": os.environ["PATH"], "HOME": str(config)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "The basket" in done.stdout
+
+
+def test_projects_are_found_by_the_directory_shown(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write(tmp_path / "odd-folder" / f"{ONE}.jsonl", prompt("x", ONE, cwd="/srv/Garden"))
+    assert len(json.loads(out(capfd, "ls", "garden", "--json", "--root", tmp_path))) == 1
 
 
 def test_a_closed_pipe_is_no_error(config: Path) -> None:

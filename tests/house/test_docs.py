@@ -71,11 +71,11 @@ def test_the_readmes_python_runs(
 ) -> None:
     code = re.findall(r"```python\n(.*?)```", DOCS[0].read_text(encoding="utf-8"), re.DOTALL)
     assert code
-    example = next((ROOT / "examples" / "straight-line").rglob("*.jsonl"))
+    example = next((ROOT / "examples" / "gallery" / "straight-line").rglob("*.jsonl"))
     shutil.copy(example, tmp_path / "session.jsonl")
     monkeypatch.chdir(tmp_path)
     for block in code:
-        exec(block.replace("/home/me/.claude", str(ROOT / "examples")), {})
+        exec(block.replace("/home/me/.claude", str(ROOT / "examples" / "gallery")), {})
     assert "asked: Customers who pay with a gift card" in capsys.readouterr().out
 
 

@@ -69,7 +69,7 @@ def test_reading_begins_and_ends_where_it_is_told(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_a_source_error(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"cannot read '.*gone\.jsonl': no such file"):
+    with pytest.raises(SourceError, match=r"no such file or folder: '.*gone\.jsonl'"):
         list(lines(tmp_path / "gone.jsonl"))
 
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from plait.archive.facts import facts_of
@@ -12,10 +13,12 @@ from plait.archive.graphs import context_of, graph_of
 from plait.archive.group import sessions_of
 from plait.archive.model import Facts, Project, Session
 from plait.archive.resolve import resolve
-from plait.errors import NoSuchSession
+from plait.errors import NoSuchSession, UserError
 from plait.graph import SessionGraph
 from plait.graph.client import Context
 from plait.line import Discovery, LogFile, Root, discover, root_at
+from plait.line.discover import AGENT, SUFFIX, session_folder
+from plait.line.split import unreadable
 from plait.record.sidecar import cleanup_days, running_clients
 
 
@@ -78,19 +81,16 @@ class Archive:
     def session(self, name: str, directory: Path | None = None) -> Session:
         """Returns the session that a name means: a file, an id, a title, `latest`, `.`."""
         path = Path(name)
-        if path.suffix == ".jsonl" and path.is_file():
+        if path.suffix == SUFFIX or (os.sep in name and path.exists()):
             return self.session_at(path)
         return resolve(name, self.sessions, self.facts, directory)
 
     def session_at(self, path: Path) -> Session:
-        """Returns the session whose own file lies at a path, whether under a root or not."""
+        """Returns the session that a file belongs to, whether it lies under a root or not."""
+        check_file(path)
         real = path.resolve()
-        for session in self.sessions:
+        for session in (*self.sessions, *beside(real)):
             if any(file.path.resolve() == real for file in session.files):
-                return session
-        beside = Archive([path.parent]) if path.parent.is_dir() else Archive([path])
-        for session in beside.sessions:
-            if session.file and session.file.path.resolve() == real:
                 return session
         raise NoSuchSession(f"no session lies at '{path}'")
 
@@ -108,6 +108,26 @@ def context(session: Session | Path | str, as_: Literal["client", "sdk"] = "clie
     if not isinstance(session, Session):
         session = Archive([session]).session_at(Path(session))
     return context_of(session, as_)
+
+
+def check_file(path: Path) -> None:
+    """Refuses what is no file that can be read, and says what it is."""
+    if path.is_dir():
+        hint = f"`plait ls --root {quote(str(path))}` lists the sessions in it"
+        raise UserError(f"'{path}' is a folder", hint)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def beside(path: Path) -> tuple[Session, ...]:
+    """Returns the sessions of a file that lies under no root, and of what lies beside it."""
+    home, _ = session_folder(path)
+    own = home.with_suffix(SUFFIX) if home else path
+    places = [own, own.with_suffix(""), *own.parent.glob(f"{AGENT}*{SUFFIX}"), path]
+    roots = [Root(place, None, place) for place in places if place.exists()]
+    return sessions_of(discover(roots).files, ())
 
 
 def running(config: Path) -> list[str]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from plait.archive.model import Facts, Session
-from plait.record.read import read
+from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.sidecar import title_file
 from plait.record.time import moment
@@ -56,7 +56,7 @@ def facts_of(session: Session, *, is_live: bool, kept_days: float | None) -> Fac
     """
     survey = Survey()
     for file in (session.file,) if session.file else session.agents:
-        for record in read(file.path):
+        for record in read_if_there(file.path):
             survey.add(record)
     title, title_from = title_of(session, survey.titles)
     return Facts(

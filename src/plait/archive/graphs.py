@@ -9,9 +9,13 @@ from plait.archive.model import Session
 from plait.errors import UserError
 from plait.graph.build import build
 from plait.graph.client import Context, context
+from plait.graph.leaf import leaf_of
 from plait.graph.model import Node, Place, SessionGraph
-from plait.line import lines
+from plait.graph.source import FileFacts, Source, source_file
+from plait.line import LogFile, lines
 from plait.record import Record, Usage, entry_of, read
+from plait.record.read import read_if_there
+from plait.record.sidecar import agent_meta
 
 MANY = 50
 """From so many records on, a file is read from its beginning."""
@@ -38,8 +42,26 @@ class Resumption:
 
 
 def graph_of(sessions: Iterable[Session]) -> SessionGraph:
-    """Returns the graph of some sessions, their agents and workflows included."""
-    return build(file for session in sessions for file in session.files)
+    """Returns the graph of some sessions, their agents and workflows included.
+
+    Where one session is asked for, the client's own rule says where it goes on; over many,
+    the same rule on facts does, which does not hold their texts.
+    """
+    chosen = tuple(sessions)
+    sources = (source_of(file) for session in chosen for file in session.files)
+    return build(sources, leaf_of=exact_leaf) if len(chosen) == 1 else build(sources)
+
+
+def source_of(file: LogFile) -> Source:
+    """Returns a file's records for a graph; none where it has gone since it was found."""
+    meta = agent_meta(file.path) if file.kind == "agent" else None
+    return Source(source_file(file), read_if_there(file.path), meta)
+
+
+def exact_leaf(facts: FileFacts) -> str | None:
+    """Returns the record that the client goes on from, else the one that it would without it."""
+    path, size = Path(facts.file.path), facts.file.size
+    return context(read_if_there(path), size=size).leaf or leaf_of(facts)
 
 
 def context_of(session: Session, as_: Literal["client", "sdk"] = "client") -> Context:

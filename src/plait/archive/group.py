@@ -13,7 +13,7 @@ from uuid import UUID
 
 from plait.archive.model import Session
 from plait.line import LogFile, Root
-from plait.record.read import read
+from plait.record.read import read_if_there
 
 LOOK_AHEAD = 20
 Home: TypeAlias = tuple[Path, str]
@@ -82,7 +82,7 @@ def session_id(file: LogFile) -> str:
 
 def session_named_in(file: LogFile) -> str | None:
     """Returns the session that the first records of a file name."""
-    for record in islice(read(file.path), LOOK_AHEAD):
+    for record in islice(read_if_there(file.path), LOOK_AHEAD):
         if record.session_id:
             return record.session_id
     return None

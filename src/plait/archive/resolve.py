@@ -14,6 +14,7 @@ from plait.line import slug_of
 
 Describe = Callable[[Session], Facts]
 LATEST = "latest"
+LIST_THEM = "`plait ls` lists the sessions there are"
 
 
 def resolve(
@@ -22,6 +23,8 @@ def resolve(
     """Returns the one session that a name means, or raises an error that helps on."""
     if not sessions:
         raise NoSuchSession(f"no session '{name}': there are no sessions here")
+    if not name.strip():
+        raise NoSuchSession("no session has an empty name", LIST_THEM)
     if name == ".":
         return newest_in(directory, sessions)
     if name == LATEST or name.startswith(f"{LATEST}:"):
@@ -86,10 +89,11 @@ def only(name: str, found: list[Session], describe: Describe) -> Session:
     if len(found) == 1:
         return found[0]
     newest_first = sorted(found, key=lambda session: -session.modified)
-    shown = " and ".join(label(describe(session)) for session in newest_first[:2])
-    raise AmbiguousSession(
-        f"'{name}' means {len(found)} sessions", f"the newest are {shown}", "give more of the id"
-    )
+    shown = [label(describe(session)) for session in newest_first[:2]]
+    if len(set(shown)) < len(shown):  # only where they lie tells them apart
+        shown = [f"'{session.path}'" for session in newest_first[:2]]
+    hint = f"the newest are {' and '.join(shown)}"
+    raise AmbiguousSession(f"'{name}' means {len(found)} sessions", hint)
 
 
 def closest(name: str, sessions: Sequence[Session], describe: Describe) -> list[str]:
@@ -98,11 +102,12 @@ def closest(name: str, sessions: Sequence[Session], describe: Describe) -> list[
     names = {fact.session: fact for fact in facts} | {fact.title or "": fact for fact in facts}
     near = [names[match] for match in get_close_matches(name, names, n=2, cutoff=0.5)]
     if not near:
-        return ["`plait ls` lists the sessions there are"]
+        return [LIST_THEM]
     return ["closest: " + " and ".join(dict.fromkeys(label(fact) for fact in near))]
 
 
 def label(fact: Facts) -> str:
     """Returns a session's short id with its title."""
-    title = f" ('{fact.title[:40]}')" if fact.title else ""
-    return f"{fact.session[:8]}{title}"
+    known = [f"'{fact.title[:40]}'" if fact.title else "", (fact.ended or "")[:10]]
+    told = ", ".join(part for part in known if part)
+    return f"{fact.session[:8]} ({told})" if told else fact.session[:8]

@@ -3,15 +3,17 @@
 Commands are imported when they are called: `plait --help` needs none of them.
 """
 
+import io
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from plait.cli.options import global_options
-from plait.errors import PlaitError, UserError
+from plait.errors import PlaitError, SourceError, UserError
 
 COMMANDS = {
     "cat": ("plait.cli.cat", "Print a session's lines, raw or pretty."),
@@ -81,8 +83,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Runs the command and returns its exit code; errors become text here and nowhere else."""
+    prepare_streams()
     try:
-        return int(app.main(arguments, prog_name="plait", standalone_mode=False) or 0)
+        code = int(app.main(arguments, prog_name="plait", standalone_mode=False) or 0)
+        sys.stdout.flush()  # so that a reader who has gone is met here, not at the very end
+        return code
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except (KeyboardInterrupt, click.Abort):
@@ -90,12 +95,24 @@ def run(arguments: list[str]) -> int:
     except BrokenPipeError:
         silence_stdout()
         return 0
-    except (PlaitError, click.ClickException) as error:
+    except (PlaitError, click.ClickException, OSError) as error:
         from plait.cli.output import print_error
 
-        told = error if isinstance(error, PlaitError) else usage_error(error)
+        told = in_our_words(error)
         print_error(told, as_json="--json" in arguments)
         return told.exit_code
+
+
+def in_our_words(error: PlaitError | click.ClickException | OSError) -> PlaitError:
+    """Returns an error as Plait tells it."""
+    match error:
+        case PlaitError():
+            return error
+        case click.ClickException():
+            return usage_error(error)
+        case _:
+            silence_stdout()
+            return SourceError(f"cannot go on: {(error.strerror or str(error)).lower()}")
 
 
 def usage_error(error: click.ClickException) -> UserError:
@@ -103,7 +120,21 @@ def usage_error(error: click.ClickException) -> UserError:
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "plait"
-    return UserError(message[:1].lower() + message[1:], f"`{path} --help` shows what there is")
+    hints = [f"`{path} --help` shows what there is"]
+    if isinstance(error, click.NoSuchOption) and not error.option_name.startswith("--"):
+        hints.append("put `--` before a name that begins with a dash")
+    return UserError(message[:1].lower() + message[1:], *hints)
+
+
+def prepare_streams() -> None:
+    """Lets every text be written, whatever the encoding, and nothing where output is closed."""
+    import os
+
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115  for the whole run
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def silence_stdout() -> None:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from plait.archive.archive import check_file
 from plait.cli.options import Request, global_options, session_argument
-from plait.cli.output import write_bytes
+from plait.cli.output import as_json, write_bytes
 from plait.cli.text import safe
 from plait.errors import UserError
 from plait.line import Line, lines
+from plait.line.discover import SUFFIX
 from plait.record import Record, entry_of
 
 
@@ -49,6 +51,9 @@ def command(
 
 def path_of(request: Request, session: str, agent: str | None) -> Path:
     """Returns the file that is meant."""
+    if Path(session).suffix == SUFFIX and agent is None:
+        check_file(Path(session))
+        return Path(session)
     found = request.archive.session(session, request.settings.directory)
     if agent is None:
         return found.path
@@ -92,9 +97,7 @@ def has_uuid(line: Line, uuid: str) -> bool:
 def print_line(request: Request, line: Line, *, pretty: bool) -> None:
     """Prints one line: byte for byte into a pipe, harmless on a screen."""
     if pretty and isinstance(entry := entry_of(line), Record):
-        import msgspec
-
-        text = msgspec.json.format(msgspec.json.encode(entry.fields), indent=2).decode()
+        text = as_json(entry.fields).decode()
         if request.output.console.is_terminal:
             from rich.syntax import Syntax
 

@@ -12,6 +12,7 @@ from plait.cli.options import Request, global_options, json_option
 from plait.cli.output import Output
 from plait.cli.stock import graph_findings, graph_object, print_graph
 from plait.cli.text import by_count, counted, in_words, number, size
+from plait.errors import SourceError
 from plait.line import Finding
 from plait.record.account import Account
 
@@ -58,7 +59,10 @@ def account_of(archive: Archive, output: Output) -> Account:
     for path in archive.discovery.unread:
         account.findings.append(Finding("unreadable", "cannot be read", path))
     for file in output.progress(archive.files, "reading"):
-        account.add_file(file.path)
+        try:
+            account.add_file(file.path)
+        except SourceError as error:  # gone since it was found
+            account.findings.append(Finding("unreadable", error.message))
     return account
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.archive import Archive, Facts, Session
+from plait.archive import Archive, Facts
 from plait.archive.resolve import is_of_project
 from plait.cli.options import Request, filter_options, global_options, json_option, point_in_time
 from plait.cli.output import Output
@@ -73,12 +73,17 @@ def command(
 
 def survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list[Facts]:
     """Returns the facts of the sessions of some projects, or of all."""
-    wanted: list[Session] = [
-        session
-        for session in archive.sessions
-        if not projects or any(is_of_project(session.project, name) for name in projects)
-    ]
-    return [archive.facts(session) for session in output.progress(wanted, "reading sessions")]
+    if archive.discovery.unread:
+        places = counted(len(archive.discovery.unread), "place")
+        output.note(f"{places} could not be read: `plait doctor` names them")
+    rows = [archive.facts(one) for one in output.progress(archive.sessions, "reading sessions")]
+    return [row for row in rows if not projects or any(is_in(row, name) for name in projects)]
+
+
+def is_in(row: Facts, project: str) -> bool:
+    """Tells whether a session is of a project: by its folder's name or its directory."""
+    directory = (row.cwd or "").casefold()
+    return is_of_project(row.project, project) or project.casefold() in directory
 
 
 def is_within(row: Facts, start: datetime | None, end: datetime | None) -> bool:

@@ -3,6 +3,7 @@
 Results go to stdout, everything else to stderr. Text of the log is made safe on its way.
 """
 
+import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -63,8 +64,7 @@ class Output:
 
     def json(self, value: object) -> None:
         """Writes a value as indented JSON."""
-        data = msgspec.json.format(msgspec.json.encode(value, enc_hook=plain), indent=2)
-        write_bytes(data + b"\n")
+        write_bytes(as_json(value) + b"\n")
 
     def print(self, *parts: "RenderableType", style: str | None = None) -> None:
         """Writes lines of text or a table."""
@@ -112,6 +112,14 @@ class Output:
         return track(items, label, console=self.stderr, transient=True)
 
 
+def as_json(value: object) -> bytes:
+    """Returns a value as indented JSON; a lone surrogate of the log stands as its escape."""
+    try:
+        return msgspec.json.format(msgspec.json.encode(value, enc_hook=plain), indent=2)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value, enc_hook=plain), indent=2).encode()
+
+
 def page(text: str, pager: str) -> None:
     """Shows a text in a pager, or plainly where the pager cannot be started."""
     import shlex
@@ -142,7 +150,7 @@ def print_error(error: PlaitError, *, as_json: bool) -> None:
     """Writes an error and its hints: the one place that does."""
     if as_json:
         body = {"error": error.message, "hints": list(error.hints), "exit_code": error.exit_code}
-        print(msgspec.json.encode(body).decode(), file=sys.stderr)
+        print(json.dumps(body), file=sys.stderr)
         return
     print(f"error: {safe(error.message)}", file=sys.stderr)
     for hint in error.hints:

@@ -1,7 +1,10 @@
 """`plait` alone: what is there, and what to try next."""
 
+import sys
 from datetime import datetime
+from pathlib import Path
 from shlex import quote
+from shutil import which
 
 import click
 
@@ -89,15 +92,29 @@ def print_expiring(output: Output, rows: list[Facts]) -> None:
 
 def print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) -> None:
     """Prints a few things to try, with real names."""
-    newest = max(rows, key=lambda row: row.ended or "")
+    newest = unique_name(max(rows, key=lambda row: row.ended or ""), rows)
+    plait = name_of_command()
     root = "".join(f" --root {quote(root)}" for root in roots)
     output.print("Try", style="bold")
     steps = {
-        f"plait ls{root}": "all sessions by project",
-        f"plait log {newest.session[:8]}{root}": "a session as the graph it is",
-        f"plait context {newest.session[:8]}{root}": "what Claude will see when you resume it",
-        f"plait doctor{root}": "every line accounted for, and what is odd",
+        f"{plait} ls{root}": "all sessions by project",
+        f"{plait} log {newest}{root}": "a session as the graph it is",
+        f"{plait} context {newest}{root}": "what Claude will see when you resume it",
+        f"{plait} doctor{root}": "every line accounted for, and what is odd",
     }
     for command, what in steps.items():
         output.console.print(f"  {command}", soft_wrap=True)
         output.print(f"      {what}", style="dim")
+
+
+def name_of_command() -> str:
+    """Returns what to type: the path it was called by, where the shell would not find it."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "plait" and not which("plait") else "plait"
+
+
+def unique_name(row: Facts, rows: list[Facts]) -> str:
+    """Returns the short id of a session, or its file where another has the same."""
+    short = row.session[:8]
+    is_alone = sum(other.session.startswith(short) for other in rows) == 1
+    return short if is_alone else quote(str(row.path))

@@ -4,12 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
-import msgspec
 
 from plait.archive.graphs import graph_of
 from plait.cli.figures import fitting, local
 from plait.cli.options import Request, filter_options, global_options, json_option
-from plait.cli.output import Output, write_bytes
+from plait.cli.output import Output, as_json, write_bytes
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, safe
 from plait.graph.model import SessionGraph
@@ -79,7 +78,7 @@ def print_json(objects: Iterable[dict[str, Any]]) -> None:
     """Writes a list one object at a time: all of them at once may not fit into memory."""
     head = b"[\n"
     for one in objects:
-        write_bytes(head + msgspec.json.format(msgspec.json.encode(one), indent=2))
+        write_bytes(head + as_json(one))
         head = b",\n"
     write_bytes(b"[]\n" if head == b"[\n" else b"\n]\n")
 

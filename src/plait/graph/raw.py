@@ -44,14 +44,19 @@ def raw_paths(graph: SessionGraph) -> Iterator[tuple[Path, tuple[str, ...]]]:
 def plain_parents(graph: SessionGraph) -> dict[str, str | None]:
     """Returns the parent that each record of a session's own file names, None for a root.
 
-    A parent that is in no file, or that would close a circle, is none.
+    A parent that is in no session's file, or that would close a circle, is none.
     """
-    parents: dict[str, str | None] = {}
-    for uuid, node in graph.nodes.items():
-        if graph.files[node.file].kind == "session":
-            edge = graph.edge_of(uuid)
-            parents[uuid] = edge.parent if edge.kind in PLAIN else None
-    return parents
+    own = [uuid for uuid, node in graph.nodes.items() if is_of_session(graph, node)]
+    edges = {uuid: graph.edge_of(uuid) for uuid in own}
+    return {
+        uuid: edge.parent if edge.kind in PLAIN and edge.parent in edges else None
+        for uuid, edge in edges.items()
+    }
+
+
+def is_of_session(graph: SessionGraph, node: Node) -> bool:
+    """Tells whether a record stands in a session's own file."""
+    return graph.files[node.file].kind == "session"
 
 
 def leaves_in_order(graph: SessionGraph, parents: Mapping[str, str | None]) -> Iterator[str]:

@@ -53,7 +53,13 @@ class Strand:
     @property
     def is_passing(self) -> bool:
         """Tells whether it goes on below what leaves it."""
-        return self.rows > 0 and (self.next < len(self.items) or self.is_awaited)
+        return self.is_begun and (self.next < len(self.items) or self.is_awaited)
+
+    @property
+    def is_begun(self) -> bool:
+        """Tells whether its column is drawn: by itself, or by the line that it carries on."""
+        above = self.parent
+        return self.rows > 0 or bool(above and above.column == self.column and above.rows)
 
 
 @dataclass(frozen=True, slots=True)

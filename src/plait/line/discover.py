@@ -9,11 +9,12 @@ A root may also be a projects folder, any folder with logs somewhere in it, or o
 """
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from plait.errors import SourceError
 from plait.line.model import Discovery, LogFile, Root
+from plait.line.split import unreadable
 
 SUFFIX = ".jsonl"
 AGENT = "agent-"
@@ -23,12 +24,15 @@ SUBAGENTS = "subagents"
 
 def root_at(path: Path) -> Root:
     """Returns the root at a path: a configuration folder, a folder of logs, or one file."""
-    if not path.exists():
-        raise SourceError(f"no such file or folder: '{path}'")
     projects = path / "projects"
-    if projects.is_dir():
+    try:
+        is_folder = stat.S_ISDIR(path.stat().st_mode)
+        is_config = is_folder and projects.is_dir()
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if is_config:
         return Root(path, path, projects)
-    if path.name == "projects" and path.is_dir():
+    if is_folder and path.name == "projects":
         return Root(path, path.parent, path)
     return Root(path, None, path)
 
@@ -39,12 +43,26 @@ def discover(roots: Iterable[Root]) -> Discovery:
     unread: list[Path] = []
     for root in roots:
         for path in log_paths(root.logs, unread):
-            try:
-                status = path.stat()
-                found.setdefault((status.st_dev, status.st_ino), log_file(path, status))
-            except OSError:  # gone since its folder was listed, or a link to nothing
+            status = readable_status(path)
+            if status is None:
                 unread.append(path)
+            else:
+                found.setdefault((status.st_dev, status.st_ino), log_file(path, status))
     return Discovery(tuple(sorted(found.values(), key=by_path)), tuple(unread))
+
+
+def readable_status(path: Path) -> os.stat_result | None:
+    """Returns what the system says of a file, None where it cannot be read as one.
+
+    A link to nothing, a pipe, a file of somebody else's, one that has gone since its folder
+    was listed.
+    """
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    is_file = stat.S_ISREG(status.st_mode) and os.access(path, os.R_OK)
+    return status if is_file else None
 
 
 def by_path(file: LogFile) -> str:
@@ -65,10 +83,10 @@ def log_paths(place: Path, unread: list[Path]) -> Iterator[Path]:
             continue
         seen.add(real)
         for entry in entries_of(folder, unread):
-            if entry.name.endswith(SUFFIX) and not entry.is_dir():
-                yield Path(entry.path)
-            elif entry.is_dir():
+            if is_folder(entry):
                 waiting.append(entry.path)
+            elif entry.name.endswith(SUFFIX):
+                yield Path(entry.path)
 
 
 def entries_of(folder: str, unread: list[Path]) -> list[os.DirEntry[str]]:
@@ -79,6 +97,14 @@ def entries_of(folder: str, unread: list[Path]) -> list[os.DirEntry[str]]:
     except OSError:
         unread.append(Path(folder))
         return []
+
+
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Tells whether an entry is a folder, or a link to one; a link to itself is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def log_file(path: Path, status: os.stat_result) -> LogFile:

@@ -97,5 +97,6 @@ def read_small(path: Path) -> bytes | None:
 
 def unreadable(path: Path, error: OSError) -> SourceError:
     """Returns the error that says which file could not be read, and why."""
-    reason = (error.strerror or str(error)).lower()
-    return SourceError(f"cannot read '{path}': {reason}")
+    if isinstance(error, FileNotFoundError):
+        return SourceError(f"no such file or folder: '{path}'")
+    return SourceError(f"cannot read '{path}': {(error.strerror or str(error)).lower()}")

@@ -13,6 +13,7 @@ import msgspec
 from plait.record.convert import lenient
 from plait.record.model import Envelope
 
+TOO_DEEP = "nested too deeply to be read"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _envelope = msgspec.json.Decoder(Envelope).decode
@@ -36,7 +37,7 @@ def object_of(data: bytes) -> dict[str, Any]:
     try:
         value = _anything(data)
     except RecursionError:
-        raise NotAnObject("nested too deeply") from None
+        raise NotAnObject(TOO_DEEP) from None
     except (msgspec.MsgspecError, UnicodeDecodeError):
         value = as_the_client_reads(data)
     if isinstance(value, dict):
@@ -50,7 +51,7 @@ def as_the_client_reads(data: bytes) -> object:
     try:
         return json.loads(text, parse_constant=refuse)
     except RecursionError:
-        raise NotAnObject("nested too deeply") from None
+        raise NotAnObject(TOO_DEEP) from None
     except ValueError as error:
         raise NotAnObject(str(error).partition(":")[0].lower()) from None
 

@@ -42,7 +42,12 @@ def is_human_prompt(record: Record) -> bool:
 
 def prompt_text(record: Record) -> str:
     """Returns what was typed, without what the editor added before it."""
-    return EDITOR_NOTES.sub("", record.text).strip()
+    return without_notes(record.text)
+
+
+def without_notes(text: str) -> str:
+    """Returns a text without the notes of the editor that it begins with."""
+    return EDITOR_NOTES.sub("", text).strip()
 
 
 def is_marked(envelope: Envelope) -> bool:

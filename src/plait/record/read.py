@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from plait.errors import SourceError
 from plait.line import Line, lines
-from plait.record.decode import NotAnObject, envelope_of
+from plait.record.decode import TOO_DEEP, NotAnObject, envelope_of
 from plait.record.kinds import KINDS, kind_of
 from plait.record.record import Record
 from plait.record.recover import Recovered, recover
@@ -37,6 +38,14 @@ def read(path: Path | str) -> Iterator[Record]:
         entry = entry_of(line)
         if isinstance(entry, Record):
             yield entry
+
+
+def read_if_there(path: Path) -> Iterator[Record]:
+    """Yields the records of a file that was found a moment ago; none where it has gone."""
+    try:
+        yield from read(path)
+    except SourceError:
+        return
 
 
 def entries(source: Iterable[Line]) -> Iterator[Entry]:
@@ -73,6 +82,8 @@ def reason_of(line: Line, error: str, found: tuple[Recovered, ...]) -> str:
     whole = sum(one.is_whole for one in found)
     if not line.data.strip(b"\0 \t\r"):
         return "nul bytes only"
+    if error == TOO_DEEP:
+        return error
     if whole > 1:
         return f"{whole} records glued together"
     if whole:

@@ -4,6 +4,7 @@ The title that the user gave, else the model's, else the newest prompt, else a s
 whose leaf lies in the same file, else the first prompt.
 """
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -30,9 +31,13 @@ class TitleSearch:
 
     def add(self, record: Record) -> None:
         """Takes one record into account; of lines that repeat, the last counts."""
+        if record.envelope.uuid is not None:
+            self.uuids.add(record.envelope.uuid)
+        self.add_words(record)
+
+    def add_words(self, record: Record) -> None:
+        """Takes one record into account, for somebody who knows the uuids of the file."""
         envelope = record.envelope
-        if envelope.uuid is not None:
-            self.uuids.add(envelope.uuid)
         if envelope.type in TITLE_TYPES:
             self._add_title(envelope)
         elif self.first_prompt is None and is_human_prompt(record):
@@ -45,8 +50,8 @@ class TitleSearch:
         if envelope.summary and envelope.leaf_uuid:
             self.summaries[envelope.leaf_uuid] = envelope.summary
 
-    def title(self) -> tuple[str, TitleKind] | None:
-        """Returns the title and where it came from."""
+    def title(self, uuids: Container[str] | None = None) -> tuple[str, TitleKind] | None:
+        """Returns the title and where it came from; the uuids of the file, where not taken."""
         if self.custom:
             return one_line(self.custom), "custom"
         if self.ai:
@@ -54,9 +59,21 @@ class TitleSearch:
         if self.last_prompt:
             return one_line(self.last_prompt), "last prompt"
         for leaf, summary in reversed(self.summaries.items()):
-            if leaf in self.uuids:
+            if leaf in (self.uuids if uuids is None else uuids):
                 return one_line(summary), "summary"
         return (self.first_prompt, "first prompt") if self.first_prompt else None
+
+
+def followed(searches: Iterable[TitleSearch]) -> TitleSearch:
+    """Returns the search that has seen what several have, one after the other."""
+    found = TitleSearch()
+    for one in searches:
+        found.custom = one.custom or found.custom
+        found.ai = one.ai or found.ai
+        found.last_prompt = one.last_prompt or found.last_prompt
+        found.first_prompt = found.first_prompt or one.first_prompt
+        found.summaries.update(one.summaries)
+    return found
 
 
 def one_line(text: str) -> str:
