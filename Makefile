@@ -2,12 +2,12 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-CODE := src tests bench examples tools
+CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long check format bench clean
+.PHONY: run test test-long check format bench conformance clean
 
 run: $(VENV)/.run
-	@$(BIN)/plait --gallery examples
+	@$(BIN)/plait --gallery examples/gallery
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2
@@ -29,6 +29,12 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench
+
+# Beside the real client: CLI=2.1.325 or CLI=latest, LOGS=folder of real logs, ARGS="--fuzz 1000".
+CLI = 2.1.325
+LOGS = $(shell $(BIN)/python -c 'from bench.measure import SHARED; print(SHARED / "corpus")')
+conformance: $(VENV)/.dev
+	$(BIN)/python -m conformance --cli $(CLI) --logs "$(LOGS)" $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

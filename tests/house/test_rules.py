@@ -105,7 +105,7 @@ PUBLIC = """
 
 COMMITTED = [
     path
-    for folder in ("src", "tests", "docs", "bench", "examples", "tools", ".ci")
+    for folder in ("src", "tests", "docs", "bench", "conformance", "examples", "tools", ".ci")
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".md", ".txt", ".sh", ".toml", ""}
     and path.is_file()

@@ -42,7 +42,9 @@ def pointer_of(facts: FileFacts) -> Aside | None:
     """Returns the last line that points to a leaf, or explicitly to none."""
     for aside in reversed(facts.asides):
         if aside.kind == POINTER and (aside.leaf or aside.explicit):
-            return aside
+            # format: a compaction takes the pointer away
+            is_stale = any(node.is_boundary for node in facts.nodes[aside.after :])
+            return None if is_stale else aside
     return None
 
 

@@ -114,6 +114,7 @@ class DeferredToolsRecord(Struct, frozen=True, rename=wire_name):
     """The tools that can be loaded when needed."""
 
     tools: Any = None
+    entries: Any = None
 
 
 class Diagnostics(Struct, frozen=True, rename=wire_name):
@@ -249,6 +250,14 @@ class InvokedSkills(Struct, frozen=True, rename=wire_name):
     """Skills in use."""
 
     skills: list[Any] | None = None
+
+
+class MaxTurnsReached(Struct, frozen=True, rename=wire_name):
+    """The most turns that were allowed have been taken."""
+
+    max_turns: int | None = None
+    turn_count: int | None = None
+    exit_committed: bool | None = None
 
 
 class McpInstructionsDelta(Struct, frozen=True, rename=wire_name):
@@ -462,6 +471,7 @@ ATTACHMENTS: dict[str, type[Struct]] = {
     "hook_system_message": HookSystemMessage,
     "instructions": Instructions,
     "invoked_skills": InvokedSkills,
+    "max_turns_reached": MaxTurnsReached,
     "mcp_instructions_delta": McpInstructionsDelta,
     "model": Model,
     "nested_memory": NestedMemory,

@@ -23,6 +23,22 @@ class EditResult(Struct, frozen=True, rename=wire_name):
     structured_patch: list[Any] | None = None
     user_modified: bool | None = None
     replace_all: bool | None = None
+    content_not_in_model_context: bool | None = None
+
+
+class NotebookEditResult(Struct, frozen=True):
+    """A cell of a notebook that was changed."""
+
+    notebook_path: str | None = None
+    cell_id: str | None = None
+    cell_type: str | None = None
+    language: str | None = None
+    edit_mode: str | None = None
+    old_source: str | None = None
+    new_source: str | None = None
+    original_file: str | None = None
+    updated_file: str | None = None
+    error: str | None = None
 
 
 class MultiEditResult(Struct, frozen=True, rename=wire_name):
@@ -171,6 +187,11 @@ class AgentResult(Struct, frozen=True, rename=wire_name):
     worktree_path: str | None = None
     worktree_branch: str | None = None
     resolved_model: str | None = None
+    can_continue_agent: bool | None = None
+    harness_note_count: int | float | None = None
+    harness_section_hash: Any = None
+    harness_tail_count: int | float | None = None
+    tools_used: Any = None
 
 
 class TaskUpdateResult(Struct, frozen=True, rename=wire_name):
@@ -287,6 +308,7 @@ FORMS: tuple[tuple[frozenset[str], type[Struct]], ...] = tuple(
     (frozenset(keys.split()), form)
     for keys, form in (
         ("oldString newString", EditResult),
+        ("notebook_path edit_mode", NotebookEditResult),
         ("edits originalFileContents", MultiEditResult),
         ("filePath structuredPatch type", WriteResult),
         ("file", ReadResult),

@@ -108,7 +108,7 @@ def test_left_out_says_why() -> None:
 
 def test_request_keeps_what_comparing_leaves_out() -> None:
     thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
-    answer = {"id": "m", "role": "assistant", "model": "one", "content": [thought]}
+    answer = {"id": "m", "role": "assistant", "model": "claude-opus-5-5", "content": [thought]}
     found = resumed(
         line("u1", None),
         {

@@ -15,13 +15,15 @@ from plait.graph.client.prune import prune
 from plait.graph.client.reasons import reasons
 from plait.graph.client.repair import repaired
 from plait.graph.client.sdk import sdk_chain
-from plait.graph.client.speech import speech
+from plait.graph.client.speech import since_boundary, speech
 from plait.graph.client.trail import path_to_message, trailing_notes
 from plait.graph.client.turns import Turn, turns
 from plait.graph.client.walk import walk
 from plait.record import Record
 
 NEXT_PROMPT = "\0next prompt\0"
+INTRODUCTION = "remote_session_change"
+"""The attachment whose text the client sends once, before a prompt."""
 
 
 def context(
@@ -74,7 +76,7 @@ def resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Contex
         why_not=None,
         leaf=uuids[-1] if uuids else None,
         chain=uuids,
-        messages=comparable(before_next_prompt(said)),
+        messages=comparable(before_next_prompt(said, reminders(loaded, kept))),
         request=request,
         left_out=(*left_out, *reasons(loaded, chain, dropped, said)),
     )
@@ -89,15 +91,23 @@ def written_uuid(record: Record) -> str | None:
     return record.uuid
 
 
-def before_next_prompt(said: list[Said]) -> list[Message]:
+def reminders(loaded: Loaded, chain: list[int]) -> list[Said]:
+    """Returns the reminder that the client puts before a new prompt, unless it stands already."""
+    for number in since_boundary(loaded.records, chain):
+        attachment = loaded.records[number].envelope.attachment
+        if attachment and attachment.type == INTRODUCTION:
+            return []
+    return [Said(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)]
+
+
+def before_next_prompt(said: list[Said], reminders: list[Said]) -> list[Message]:
     """Returns the messages as they are when a prompt follows, without that prompt.
 
     The line break between two texts of a user is there only then. The client's own
     reminders stand at the head of the new prompt's turn.
     """
-    reminder = Said(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)
     prompt = Said(ROOT, "user", [text(NEXT_PROMPT)])
-    request = messages(repaired(turns([*said, reminder, prompt])))
+    request = messages(repaired(turns([*said, *reminders, prompt])))
     return [
         (role, [block for block in blocks if NEXT_PROMPT not in (block["type"], block.get("text"))])
         for role, blocks in request

@@ -1,36 +1,66 @@
 """Loaded entries to the one that the client continues."""
 
+from collections.abc import Callable
+
 from plait.graph.client.clock import milliseconds
 from plait.graph.client.entry import has_calls, is_note, is_result
 from plait.graph.client.model import Loaded
 from plait.graph.client.walk import children_of, members_by_message
+from plait.record import Record
 
 
 def leaf(loaded: Loaded) -> int | None:
     """Returns the entry that the client continues, None where there is none."""
-    last = last_of_conversation(loaded)
-    if last is None:
+    if not loaded.lines:
         return None
+    last = loaded.lines[-1]
     pointed = loaded.readable(loaded.pointer)
-    if pointed is not None and (loaded.is_explicit or not is_on_line(loaded, pointed, last)):
+    if pointed is not None and is_chosen(loaded, pointed, last):
         return pointed
-    return newest_below(loaded, last)
+    return newest_below(loaded, last_of_conversation(loaded, last))
 
 
-def last_of_conversation(loaded: Loaded) -> int | None:
-    """Returns the last line's entry that has a prompt or an answer at or above it."""
-    without: set[int] = set()
-    for last in reversed(loaded.lines):
-        current = last
-        while current >= 0 and current not in without and loaded.is_read[current]:
-            if loaded.records[current].type in ("user", "assistant"):
-                return last
-            without.add(current)
-            current = loaded.parents[current]
-    return loaded.lines[-1] if loaded.lines else None
+def is_chosen(loaded: Loaded, pointed: int, last: int) -> bool:
+    """Whether the client goes where a pointer points: to a message that is off the last line."""
+    if nearest_message(loaded, pointed, set()) is None:
+        return False
+    return loaded.is_explicit or not is_on_line(loaded, pointed, last)
 
 
-def newest_below(loaded: Loaded, start: int) -> int:
+def last_of_conversation(loaded: Loaded, last: int) -> int:
+    """Returns the entry of the last line, or the newest message where that belongs to none."""
+    message = nearest_message(loaded, last, set())
+    if message is None:
+        newest = newest_message(loaded)
+        return last if newest is None else newest
+    # format: once messages were preserved, a late note does not bring back an older message
+    is_late = loaded.is_relinked and is_silent(loaded.records[last])
+    return newest_below(loaded, message, is_spoken) if is_late else last
+
+
+def newest_message(loaded: Loaded) -> int | None:
+    """Returns the newest prompt or answer that a branch ends with, the last among equals."""
+    children = children_of(loaded)
+    looked_at: set[int] = set()
+    tips = [number for number in loaded.lines if loaded.is_read[number] and not children[number]]
+    found = [nearest_message(loaded, tip, looked_at) for tip in tips]
+    ends = [number for number in found if number is not None]
+    return max(ends, key=lambda end: (milliseconds(loaded.records[end]), end), default=None)
+
+
+def nearest_message(loaded: Loaded, number: int, looked_at: set[int]) -> int | None:
+    """Returns the first prompt or answer at or above an entry, None where one was looked at."""
+    while number >= 0 and number not in looked_at and loaded.is_read[number]:
+        if is_spoken(loaded.records[number]):
+            return number
+        looked_at.add(number)
+        number = loaded.parents[number]
+    return None
+
+
+def newest_below(
+    loaded: Loaded, start: int, may_be: Callable[[Record], bool] = lambda _: True
+) -> int:
     """Returns the newest of an entry and its descendants: a parent can follow its child."""
     children = children_of(loaded)
     best, newest = start, milliseconds(loaded.records[start])
@@ -42,9 +72,20 @@ def newest_below(loaded: Loaded, start: int) -> int:
         queue.extend(below)
         for child in below:
             time = milliseconds(loaded.records[child])
-            if not loaded.records[child].is_sidechain and time >= newest:
+            record = loaded.records[child]
+            if not record.is_sidechain and time >= newest and may_be(record):
                 best, newest = child, time
     return best
+
+
+def is_spoken(record: Record) -> bool:
+    """Whether an entry is a prompt or an answer."""
+    return record.type in ("user", "assistant")
+
+
+def is_silent(record: Record) -> bool:
+    """Whether an entry is a note that is not sent as a prompt."""
+    return not is_spoken(record) and record.subtype != "local_command"
 
 
 def is_on_line(loaded: Loaded, pointed: int, last: int) -> bool:

@@ -92,6 +92,8 @@ class Reader:
         if not record.is_sidechain and is_readable(record):
             self.entries.lines.append(number)
             self.entries.is_explicit = self.entries.is_cleared = False
+        if is_boundary(record):
+            self.entries.pointer = None  # format: what was pointed to is over
 
     def bridge(self, record: Record, uuid: str) -> None:
         """Lets the children of a record that is no entry attach to its parent."""

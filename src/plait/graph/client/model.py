@@ -12,6 +12,9 @@ Block: TypeAlias = dict[str, Any]
 Message: TypeAlias = tuple[str, list[Block]]
 """A role and its blocks."""
 
+NO_CONTENT = "(no content)"
+"""What the client sends in place of nothing."""
+
 ROOT = -1
 MISSING = -2
 
@@ -79,6 +82,8 @@ class Loaded:
     """The pointer cuts exactly there, and no entry followed it."""
     is_cleared: bool = False
     """An explicit pointer to nothing: the session starts anew."""
+    is_relinked: bool = False
+    """A compaction preserved messages, and they hang on its summary now."""
     forgotten: set[int] = field(default_factory=set)
     """Entries before a compaction that preserved others."""
 
@@ -99,5 +104,7 @@ class Said:
     message_id: str | None = None
     is_note: bool = False
     """An attachment: moves up to the head of its turn."""
+    is_plain: bool = False
+    """A prompt that is a string, not blocks."""
     is_error: bool = False
     """An API error: not sent, yet it parts what stands around it."""

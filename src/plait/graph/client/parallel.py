@@ -82,19 +82,22 @@ class Gathering:
         members = self.members.get(message_id, [])
         calls = frozenset(call for number in members for call in call_ids(self.records[number]))
         response = Response(members, calls)
-        if any(has_calls(self.records[number]) for number in members):
-            self.take_below(response, members)
-            self.take_below(response, self.strays(response))
+        # format: without a call only results come along, notes stay where they are
+        has_call = any(has_calls(self.records[number]) for number in members)
+        self.take_below(response, members, with_notes=has_call)
+        self.take_below(response, self.strays(response), with_notes=has_call)
         self.taken |= response.followers
         return response
 
-    def take_below(self, response: Response, starts: list[int]) -> None:
+    def take_below(self, response: Response, starts: list[int], *, with_notes: bool) -> None:
         """Takes the results and notes that hang on some of its entries."""
         members = frozenset(response.members)
         queue = list(starts)
         for current in queue:
             for child in self.children[current]:
                 if child in self.taken or child in response.followers or child in members:
+                    continue
+                if not with_notes and not is_result(self.records[child]):
                     continue
                 if self.is_follower(child, current, members):
                     response.followers.add(child)
@@ -172,8 +175,7 @@ class Insertion:
         self.loaded = loaded
         self.chain = chain
         self.place_of = {number: place for place, number in enumerate(chain)}
-        self.members_after: dict[int, list[int]] = {}
-        self.followers_after: dict[int, list[int]] = {}
+        self.after: dict[int, list[int]] = {}
         self.placed = set(chain)
 
     def place(self, response: Response) -> None:
@@ -187,12 +189,12 @@ class Insertion:
         members = frozenset(response.members)
         for number in self.missed(response.members):
             before = last_before(spoken, number, first)
-            self.members_after.setdefault(before, []).append(number)
+            self.after.setdefault(before, []).append(number)
         for number in self.missed(sorted(response.followers)):
             before = last_before(everything, number, first)
-            if not is_result(records[number]):
+            if records[number].type != "user":
                 before = self.past_members(before, members)
-            self.followers_after.setdefault(before, []).append(number)
+            self.after.setdefault(before, []).append(number)
 
     def missed(self, numbers: list[int]) -> list[int]:
         """Returns the entries that no place has been found for, now taken."""
@@ -212,8 +214,7 @@ class Insertion:
         whole: list[int] = []
         for number in self.chain:
             whole.append(number)
-            whole.extend(self.members_after.get(number, ()))
-            whole.extend(self.followers_after.get(number, ()))
+            whole.extend(sorted(self.after.get(number, ())))
         return whole
 
 

@@ -18,6 +18,7 @@ def keep_preserved(loaded: Loaded) -> None:
     anchor = loaded.index.get(anchor_of(loaded.records[last]) or "") if numbers else None
     if anchor is not None:
         link(loaded, numbers, anchor)
+        loaded.is_relinked = True
     forget_before(loaded, last, frozenset(numbers), numbers[-1] if numbers else MISSING)
 
 

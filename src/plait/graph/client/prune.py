@@ -18,6 +18,9 @@ from plait.record import Record
 
 Dropped: TypeAlias = dict[int, Reason]
 
+GONE = frozenset({"companion_intro"})
+"""Kinds of attachments that the client once wrote and now drops."""
+
 
 def prune(loaded: Loaded, chain: list[int]) -> tuple[list[int], Dropped]:
     """Returns the entries that stay, and those that the client drops from its chain."""
@@ -35,7 +38,8 @@ def shapeless(records: list[Record], chain: list[int]) -> Dropped:
     for number in chain:
         record = records[number]
         if record.type == "attachment":
-            if record.envelope.attachment is None or not record.envelope.attachment.type:
+            kind = record.envelope.attachment.type if record.envelope.attachment else None
+            if not kind or kind in GONE:
                 found[number] = Reason.NO_MESSAGE
         elif record.type != "system" and block_heads(record) and not content_blocks(record):
             found[number] = Reason.EMPTY
@@ -44,14 +48,16 @@ def shapeless(records: list[Record], chain: list[int]) -> Dropped:
 
 def unanswered(records: list[Record], chain: list[int]) -> Dropped:
     """Finds answers none of whose calls has a result, but for those still under way."""
-    answered = answered_calls(records, chain)
-    under_way = set(calls_under_way(records, chain))
+    under_way = calls_under_way(records, chain)
+    settled = answered_calls(records, chain)
+    settled.update(call for number in under_way for call in call_ids(records[number]))
+    kept = frozenset(under_way)
     return {
         number: Reason.UNANSWERED
         for number in chain
-        if number not in under_way
+        if number not in kept
         and has_calls(records[number])
-        and answered.isdisjoint(call_ids(records[number]))
+        and settled.isdisjoint(call_ids(records[number]))
     }
 
 
@@ -67,7 +73,7 @@ def calls_under_way(records: list[Record], chain: list[int]) -> list[int]:
         return []
     # format: once something came between its answers, the client keeps the turn as it is
     answers = turn[: turn.index(last[-1])]
-    return last if all(records[n].type == "assistant" for n in answers) else turn
+    return turn if any(records[n].type == "user" for n in answers) else last
 
 
 def last_turn(records: list[Record], chain: list[int]) -> list[int]:

@@ -1,7 +1,6 @@
 """Turns to turns that the API accepts: every call with one result, nothing empty."""
 
-from plait.graph.client.model import Block
-from plait.graph.client.speech import NO_CONTENT
+from plait.graph.client.model import NO_CONTENT, Block
 from plait.graph.client.turns import Turn
 
 MISSING_RESULT = "[Tool result missing due to internal error]"

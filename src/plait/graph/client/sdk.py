@@ -1,6 +1,7 @@
 """Records to the chain that the official Python SDK returns: no pointer, no repair."""
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 from plait.graph.client.entry import CHAIN_TYPES
 from plait.graph.client.model import MISSING, ROOT, Loaded
@@ -8,38 +9,47 @@ from plait.graph.client.sdk_parallel import with_parallel
 from plait.record import Record
 
 TYPES = CHAIN_TYPES | {"progress"}
+SPEAKERS = ("user", "assistant")
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+Line: TypeAlias = tuple[int, Record]
+"""An entry's number, and its record as it stands on one line."""
 
 
 def sdk_chain(records: Iterable[Record]) -> list[Record]:
     """Returns the user and assistant records of the SDK's chain."""
-    loaded, last_places = load(records)
-    leaf = best_leaf(loaded, last_places)
+    loaded, lines = load(records)
+    leaf = best_leaf(loaded, lines)
     if leaf is None:
         return []
-    whole = with_parallel(loaded, plain_walk(loaded, leaf))
+    number, record = leaf
+    # format: a leaf whose uuid comes again is read from its first line
+    loaded.records[number], loaded.parents[number] = record, parent_of(loaded, record)
+    whole = with_parallel(loaded, plain_walk(loaded, number))
     return [record for number in whole if is_visible(record := loaded.records[number])]
 
 
-def load(records: Iterable[Record]) -> tuple[Loaded, list[int]]:
-    """Returns the entries, and the place of the last line of each."""
+def load(records: Iterable[Record]) -> tuple[Loaded, list[Line]]:
+    """Returns the entries, the last line of each uuid, and all lines in order."""
     loaded = Loaded([], {}, [], [])
-    places: list[int] = []
-    for place, record in enumerate(records):
+    lines: list[Line] = []
+    for record in records:
         # format: the SDK cannot read a line that begins with a byte order mark
         if record.type not in TYPES or record.uuid is None or is_marked(record):
             continue
         number = loaded.index.setdefault(record.uuid, len(loaded.records))
         if number == len(loaded.records):
             loaded.records.append(record)
-            places.append(place)
-        loaded.records[number], places[number] = record, place
+        loaded.records[number] = record
+        lines.append((number, record))
     loaded.is_read = [True] * len(loaded.records)
-    loaded.parents = [
-        loaded.index.get(record.parent_uuid, MISSING) if record.parent_uuid else ROOT
-        for record in loaded.records
-    ]
-    return loaded, places
+    loaded.parents = [parent_of(loaded, record) for record in loaded.records]
+    return loaded, lines
+
+
+def parent_of(loaded: Loaded, record: Record) -> int:
+    """Returns the number of the parent that a line names."""
+    return loaded.index.get(record.parent_uuid, MISSING) if record.parent_uuid else ROOT
 
 
 def is_marked(record: Record) -> bool:
@@ -47,26 +57,28 @@ def is_marked(record: Record) -> bool:
     return record.raw.startswith(BYTE_ORDER_MARK)
 
 
-def best_leaf(loaded: Loaded, places: list[int]) -> int | None:
+def best_leaf(loaded: Loaded, lines: list[Line]) -> Line | None:
     """Returns the last leaf of the main conversation, else the last of all."""
-    with_children = set(loaded.parents)
-    leaves: list[int] = []
+    places = {number: place for place, (number, _) in enumerate(lines)}
+    named = {record.parent_uuid for _, record in lines}
     looked_at: set[int] = set()
-    for number in range(len(loaded.records)):
-        if number not in with_children:
-            leaves.extend(nearest_speaker(loaded, number, looked_at))
-    main = [number for number in leaves if is_main(loaded.records[number])]
-    return max(main or leaves, key=places.__getitem__, default=None)
+    leaves: list[Line] = []
+    for number, record in lines:
+        if record.uuid not in named:
+            leaves.extend(nearest_speaker(loaded, number, record, looked_at))
+    main = [leaf for leaf in leaves if is_main(leaf[1])]
+    return max(main or leaves, key=lambda leaf: places[leaf[0]], default=None)
 
 
-def nearest_speaker(loaded: Loaded, number: int, looked_at: set[int]) -> list[int]:
-    """Returns the first user or assistant at or above an entry, once for all that share it."""
-    while number >= 0 and number not in looked_at:
+def nearest_speaker(loaded: Loaded, number: int, record: Record, looked_at: set[int]) -> list[Line]:
+    """Returns the first user or assistant at or above a line, once for all that share it."""
+    while record.type not in SPEAKERS:
+        number = parent_of(loaded, record)
+        if number < 0 or number in looked_at:
+            return []
         looked_at.add(number)
-        if loaded.records[number].type in ("user", "assistant"):
-            return [number]
-        number = loaded.parents[number]
-    return []
+        record = loaded.records[number]
+    return [(number, record)]
 
 
 def is_main(record: Record) -> bool:
@@ -88,4 +100,4 @@ def plain_walk(loaded: Loaded, leaf: int) -> list[int]:
 
 def is_visible(record: Record) -> bool:
     """Whether the SDK returns a record."""
-    return record.type in ("user", "assistant") and is_main(record)
+    return record.type in SPEAKERS and is_main(record)

@@ -11,13 +11,17 @@ from plait.graph.client.entry import (
     is_thinking,
     model_of,
 )
-from plait.graph.client.model import Block, Loaded, Said
+from plait.graph.client.model import NO_CONTENT, Block, Loaded, Said
 from plait.record import Record
 
 SYNTHETIC = "<synthetic>"
-NO_CONTENT = "(no content)"
 ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 NOTIFICATION = "<system-reminder>\n{}\n</system-reminder>"
+TOOL_LOADED = "Tool loaded."
+RENAMED = {"Task": "Agent"}
+"""Tools that go by another name now."""
+OFFERED = re.compile(r"claude-(?:opus|sonnet|haiku|fable)-(?:4[-.][5-9]|[5-9])(?!\d)")
+DEFAULT_MODEL = "claude-opus-5-5"
 
 
 def speech(loaded: Loaded, chain: list[int]) -> list[Said]:
@@ -35,9 +39,13 @@ def since_boundary(records: list[Record], chain: list[int]) -> list[int]:
 
 
 def current_model(records: Iterable[Record]) -> str | None:
-    """Returns the model that the session goes on with: that of its last answer."""
+    """Returns the model that the session goes on with: that of its last answer.
+
+    One that is no longer offered, or somebody else's, is replaced by the client's own choice.
+    """
     models = [model_of(record) for record in records if record.type == "assistant"]
-    return next((one for one in reversed(models) if one and one != SYNTHETIC), None)
+    last = next((one for one in reversed(models) if one and one != SYNTHETIC), None)
+    return last if last is None or OFFERED.search(last) else DEFAULT_MODEL
 
 
 def said_by(number: int, record: Record, model: str | None) -> Said | None:
@@ -57,17 +65,35 @@ def prompt(number: int, record: Record) -> Said | None:
     origin = record.envelope.origin
     if origin and origin.kind == "task-notification":
         blocks = [as_reminder(block) for block in blocks]
-    return Said(number, "user", blocks) if blocks else None
+    if any(loads_tools(block) for block in blocks):
+        blocks.append({"type": "text", "text": TOOL_LOADED})
+    message = record.envelope.message
+    is_plain = message is not None and isinstance(message.content, str)
+    return Said(number, "user", blocks, is_plain=is_plain) if blocks else None
+
+
+def loads_tools(block: Block) -> bool:
+    """Whether a result gives the model tools that it can call from now on."""
+    content = block.get("content") if block["type"] == "tool_result" else None
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(one, dict) and one.get("type") == "tool_reference" for one in parts)
 
 
 def answer(number: int, record: Record, model: str | None) -> Said:
     """Returns what an answer says; thoughts of another model cannot be sent."""
     if record.is_api_error_message:
         return Said(number, "assistant", [], is_error=True)
-    blocks = [block for block in blocks_of(record) if not is_blank(block)]
+    blocks = [under_its_name(block) for block in blocks_of(record) if not is_blank(block)]
     if model_of(record) != model or model is None:
         blocks = [block for block in blocks if not is_thinking(block)]
     return Said(number, "assistant", blocks, message_id=record.message_id)
+
+
+def under_its_name(block: Block) -> Block:
+    """Returns a call under the name that its tool has now."""
+    name = str(block.get("name"))
+    is_renamed = block["type"] == "tool_use" and name in RENAMED
+    return {**block, "name": RENAMED[name]} if is_renamed else block
 
 
 def note(number: int, record: Record) -> Said | None:

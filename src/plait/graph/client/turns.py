@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from plait.graph.client.entry import is_blank
-from plait.graph.client.model import Block, Said
+from plait.graph.client.model import NO_CONTENT, Block, Said
 
 
 @dataclass(slots=True)
@@ -16,6 +16,8 @@ class Turn:
     results: list[Block] = field(default_factory=list)
     """Tool results, until the turn is over: they come before all else."""
     system: list[str] = field(default_factory=list)
+    is_plain: bool = False
+    """One prompt that is a string: nothing stands in for it where it is blank."""
 
 
 def turns(said: list[Said]) -> list[Turn]:
@@ -63,9 +65,11 @@ class Talk:
 
     def ask(self, one: Said) -> None:
         """Joins a prompt or results to the user's turn, or begins one."""
-        if not self.turns or self.turns[-1].role != "user":
+        is_new = not self.turns or self.turns[-1].role != "user"
+        if is_new:
             self.turns.append(Turn("user", []))
         turn = self.turns[-1]
+        turn.is_plain = is_new and one.is_plain
         blocks = [dict(block) for block in one.blocks]
         if one.is_note and turn.results and not turn.blocks and is_text(blocks[:1]):
             turn.results[-1] = folded(turn.results[-1], blocks)
@@ -113,6 +117,8 @@ def finish(turn: Turn) -> Turn:
     else:
         # format: a blank prompt is gone, the line break before it stays
         spoken = [block for block in turn.blocks if not is_blank(block)]
+        if turn.blocks and not spoken and not turn.results and not turn.is_plain:
+            spoken = [{"type": "text", "text": NO_CONTENT}]
         turn.blocks, turn.results = [*turn.results, *spoken], []
     return turn
 

@@ -1,0 +1,1 @@
+"""The real client's word to a verdict on ours: `make conformance`."""

@@ -1,0 +1,103 @@
+"""Messages to the form in which two requests can be compared, and two readings to marks."""
+
+import json
+import re
+from collections.abc import Iterable
+
+from conformance.model import Json, Mark, Message
+
+REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+VARYING = ("cache_control", "signature")
+LACKS_TOOLS = "the resuming client lacks tools that the session had loaded"
+TOO_LONG = "too long to go on: the client first asks for a summary of all but the last answer"
+REFERENCES_REMOVED = "[Tool references removed - tools no longer available]"
+
+
+def comparable(messages: Iterable[Json]) -> list[Message]:
+    """Returns what can be compared: no system messages, reminders, signatures, blank texts."""
+    shown = [(one["role"], blocks_of(one["content"])) for one in messages]
+    return [(role, blocks) for role, blocks in shown if role != "system" and blocks]
+
+
+def blocks_of(content: object) -> list[Json]:
+    """Returns the comparable blocks of a content; what is no block is left out."""
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    listed = blocks if isinstance(blocks, list) else []
+    found = [bare(block) for block in listed if is_block(block)]
+    return [block for block in found if block.get("type") != "text" or block["text"].strip()]
+
+
+def is_block(block: object) -> bool:
+    """Whether a value is a block: an object, and with its text where it is one."""
+    if not isinstance(block, dict):
+        return False
+    return block.get("type") != "text" or isinstance(block.get("text"), str)
+
+
+def bare(block: Json) -> Json:
+    """Returns a block without what varies from run to run."""
+    kept = {key: block[key] for key in block if key not in VARYING}
+    if kept.get("type") == "text":
+        kept["text"] = REMINDER.sub("", kept["text"])
+    if kept.get("type") == "tool_result":
+        kept["content"] = bare_result(kept.get("content"))
+    return kept
+
+
+def bare_result(content: object) -> object:
+    """Returns the content of a result without the reminders that were joined to it.
+
+    White space at its end goes too: the client trims a result that it joins something to.
+    """
+    if isinstance(content, str):
+        return REMINDER.sub("", content).rstrip()
+    return blocks_of(content) if isinstance(content, list) else content
+
+
+def without_probe(messages: list[Message], *probes: str) -> list[Message]:
+    """Returns the messages before the prompt that asked for them."""
+    if not messages:
+        return []
+    role, blocks = messages[-1]
+    rest = [
+        block for block in blocks if not any(probe in block.get("text", "") for probe in probes)
+    ]
+    return messages[:-1] + ([(role, rest)] if rest else [])
+
+
+def mark(ours: object, theirs: object) -> Mark:
+    """Returns whether two values are the same, as JSON says them."""
+    is_same = json.dumps(ours, sort_keys=True) == json.dumps(theirs, sort_keys=True)
+    return Mark.EQUAL if is_same else Mark.DIFFERENT
+
+
+def explanation(ours: list[Message], theirs: list[Message], *, is_summarized: bool = False) -> str:
+    """Returns why two requests differ, where it is not for a different reading of the file."""
+    if mark(without_references(ours), without_references(theirs)) is Mark.EQUAL:
+        return LACKS_TOOLS
+    shorter = without_references(ours[:-1])
+    if is_summarized and mark(shorter, without_references(theirs)) is Mark.EQUAL:
+        return TOO_LONG
+    return ""
+
+
+def without_references(messages: list[Message]) -> list[Message]:
+    """Returns messages without the tools that a search had loaded."""
+    return [
+        (role, [unloaded(one) for one in blocks if not is_loaded(one)]) for role, blocks in messages
+    ]
+
+
+def is_loaded(block: Json) -> bool:
+    """Whether a block says that a tool was loaded."""
+    return block.get("type") == "text" and str(block["text"]).strip() == "Tool loaded."
+
+
+def unloaded(block: Json) -> Json:
+    """Returns a result without references to tools, and without the word that there were some."""
+    content = block.get("content")
+    if block.get("type") != "tool_result" or not isinstance(content, list):
+        return block
+    rest = [one for one in content if one.get("type") != "tool_reference"]
+    words = [one for one in rest if str(one.get("text")).strip() != REFERENCES_REMOVED]
+    return {**block, "content": words}

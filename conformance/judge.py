@@ -1,0 +1,145 @@
+"""Sessions to verdicts: the client, the SDK and Plait read each, and are compared."""
+
+import json
+import re
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from conformance import reading
+from conformance.client import Client
+from conformance.compare import comparable, explanation, mark
+from conformance.model import Listed, Mark, Places, Resumed, Verdict
+from conformance.sandbox import Desk
+from conformance.scenarios import Scenario
+from conformance.scenarios.script import script
+from conformance.sdk import Sdk
+from tests.standin import by_script
+
+LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Those who are asked, and where their disagreements go."""
+
+    client: Client
+    sdk: Sdk | None
+    places: Places
+
+    def produced(self, scenario: Scenario) -> list[Verdict]:
+        """Lets the client make sessions, and judges each of them."""
+        with self.client.room.desk() as desk:
+            self.client.standin.choose = by_script(script(desk.directory))
+            scenario.play(self.client, desk)
+            files = desk.sessions()
+            self._keep(scenario.name, desk)
+            listed = self._same_list(desk)
+            return [
+                replace(self._made(scenario.name, number, desk, file), title=listed)
+                for number, file in enumerate(files, 1)
+            ]
+
+    def _made(self, name: str, number: int, desk: Desk, file: Path) -> Verdict:
+        account = mark(reading.is_balanced(file), True)
+        named = name if number == 1 else f"{name}, {number}"
+        return replace(self._verdict("produced", named, desk, file), account=account)
+
+    def given(self, group: str, name: str, file: Path) -> Verdict:
+        """Judges a file of our making, or somebody's."""
+        with self.client.room.desk() as desk:
+            return self._verdict(group, name, desk, desk.take(file), file)
+
+    def _verdict(
+        self, group: str, name: str, desk: Desk, file: Path, source: Path | None = None
+    ) -> Verdict:
+        ours, ours_as_sdk = reading.resumed(file), reading.resumed(file, "sdk")
+        sdks = self.sdk.resumed(desk, file.stem) if self.sdk else None
+        theirs = self.client.resume(desk, file)
+        messages, why = compared(ours, theirs)
+        verdict = Verdict(
+            group,
+            name,
+            resumed=mark(ours.resumes, theirs.resumes),
+            leaf=mark([ours.leaf, ours.chain], [theirs.leaf, theirs.chain]),
+            messages=messages,
+            sdk=mark(said(ours_as_sdk), said(sdks)) if sdks else Mark.NOT_ASKED,
+            why=why if is_expected(source, theirs) else "expected.json says something else",
+        )
+        if not verdict.is_equal or verdict.why:
+            read = {"client": theirs, "plait": ours, "sdk": sdks, "plait-as-sdk": ours_as_sdk}
+            write_case(self.places.disagreements / safe(f"{group} {name}"), file, read)
+        return verdict
+
+    def _same_list(self, desk: Desk) -> Mark:
+        """Compares the list of sessions, with their titles."""
+        if self.sdk is None:
+            return Mark.NOT_ASKED
+        ours, theirs = list(reading.listed(desk.config)), self.sdk.listed(desk)
+        found = mark(titles(ours), titles(theirs))
+        if found is Mark.DIFFERENT:
+            place = self.places.disagreements / f"list {safe(desk.root.name)}.json"
+            place.parent.mkdir(parents=True, exist_ok=True)
+            both = {"plait": titles(ours), "sdk": titles(theirs)}
+            place.write_text(json.dumps(both, indent=1), encoding="utf-8")
+        return found
+
+    def _keep(self, name: str, desk: Desk) -> None:
+        """Keeps what the client wrote, to look at and to watch the format by."""
+        place = self.places.produced / safe(name)
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(desk.config / "projects", place / "projects")
+
+
+def compared(ours: Resumed, theirs: Resumed) -> tuple[Mark, str]:
+    """Returns whether two requests are the same, and why they differ where that is known."""
+    found = mark(ours.messages, theirs.messages)
+    if found is Mark.EQUAL:
+        return found, ""
+    is_summarized = theirs.is_summarized
+    why = explanation(ours.messages, theirs.messages, is_summarized=is_summarized)
+    return (Mark.EXPLAINED if why else found), why
+
+
+def said(found: Resumed) -> list[object]:
+    """Returns what the SDK says of a session."""
+    return [found.chain, found.messages]
+
+
+def titles(listed: list[Listed]) -> dict[str, str]:
+    """Returns the titles by session, as long as the SDK makes them."""
+    return {one.session: shortened(one.title or "") for one in listed}
+
+
+def shortened(title: str) -> str:
+    """Returns a title on one line, cut where the SDK cuts it."""
+    whole = " ".join(title.split())
+    return whole if len(whole) <= LONGEST_TITLE else whole[:LONGEST_TITLE].rstrip() + "…"
+
+
+def is_expected(source: Path | None, theirs: Resumed) -> bool:
+    """Whether a case says of itself what the client says; True where it says nothing."""
+    expected = source.with_name("expected.json") if source else None
+    if expected is None or not expected.exists():
+        return True
+    case = json.loads(expected.read_text(encoding="utf-8"))
+    case["messages"] = comparable(
+        {"role": role, "content": said} for role, said in case["messages"]
+    )
+    found = theirs.as_object()
+    return mark({key: case.get(key) for key in found}, found) is Mark.EQUAL
+
+
+def write_case(folder: Path, file: Path, read: dict[str, Resumed | None]) -> None:
+    """Writes a case that one can look at: the file, and what each reader makes of it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(file, folder / "session.jsonl")
+    for name, found in read.items():
+        if found:
+            told = {**found.as_object(), "note": found.note}
+            (folder / f"{name}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
+
+
+def safe(name: str) -> str:
+    """Returns a name for a folder."""
+    return re.sub(r"[^\w-]+", "-", name).strip("-")

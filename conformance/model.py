@@ -1,0 +1,128 @@
+"""What the client, the SDK and Plait say of a session, and how they compare, as plain values."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+
+Message: TypeAlias = tuple[str, list[Json]]
+"""A role and its blocks."""
+
+
+class Missing(Exception):
+    """Something that a part of the run needs is not here."""
+
+
+class Mark(StrEnum):
+    """How a comparison came out."""
+
+    EQUAL = "="
+    DIFFERENT = "DIFFERS"
+    EXPLAINED = "explained"
+    NOT_ASKED = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where things lie, all below one ignored folder."""
+
+    root: Path
+
+    @property
+    def clients(self) -> Path:
+        """The installed clients, one folder a version."""
+        return self.root / "clients"
+
+    @property
+    def sdk(self) -> Path:
+        """The private environment of the SDK."""
+        return self.root / "sdk"
+
+    @property
+    def disagreements(self) -> Path:
+        """Case folders of what came out different."""
+        return self.root / "disagreements"
+
+    @property
+    def produced(self) -> Path:
+        """The sessions that the client wrote, as it wrote them."""
+        return self.root / "produced"
+
+
+@dataclass(frozen=True, slots=True)
+class Resumed:
+    """What a reader makes of a session file."""
+
+    resumes: bool
+    leaf: str | None
+    chain: tuple[str, ...]
+    messages: list[Message]
+    """In the form for comparing."""
+    note: str = ""
+    """What the client said, where it did not resume."""
+    is_summarized: bool = False
+    """The messages are those of a request for a summary: the session is too long."""
+
+    def as_object(self) -> Json:
+        """Returns it as `expected.json` holds it."""
+        return {
+            "resumes": self.resumes,
+            "leaf": self.leaf,
+            "chain": list(self.chain),
+            "messages": [list(message) for message in self.messages],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A session in a list."""
+
+    session: str
+    title: str | None
+    first_prompt: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One row of the table: how the readers agree on one session."""
+
+    group: str
+    name: str
+    resumed: Mark
+    leaf: Mark
+    messages: Mark
+    sdk: Mark = Mark.NOT_ASKED
+    title: Mark = Mark.NOT_ASKED
+    account: Mark = Mark.NOT_ASKED
+    why: str = ""
+    """Why it was skipped, or what the difference is about."""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether nothing differs."""
+        asked = (self.resumed, self.leaf, self.messages, self.sdk, self.title, self.account)
+        return Mark.DIFFERENT not in asked
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A row of the table for what could not be run."""
+
+    group: str
+    why: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """All rows of a run, and what was seen on the way."""
+
+    client: str
+    rows: list[Verdict | Skipped] = field(default_factory=list)
+    seconds: float = 0
+
+    @property
+    def differences(self) -> list[Verdict]:
+        """The rows that are not equal."""
+        return [row for row in self.rows if isinstance(row, Verdict) and not row.is_equal]

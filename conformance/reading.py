@@ -1,0 +1,38 @@
+"""Session files to what Plait makes of them: the context, the account, the list."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from conformance.compare import comparable
+from conformance.model import Listed, Resumed
+from plait.archive import Archive
+from plait.graph.client import context
+from plait.record import read
+from plait.record.account import Account
+
+
+def resumed(file: Path, as_: Literal["client", "sdk"] = "client") -> Resumed:
+    """Returns what Plait says that a reader makes of a file."""
+    found = context(list(read(file)), size=file.stat().st_size, as_=as_)
+    said = comparable({"role": role, "content": blocks} for role, blocks in found.messages)
+    return Resumed(found.resumes, found.leaf, found.chain, said, found.why_not or "")
+
+
+def is_balanced(file: Path) -> bool:
+    """Whether nothing of a session is lost: every line, every node, every result is somewhere."""
+    archive = Archive([file])
+    session = archive.session_at(file)
+    account = Account()
+    for one in session.files:
+        account.add_file(one.path)
+    return account.is_balanced and archive.graph(session).account.balanced
+
+
+def listed(config: Path) -> Iterator[Listed]:
+    """Yields the sessions of a configuration folder as a list shows them."""
+    archive = Archive([config])
+    for session in archive.sessions:
+        if session.file:
+            facts = archive.facts(session)
+            yield Listed(session.id, facts.title, facts.first_prompt)

@@ -1,0 +1,7 @@
+"""Scripts and keys to genuine sessions of the client."""
+
+from conformance.scenarios.model import Scenario
+from conformance.scenarios.printed import PRINTED
+from conformance.scenarios.shown import SHOWN
+
+__all__ = ["PRINTED", "SHOWN", "Scenario"]

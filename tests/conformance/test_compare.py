@@ -1,0 +1,104 @@
+"""Requests to the form in which they can be compared."""
+
+import pytest
+
+from conformance.client import PROBE, probe_request
+from conformance.compare import comparable, explanation, mark, without_probe
+from conformance.model import Json, Mark, Message
+from tests.standin import Asked
+
+REMINDER = "<system-reminder>today is\nSunday</system-reminder>"
+
+
+def text(words: str) -> Json:
+    return {"type": "text", "text": words}
+
+
+def result(content: object) -> Json:
+    return {"type": "tool_result", "tool_use_id": "t", "content": content}
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        pytest.param(("user", "hello"), [("user", [text("hello")])], id="a string is one text"),
+        pytest.param(("system", "be brief"), [], id="no system messages"),
+        pytest.param(("user", REMINDER), [], id="no reminders"),
+        pytest.param(("user", f"a{REMINDER}b"), [("user", [text("ab")])], id="nor inside a text"),
+        pytest.param(("user", [text(" \n"), text("x")]), [("user", [text("x")])], id="no blanks"),
+        pytest.param(
+            ("user", [{**text("x"), "cache_control": {"type": "ephemeral"}}]),
+            [("user", [text("x")])],
+            id="no marks for the cache",
+        ),
+        pytest.param(
+            ("assistant", [{"type": "thinking", "thinking": "hm", "signature": "s"}]),
+            [("assistant", [{"type": "thinking", "thinking": "hm"}])],
+            id="no signatures",
+        ),
+        pytest.param(
+            ("user", [result(f"out\n\n{REMINDER}")]),
+            [("user", [result("out")])],
+            id="nor joined to a result",
+        ),
+        pytest.param(
+            ("user", [result([text("out"), text(REMINDER)])]),
+            [("user", [result([text("out")])])],
+            id="nor inside its blocks",
+        ),
+        pytest.param(
+            ("user", [1, {"type": "text", "text": 5}, text("x")]),
+            [("user", [text("x")])],
+            id="what is no block",
+        ),
+    ],
+)
+def test_what_varies_is_left_out(message: tuple[str, object], expected: list[Message]) -> None:
+    role, content = message
+    assert comparable([{"role": role, "content": content}]) == expected
+
+
+def test_the_probe_is_not_part_of_what_was_said() -> None:
+    said: list[Message] = [("user", [text("a")]), ("assistant", [text("b")])]
+    probe = text(PROBE)
+    assert without_probe([*said, ("user", [probe])], PROBE) == said
+    assert without_probe([said[0], ("user", [text("c\n"), probe])], PROBE) == [
+        said[0],
+        ("user", [text("c\n")]),
+    ]
+    assert without_probe([], PROBE) == []
+
+
+def asked(path: str, *contents: str) -> Asked:
+    messages = [{"role": "user", "content": content} for content in contents]
+    return Asked("POST", path, {}, {"messages": messages})
+
+
+def test_the_request_that_ends_with_the_probe_is_the_one() -> None:
+    counting = asked("/v1/messages/count_tokens", PROBE)
+    title = asked("/v1/messages", "a title for this")
+    real = asked("/v1/messages?beta=true", "old", PROBE)
+    assert probe_request([counting, title, real]) == real.messages
+    assert probe_request([counting, title]) is None
+
+
+def test_marks_compare_as_json_does() -> None:
+    assert mark(("a", [1]), ["a", [1]]) is Mark.EQUAL
+    assert mark({"a": 1, "b": 2}, {"b": 2, "a": 1}) is Mark.EQUAL
+    assert mark(["a"], ["b"]) is Mark.DIFFERENT
+
+
+def test_tools_that_are_gone_explain_a_difference() -> None:
+    loaded = {"type": "tool_reference", "tool_name": "WebFetch"}
+    gone = text("[Tool references removed - tools no longer available]")
+    ours: list[Message] = [("user", [result([loaded]), text("Tool loaded.")])]
+    theirs: list[Message] = [("user", [result([gone])])]
+    assert explanation(ours, theirs).startswith("the resuming client lacks tools")
+    assert explanation(ours, [("user", [text("other")])]) == ""
+
+
+def test_a_session_that_is_too_long_is_summarized_without_its_last_answer() -> None:
+    ours: list[Message] = [("user", [text("a")]), ("assistant", [text("b")])]
+    assert explanation(ours, ours[:1]) == ""
+    assert explanation(ours, ours[:1], is_summarized=True).startswith("too long")
+    assert explanation(ours, [], is_summarized=True) == ""

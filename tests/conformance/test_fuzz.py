@@ -1,0 +1,60 @@
+"""Seeds to shapes: the same for ever, and of every kind."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from conformance.fuzz import MOODS, cases, drawn
+from conformance.known import KNOWN, explained
+from conformance.model import Mark, Verdict
+from conformance.strokes import STROKES
+from plait.record import read
+
+
+def test_a_seed_is_a_case() -> None:
+    assert [drawn(seed) for seed in range(30)] == [drawn(seed) for seed in range(30)]
+    assert len({drawn(seed)[1] for seed in range(300)}) > 290
+
+
+def test_moods_take_turns() -> None:
+    assert Counter(drawn(seed)[0] for seed in range(30)) == dict.fromkeys(MOODS, 10)
+
+
+def test_every_stroke_is_in_a_mood() -> None:
+    assert {kind for mood in MOODS.values() for kind in mood} == set(STROKES)
+
+
+def test_shapes_are_of_every_kind(tmp_path: Path) -> None:
+    types: Counter[str] = Counter()
+    forks = 0
+    for _, file in cases(300, 1, tmp_path):
+        records = list(read(file))
+        types.update(record.type or "" for record in records)
+        parents = Counter(record.parent_uuid for record in records if record.parent_uuid)
+        forks += any(count > 1 for count in parents.values())
+    wanted = {"user", "assistant", "system", "attachment", "progress", "last-prompt"}
+    assert wanted | {"from-the-future"} <= set(types)
+    assert forks > 100
+
+
+def test_lines_are_written_as_the_client_writes_them() -> None:
+    for seed in range(50):
+        for line in drawn(seed)[1].splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue  # a torn one, by intention
+            assert json.dumps(entry, separators=(",", ":"), ensure_ascii=False).encode() == line
+
+
+def test_known_shapes_are_of_the_default_run(tmp_path: Path) -> None:
+    assert set(KNOWN) <= {name for name, _ in cases(300, 1, tmp_path)}
+
+
+def test_a_known_difference_is_explained_and_a_new_one_is_not() -> None:
+    same, other = Mark.EQUAL, Mark.DIFFERENT
+    known = explained(Verdict("fuzz", "tools 69", same, other, same))
+    assert (known.leaf, known.messages, known.is_equal) == (Mark.EXPLAINED, same, True)
+    assert known.why
+    new = Verdict("fuzz", "tools 70", same, other, same)
+    assert explained(new) == new

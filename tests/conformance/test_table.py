@@ -1,0 +1,60 @@
+"""Verdicts to the table, and what a client wrote to the page on drift."""
+
+from pathlib import Path
+
+from conformance.drift import account_of, page
+from conformance.model import Mark, Outcome, Skipped, Verdict
+from conformance.table import table
+
+SAME, OTHER = Mark.EQUAL, Mark.DIFFERENT
+
+
+def outcome(*rows: Verdict | Skipped) -> Outcome:
+    return Outcome("2.1.325", list(rows), 12.3)
+
+
+def test_the_table_sums_groups_and_shows_what_differs() -> None:
+    found = outcome(
+        Verdict("produced", "rewind", SAME, SAME, SAME, SAME, SAME, SAME),
+        Verdict("fuzz", "tools 1", SAME, SAME, SAME),
+        Verdict("fuzz", "edges 2", SAME, OTHER, Mark.EXPLAINED, why="nobody writes that"),
+        Skipped("corpus", "no logs"),
+    )
+    assert table(found).splitlines() == [
+        "| group    | scenario         | resumed | leaf    | messages  | SDK | list | account |",
+        "| -------- | ---------------- | ------- | ------- | --------- | --- | ---- | ------- |",
+        "| produced | rewind           | =       | =       | =         | =   | =    | =       |",
+        "| produced | all 1            | 1/1     | 1/1     | 1/1       | 1/1 | 1/1  | 1/1     |",
+        "| fuzz     | edges 2          | =       | DIFFERS | explained | -   | -    | -       |",
+        "| fuzz     | all 2            | 2/2     | 1/2     | 1 + 1/2   | -   | -    | -       |",
+        "| corpus   | skipped: no logs | -       | -       | -         | -   | -    | -       |",
+        "",
+        "fuzz, edges 2: nobody writes that",
+        "skipped: corpus: no logs",
+        "client 2.1.325: 2 sessions read alike, 0 explained, 1 different, 12 s",
+    ]
+
+
+def test_a_row_of_what_was_not_asked_is_equal() -> None:
+    assert Verdict("fuzz", "tools 1", SAME, SAME, SAME).is_equal
+    assert not Verdict("fuzz", "tools 1", SAME, SAME, SAME, sdk=OTHER).is_equal
+
+
+def test_drift_names_what_is_new(tmp_path: Path) -> None:
+    line = b'{"type":"from-the-future","sessionId":"s"}\n'
+    (tmp_path / "a.jsonl").write_bytes(line + b'{"type":"mode","mode":"normal","depth":3}\n')
+    found = outcome(
+        Verdict("produced", "rewind", SAME, OTHER, SAME),
+        Verdict("produced", "fork", SAME, SAME, SAME),
+    )
+    text = page(found, account_of(tmp_path))
+    assert "1 files with 2 lines" in text
+    assert "- New types of lines: `from-the-future` (1)" in text
+    assert "- New fields: `mode.depth` (1)" in text
+    assert "- Changed behaviour in produced, rewind: leaf" in text
+
+
+def test_no_drift_is_said_too(tmp_path: Path) -> None:
+    text = page(outcome(Verdict("produced", "fork", SAME, SAME, SAME)), account_of(tmp_path))
+    assert "Nothing new" in text
+    assert "Behaviour as before: 1 sessions read alike." in text
