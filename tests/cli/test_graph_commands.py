@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from examples.drawing import draw
+from examples.drawing import agent_id, draw
 from plait.cli.app import run
 from plait.graph.client import Reason
 
@@ -207,7 +207,7 @@ def test_tree_hangs_a_session_on_the_one_it_goes_on_from(
     first, second = value(capfd, "tree", "--root", two_files)
     assert (first["depth"], second["depth"]) == (0, 1)
     assert (second["parent"], second["attachment"]) == (first["id"], first["junctions"][0])
-    assert "└─ ● 9e171712  And now by address" in out(capfd, "tree", "--root", two_files)
+    assert "└─ ● 9e171712  Add a limit" in out(capfd, "tree", "--root", two_files)
 
 
 def test_paths_lists_every_ending(capfd: pytest.CaptureFixture[str], work: Path) -> None:
@@ -391,3 +391,59 @@ def test_the_commands_take_real_logs(capfd: pytest.CaptureFixture[str], shared: 
         assert out(capfd, "tree", *root)
         assert out(capfd, "log", "latest", "--all", "--records", *root)
         assert out(capfd, "context", "latest", *root)
+
+
+def test_tree_names_what_nothing_else_tells_apart(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    text = 'U1 "Add a limit"\nA1<\nagent acompact-1a2b3c nometa\nA5\nagent lost nometa\nA6\n'
+    draw(text).write(tmp_path)
+    lines = out(capfd, "tree", "--all", "--root", tmp_path).splitlines()
+    assert [line.split("  ")[0] for line in lines[1:4]] == [
+        "● 47aaced6",
+        f"├─ ◇ {agent_id('lost', 'main')}",
+        "└─ ◇ acompact-1a2b3c",
+    ]
+    assert all(line.split("  ")[1] == "(no title)" for line in lines[2:4])
+
+
+def test_tree_shows_a_session_that_holds_only_copies(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    draw(TWO_FILES.partition("U2<")[0].replace("one:A1", "one:A1 forked")).write(tmp_path)
+    text = out(capfd, "tree", "--root", tmp_path)
+    assert "└─ ● 9e171712  Add a limit" in text
+    assert "0 records" in text
+    assert text.endswith("2 sessions\n")
+
+
+@pytest.mark.parametrize("command", ["log", "tree", "paths"])
+def test_records_without_uuid_are_mentioned(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    file = tmp_path / "plain.jsonl"
+    file.write_text(
+        '{"message": {"role": "user", "content": "hello"}}\n'
+        '{"message": {"role": "assistant", "content": "hello"}}\n'
+    )
+    told = "2 records without uuid: they form no graph; `plait cat` shows them"
+    assert out(capfd, command, file).splitlines()[-1] == told
+
+
+def test_log_mentions_what_was_recovered(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = draw("U1\nA1<\nU2<\nA2<\n").write(tmp_path)[0]
+    file.write_bytes(file.read_bytes().replace(b"\n", b"", 1))
+    told = "2 records recovered from broken lines are not drawn: `plait doctor "
+    assert told in out(capfd, "log", file)
+    whole = draw("file whole\nU1\nA1<\n").write(tmp_path)[-1]
+    assert "recovered" not in out(capfd, "log", whole)
+
+
+def test_commands_give_one_title(capfd: pytest.CaptureFixture[str], work: Path) -> None:
+    draw(TWO_FILES).write(work)
+    listed = {one["session"]: one["title"] for one in value(capfd, "ls", "--root", work)}
+    trunks = [one for one in value(capfd, "tree", "--root", work) if one["kind"] == "trunk"]
+    assert {one["session"]: one["title"] for one in trunks} == listed
+    ways = [one for one in value(capfd, "paths", "--root", work) if one["line"] in listed]
+    assert all(one["title"] == listed[one["session"]] for one in ways)
+    assert all(out(capfd, "log", one, "--root", work).startswith(listed[one]) for one in listed)

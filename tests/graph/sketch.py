@@ -15,7 +15,7 @@ from plait.line import Line
 from plait.record import Record, entry_of
 from plait.record.convert import lenient
 from plait.record.decode import object_of
-from plait.record.sidecar import AgentMeta
+from plait.record.sidecar import AgentMeta, TitleFile
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,12 @@ def sources_of(drawing: Drawing) -> list[Source]:
     """Returns the logs of a drawing as sources."""
     notes = {str(file.path): file.data for file in drawing.files}
     logs = [file for file in drawing.files if str(file.path).endswith(".jsonl")]
-    return [Source(source_file(file.path), records_of(file), meta_of(notes, file)) for file in logs]
+    return [
+        Source(
+            source_file(file.path), records_of(file), meta_of(notes, file), title_of(notes, file)
+        )
+        for file in logs
+    ]
 
 
 def records_of(file: DrawnFile) -> list[Record]:
@@ -104,6 +109,12 @@ def meta_of(notes: dict[str, bytes], file: DrawnFile) -> AgentMeta | None:
     """Returns the notes beside an agent's log."""
     data = notes.get(str(PurePath(file.path).with_suffix(".meta.json")))
     return lenient(object_of(data), AgentMeta) if data else None
+
+
+def title_of(notes: dict[str, bytes], file: DrawnFile) -> str | None:
+    """Returns the title that lies in the folder of a session."""
+    data = notes.get(str(PurePath(file.path).with_suffix("") / "custom-title.json"))
+    return lenient(object_of(data), TitleFile).custom_title if data else None
 
 
 def names_of(drawing: Drawing) -> dict[str, str]:

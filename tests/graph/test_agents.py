@@ -1,8 +1,12 @@
 """Agents and the calls that sent them out."""
 
+from dataclasses import replace
+
 import pytest
 
+from examples.drawing import Drawing, DrawnFile, agent_id, draw, session_id
 from plait.graph import build
+from plait.record.sidecar import AgentMeta
 from tests.graph.sketch import Sketch, sketch, sources_of
 
 MAIN = """
@@ -185,3 +189,43 @@ def test_a_workflow_run_has_its_call_its_journal_and_its_agents() -> None:
     assert len(run.agents) == 2
     assert home.endswith(f"subagents/workflows/wf_1/agent-{agents[0]}.jsonl")
     assert [by for _, by, _ in links(drawn)] == ["workflow", "workflow"]
+
+
+@pytest.mark.parametrize("name", ["acompact-1a2b3c", "z"])
+def test_an_agent_that_nothing_names_stands_under_its_session(name: str) -> None:
+    drawn = sketch(MAIN + f'agent {name} nometa\nU5 "something else"\nA5<')
+    (line,) = [line for line in drawn.graph.lines.values() if line.agent]
+    assert (drawn.title(line.parent or ""), line.attachment) == ("main", None)
+    assert line.id in drawn.graph.tree.children[line.parent or ""]
+
+
+def test_an_agent_stands_under_the_one_that_its_note_names() -> None:
+    drawing = draw(
+        MAIN + 'agent x of x\nU5 "go"\nA5<\nagent y nometa\nU6 "deeper"\nA6<\n'
+        'agent z nometa\nU7 "deepest"\nA7<'
+    )
+    x, y = agent_id("x", "main"), agent_id("y", "main")
+    notes = {"y": AgentMeta(parent_agent_id=x), "z": AgentMeta(parent_agent_id=y)}
+    given = [
+        replace(source, meta=notes.get(file.name, source.meta))
+        for source, file in zip(sources_of(drawing), logs_of(drawing), strict=True)
+    ]
+    parents = {line.agent: line.parent for line in build(given).lines.values()}
+    session = session_id("main")
+    assert parents[y] == f"{session}#agent-{x}"
+    assert parents[agent_id("z", "main")] == f"{session}#agent-{y}"
+
+
+def test_agents_whose_notes_name_each_other_stand_alone() -> None:
+    drawing = draw('U1\nA1<\nagent y nometa\nU6 "b"\nA6<\nagent z nometa\nU7 "c"\nA7<')
+    y, z = agent_id("y", "main"), agent_id("z", "main")
+    notes = {"y": AgentMeta(parent_agent_id=z), "z": AgentMeta(parent_agent_id=y)}
+    given = [
+        replace(source, meta=notes.get(file.name))
+        for source, file in zip(sources_of(drawing), logs_of(drawing), strict=True)
+    ]
+    assert [line.parent for line in build(given).lines.values()] == [None, None, None]
+
+
+def logs_of(drawing: Drawing) -> list[DrawnFile]:
+    return [file for file in drawing.files if str(file.path).endswith(".jsonl")]

@@ -12,7 +12,7 @@ from plait.archive import Archive
 from plait.archive.graphs import graph_of
 from plait.graph import build
 from plait.graph.paths import Path, paths, uuids
-from plait.graph.raw import raw_paths
+from plait.graph.raw import RawGraph
 from tests.graph.generated import archives, sources
 from tests.graph.sketch import Sketch, sketch
 
@@ -35,8 +35,9 @@ def told(drawn: Sketch) -> list[str]:
 
 def told_raw(drawn: Sketch) -> list[str]:
     """Returns the raw paths of a drawing in letters."""
+    plain = RawGraph.of(drawn.graph)
     return [
-        line(drawn, path, way, drawn.names[path.session]) for path, way in raw_paths(drawn.graph)
+        line(drawn, path, plain.uuids(path), drawn.names[path.session]) for path in plain.paths()
     ]
 
 
@@ -145,8 +146,8 @@ def test_a_path_counts_its_messages_and_compactions() -> None:
     drawn = sketch("U1\nA1<\nS1<\nB1 boundary after S1\nC1<\nU2<\nA2<")
     (path,) = paths(drawn.graph)
     assert (path.messages, path.compactions) == (5, 1)
-    (raw,) = raw_paths(drawn.graph)
-    assert (raw[0].messages, raw[0].compactions) == (5, 1)
+    (raw,) = RawGraph.of(drawn.graph).paths()
+    assert (raw.messages, raw.compactions) == (5, 1)
 
 
 # checklist: S34
@@ -181,9 +182,26 @@ def test_raw_paths_reach_every_record_of_a_session(
     archive: dict[str, list[dict[str, Any]]],
 ) -> None:
     graph = build(sources(archive))
-    reached = {uuid for _, way in raw_paths(graph) for uuid in way}
+    plain = RawGraph.of(graph)
+    reached = {uuid for path in plain.paths() for uuid in plain.uuids(path)}
     main = {uuid for uuid, node in graph.nodes.items() if graph.files[node.file].kind == "session"}
     assert main <= reached
+
+
+@given(archives)
+def test_raw_paths_count_and_part_as_their_records_do(
+    archive: dict[str, list[dict[str, Any]]],
+) -> None:
+    graph = build(sources(archive))
+    plain = RawGraph.of(graph)
+    found = [(path, plain.uuids(path)) for path in plain.paths()]
+    active = {path.session: set(way) for path, way in found if path.status == "ACTIVE"}
+    for path, way in found:
+        nodes = [graph.nodes[uuid] for uuid in way]
+        assert path.messages == sum(node.kind in ("user", "assistant") for node in nodes)
+        assert path.compactions == sum(node.is_boundary for node in nodes)
+        shared = [uuid for uuid in way if uuid in active.get(path.session, ())]
+        assert path.fork_point == (shared[-1] if shared and path.status != "ACTIVE" else None)
 
 
 def test_no_path_of_the_corpus_is_part_of_another(shared: FilePath) -> None:

@@ -30,8 +30,9 @@ U12 "q"
 A12<
 file two start=2026-11-03T09:00:00Z
 copy one:U1 one:T1 one:R1 one:A1
-U5<one:A1 "elsewhere"
+U5<one:A1 "over there"
 A5<
+ai-title "elsewhere"
 """
 
 

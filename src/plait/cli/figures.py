@@ -7,6 +7,7 @@ from plait.record.time import moment
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 SEPARATOR = " · "
+SHORT = 8
 
 
 def lasting(started: str | None, ended: str | None) -> str:
@@ -23,6 +24,12 @@ def lasting(started: str | None, ended: str | None) -> str:
         hours, rest = divmod(int(seconds), HOUR)
         return f"{hours} h {rest // MINUTE} min" if rest >= MINUTE else f"{hours} h"
     return f"{int(seconds // DAY)} d"
+
+
+def short(session: str) -> str:
+    """Returns the beginning of a session's id; what tells it from a namesake stays."""
+    name, mark, number = session.partition("~")
+    return f"{name[:SHORT]}{mark}{number}"
 
 
 def local(stamp: str | None) -> datetime | None:

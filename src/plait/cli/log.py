@@ -1,6 +1,7 @@
 """`plait log`: a session as a graph, one row a turn or a record."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import click
 
@@ -9,6 +10,7 @@ from plait.archive.graphs import graph_of
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.page import Page, Words, print_heading
+from plait.cli.remarks import recovered, unlinked
 from plait.cli.text import counted, number
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN
@@ -54,6 +56,8 @@ def command(
         print_heading(request, found)
         Page(request.output, words, ascii_only).print(shapes)
         print_totals(request.output, graph, shapes)
+        for remark in chain(unlinked(graph), recovered(graph, found)):
+            request.output.print(remark, style="dim")
 
 
 def woven(
@@ -65,7 +69,13 @@ def woven(
         return graph, graph.tree.roots
     beside = [one for one in request.archive.sessions if one.project == session.project]
     graph = graph_of(beside if session in beside else [session])
-    return graph, roots_of(graph, session.id)
+    return graph, roots_of(graph, name_in(graph, session))
+
+
+def name_in(graph: SessionGraph, session: Session) -> str:
+    """Returns what a session is called beside others that carry the same id."""
+    number = next((n for n, file in enumerate(graph.files) if file.path == str(session.path)), -1)
+    return next((one.id for one in graph.sessions.values() if number in one.files), session.id)
 
 
 def roots_of(graph: SessionGraph, session: str) -> tuple[str, ...]:

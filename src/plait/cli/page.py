@@ -9,6 +9,7 @@ from plait.archive.graphs import records_of
 from plait.cli.figures import fitting, lasting, local
 from plait.cli.options import Request
 from plait.cli.output import Output
+from plait.cli.printing import print_lines
 from plait.cli.text import clipped, columns, counted, safe
 from plait.graph.model import SessionGraph
 from plait.graph.shapes import Row
@@ -72,13 +73,14 @@ class Page:
     words: Words
     ascii_only: bool
     day: str = ""
+    width: int = 0
 
     def print(self, shapes: Sequence[Row]) -> None:
         """Prints all rows."""
+        self.width = self.output.width
         lines = list(draw(shapes, ascii_only=self.ascii_only))
         width = min(max((len(line.text) for line in lines), default=0), WIDEST)
-        for line in lines:
-            self.output.print(self.line(line, width))
+        print_lines(self.output, (self.line(line, width) for line in lines))
 
     def line(self, line: Drawn, width: int) -> "Text":
         """Returns one line: the strands, the time, the words, the figures."""
@@ -86,7 +88,7 @@ class Page:
 
         text = strands(line, width)
         if line.part != "row":
-            room = self.output.width - text.cell_len - 2
+            room = self.width - text.cell_len - 2
             text.append("  " + self.spelled(clipped(safe(self.label(line)), room)), style="dim")
             text.rstrip()
             return text
@@ -96,7 +98,7 @@ class Page:
         if kind:
             text.append(f"{kind:<10}  ", style="dim")
         figures = self.spelled(self.figures(row, is_record=kind not in (None, AGENT)))
-        room = self.output.width - text.cell_len - columns(figures) - 2
+        room = self.width - text.cell_len - columns(figures) - 2
         body = self.body(row, room)
         text.append_text(body)
         text.append(" " * max(room - body.cell_len, 0) + "  ")
@@ -155,7 +157,7 @@ class Page:
             counted(row.agents, "agent") if row.agents else "",
             lasting(row.started, row.ended),
         )
-        return fitting(parts, self.output.width // 3)
+        return fitting(parts, self.width // 3)
 
 
 def strands(line: Drawn, width: int) -> "Text":

@@ -1,19 +1,22 @@
 """`plait paths`: sessions to the ways through them, one for each ending of a conversation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait.archive.graphs import graph_of
-from plait.cli.figures import fitting, local
+from plait.cli.figures import fitting, local, short
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.output import Output, as_json, write_bytes
+from plait.cli.printing import print_lines
+from plait.cli.remarks import unlinked
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, safe
 from plait.graph.model import SessionGraph
 from plait.graph.paths import Path, paths, uuids
-from plait.graph.raw import raw_paths
+from plait.graph.raw import RawGraph
 from plait.view.wording import one_line, plain_words
 
 if TYPE_CHECKING:
@@ -32,28 +35,24 @@ NARROW = 19
 @json_option
 @global_options
 @click.pass_obj
-def command(
-    request: Request,
-    name: str | None,
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    raw: bool,
-    as_json: bool,
-) -> None:
+def command(request: Request, /, raw: bool, as_json: bool, **asked: str | None) -> None:
     """List the ways through sessions, one for each ending of a conversation.
 
     The one that Claude Code would go on with is ACTIVE; the others are ABANDONED, with the
     record at which they leave it. A session that another carries on is part of that one.
     """
-    sessions = required(selected(request, name, project, since, until))
+    sessions = required(selected(request, **asked))
     graph = graph_of(sessions)
-    found = raw_paths(graph) if raw else ((path, uuids(graph, path)) for path in paths(graph))
+    plain = RawGraph.of(graph) if raw else None
+    found = plain.paths() if plain else paths(graph)
     if as_json:
-        print_json(as_object(graph, path, way) for path, way in found)
+        way = plain.uuids if plain else partial(uuids, graph)
+        print_json(as_object(graph, path, way(path)) for path in found)
         return
     with request.output.paged():
-        print_paths(request.output, graph, found)
+        print_paths(request.output, graph, list(found))
+        for remark in unlinked(graph):
+            request.output.print(remark, style="dim")
 
 
 def as_object(graph: SessionGraph, path: Path, way: tuple[str, ...]) -> dict[str, Any]:
@@ -83,22 +82,23 @@ def print_json(objects: Iterable[dict[str, Any]]) -> None:
     write_bytes(b"[]\n" if head == b"[\n" else b"\n]\n")
 
 
-def print_paths(
-    output: Output, graph: SessionGraph, found: Iterable[tuple[Path, tuple[str, ...]]]
-) -> None:
+def print_paths(output: Output, graph: SessionGraph, found: Sequence[Path]) -> None:
     """Prints one line a path, the session before its first."""
-    session = None
-    count = 0
-    for path, _ in found:
-        name = path.session[:SHORT] if path.session != session else ""
-        output.print(line_of(output, graph, path, name))
-        session = path.session
-        count += 1
+    print_lines(output, lines_of(graph, found, output.width))
     output.print("")
-    output.print(counted(count, "path"), style="dim")
+    output.print(counted(len(found), "path"), style="dim")
 
 
-def line_of(output: Output, graph: SessionGraph, path: Path, name: str) -> "Text":
+def lines_of(graph: SessionGraph, found: Iterable[Path], width: int) -> Iterator["Text"]:
+    """Yields the lines of paths; a session is named on its first."""
+    session = None
+    for path in found:
+        name = short(path.session) if path.session != session else ""
+        yield line_of(graph, path, name, width)
+        session = path.session
+
+
+def line_of(graph: SessionGraph, path: Path, name: str, width: int) -> "Text":
     """Returns one path: its number, its status, what it is known by, how much is on it."""
     from rich.text import Text
 
@@ -106,11 +106,18 @@ def line_of(output: Output, graph: SessionGraph, path: Path, name: str) -> "Text
     text = Text(f"{safe(name):<{SHORT}}  ", style="dim")
     text.append(f"{path.path:>2} of {path.of:<2}  ", style="not dim")
     text.append(f"{path.status:<9}", style="not dim bold green" if is_active else "")
-    right = fitting(figures(graph, path), output.width - text.cell_len - NARROW)
-    room = output.width - text.cell_len - len(right) - 4
-    words = clipped(safe(one_line(plain_words(path.label or "(no title)"))), max(room, 8))
+    right = fitting(figures(graph, path), width - text.cell_len - NARROW)
+    room = width - text.cell_len - len(right) - 4
+    words = clipped(safe(one_line(words_of(graph, path))), max(room, 8))
     text.append(f"  {words}{' ' * max(room - columns(words), 0)}  ", style="not dim")
     return text.append(right)
+
+
+def words_of(graph: SessionGraph, path: Path) -> str:
+    """Returns what a path is called: a session's title as it stands, else plain words."""
+    words = path.label or "(no title)"
+    is_title = graph.sessions[path.session].title == path.label
+    return words if is_title else plain_words(words)
 
 
 def figures(graph: SessionGraph, path: Path) -> Iterator[str]:

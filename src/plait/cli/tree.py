@@ -8,9 +8,11 @@ import click
 
 from plait.archive import Session
 from plait.archive.graphs import graph_of, records_of
-from plait.cli.figures import fitting, lasting, local
+from plait.cli.figures import fitting, lasting, local, short
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.output import Output
+from plait.cli.printing import print_lines
+from plait.cli.remarks import unlinked
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, safe, size
 from plait.graph.twigs import Twig, twigs
@@ -31,6 +33,7 @@ SIGNS = {
     "compaction": ("◆", "magenta"),
     "summary": ("≡", "dim"),
 }
+SESSIONS = ("trunk", "foreign", "summary")
 SHORT = 8
 NARROW = 32
 
@@ -42,21 +45,13 @@ NARROW = 32
 @json_option
 @global_options
 @click.pass_obj
-def command(
-    request: Request,
-    name: str | None,
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    everything: bool,
-    as_json: bool,
-) -> None:
+def command(request: Request, /, everything: bool, as_json: bool, **asked: str | None) -> None:
     """Draw sessions with their branches, agents and compactions as a tree.
 
     A session that goes on from another hangs on it. Where more than one session is drawn,
     agents are counted; `--all` lists them.
     """
-    sessions = required(selected(request, name, project, since, until))
+    sessions = required(selected(request, **asked))
     graph = graph_of(sessions)
     is_whole = everything or as_json or len(sessions) == 1
     found = list(twigs(graph, each_agent=is_whole, services=everything or as_json))
@@ -68,6 +63,8 @@ def command(
     said = {uuid: brief(record).words for uuid, record in records_of(graph, knots)}
     with request.output.paged():
         Forest(request.output, directories, said).print(found)
+        for remark in unlinked(graph):
+            request.output.print(remark, style="dim")
 
 
 def newest(sessions: Sequence[Session]) -> Iterator[Session]:
@@ -87,30 +84,37 @@ class Forest:
 
     def print(self, found: list[Twig]) -> None:
         """Prints all parts and their sum."""
+        print_lines(self.output, self.lines(found, self.output.width))
+        self.output.print("")
+        self.output.print(", ".join(totals(found)), style="dim")
+
+    def lines(self, found: list[Twig], width: int) -> Iterator["Text"]:
+        """Yields all parts, each project with its heading."""
+        from rich.text import Text
+
         project = None
         for prefix, twig in branching(found):
             if twig.depth == 0 and twig.project != project:
                 if project is not None:
-                    self.output.print("")
+                    yield Text()
                 heading = self.projects.get(twig.project) or twig.project
-                self.output.print(heading or "(no project)", style="bold")
+                yield Text(safe(heading or "(no project)"), style="bold")
                 project = twig.project
-            self.output.print(self.line(prefix, twig))
-        self.output.print("")
-        self.output.print(", ".join(totals(found)), style="dim")
+            yield self.line(prefix, twig, width)
 
-    def line(self, prefix: str, twig: Twig) -> "Text":
+    def line(self, prefix: str, twig: Twig, width: int) -> "Text":
         """Returns one line of the tree: the sign, the name, the title, the figures."""
         from rich.text import Text
 
         sign, style = SIGNS[twig.kind]
         text = Text(prefix, style="dim")
         text.append(f"{sign} ", style=f"not dim {style}")
-        if twig.kind in ("trunk", "foreign", "summary"):
-            text.append(f"{safe(twig.session[:SHORT])}  ")
-        width = self.output.width - text.cell_len
-        right = fitting(figures(twig), width - NARROW)
-        room = width - columns(right) - 2
+        name = name_of(twig)
+        if name:
+            text.append(f"{safe(name)}  ")
+        left = width - text.cell_len
+        right = fitting(figures(twig), left - NARROW)
+        room = left - columns(right) - 2
         words = clipped(safe(self.title(twig)), max(room, 8))
         is_bright = twig.is_active and twig.kind not in ("compaction", "service")
         text.append(words, style="not dim" if is_bright else "")
@@ -124,7 +128,19 @@ class Forest:
             return counted(twig.count, "agent")
         if twig.kind == "compaction":
             return self.compactions.get(twig.id, "compacted")
-        return one_line(plain_words(twig.title or "(no title)"))
+        words = twig.title or "(no title)"
+        return one_line(words if twig.kind == "trunk" else plain_words(words))
+
+
+def name_of(twig: Twig) -> str:
+    """Returns the id of a session, and of what nothing else tells from others."""
+    if twig.kind in SESSIONS:
+        return short(twig.session)
+    if twig.kind in ("agents", "compaction") or (twig.title and twig.attachment):
+        return ""
+    if twig.kind == "branch":
+        return "" if twig.title else twig.id.rpartition("@")[2]
+    return twig.agent or ""
 
 
 def figures(twig: Twig) -> Iterator[str]:
@@ -138,7 +154,7 @@ def figures(twig: Twig) -> Iterator[str]:
         yield "abandoned"
     if twig.prompts and twig.kind != "agent":
         yield counted(twig.prompts, "prompt")
-    elif twig.records:
+    elif twig.records or twig.kind == "trunk":
         yield counted(twig.records, "record")
     if twig.attachment and twig.kind in ("branch", "trunk", "foreign"):
         yield f"leaves at {twig.attachment[:SHORT]}"

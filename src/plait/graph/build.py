@@ -61,6 +61,7 @@ class Builder:
         if known is None:
             known = self.facts[path] = FileFacts(source.file)
         known.meta = source.meta or known.meta
+        known.beside = source.title or known.beside
         number = known.nodes[0].file if known.nodes else len(self.facts) - 1
         known.add(source.records, number)
 
@@ -105,7 +106,7 @@ def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
     made = join_up(known, leaf_of)
     names, of = made.names, made.drafts.of
     summaries, unresolved = resolve(known, names, of)
-    lines = label(mark_active(made.finished.lines), summaries)
+    lines = label(mark_active([*made.finished.lines, *made.finished.bare]), summaries)
     loose = place_loose(known, names, of)
     strays = stray_results(known, made.drafts, made.finished.lines)
     verdicts = (*made.drafts.verdicts, *joined(known, made.parents))

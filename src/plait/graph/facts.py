@@ -9,7 +9,7 @@ from typing import Any
 from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
 from plait.record import Attachment, Record, System, ToolUse
 from plait.record.encode import encode
-from plait.record.prompt import is_human_prompt
+from plait.record.prompt import is_human_prompt, without_notes
 from plait.record.record import content_of
 from plait.record.spawn import named_by
 
@@ -19,6 +19,7 @@ SPAWNERS = frozenset({"Task", "Agent", "Workflow"})
 INTERRUPTED = "[Request interrupted"
 CLEARS = "<command-name>/clear"
 OUTPUTS = ("<local-command-stdout>", "<local-command-stderr>", "<bash-stdout>", "<bash-stderr>")
+EDITORS = "<ide_"
 TEAMMATE = re.compile(r"\s*<teammate-message[^>]*>(.*)</teammate-message>\s*", re.DOTALL)
 SYNTHETIC = "<synthetic>"
 
@@ -234,8 +235,9 @@ def queued_text(record: Record) -> str:
 
 
 def preview_of(text: str) -> str | None:
-    """Returns the first words of a prompt on one line."""
-    return " ".join(text[: PREVIEW * 4].split())[:PREVIEW] or None
+    """Returns the first words of a prompt on one line, without what the editor added."""
+    typed = without_notes(text) if text.startswith(EDITORS) else text
+    return " ".join((typed or text)[: PREVIEW * 4].split())[:PREVIEW] or None
 
 
 def digest_of(record: Record, text: str) -> int | None:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from plait.graph.copies import differing
 from plait.graph.model import Finding, Node, Place, SourceFile
+from plait.graph.namesakes import Names, tell_apart
 from plait.graph.source import FileFacts
 
 LATE = "\uffff"
@@ -27,6 +29,8 @@ class Index:
     files: tuple[SourceFile, ...]
     sessions: tuple[str, ...]
     """The session that each file is about."""
+    homes: dict[str, int]
+    """The file that each session is."""
     nodes: list[Node]
     at: dict[str, int]
     findings: tuple[Finding, ...]
@@ -40,11 +44,13 @@ def index(facts: Iterable[FileFacts]) -> Index:
     """Returns the index of some files; the order in which they come does not matter."""
     ordered = sorted(facts, key=lambda one: one.file.path)
     files = tuple(one.renumbered(number) for number, one in enumerate(ordered))
-    sessions = tuple(one.session for one in files)
     held = held_by(files)
-    owners, findings = choose_owners(files, sessions, held.shared)
-    nodes, at = number_nodes(files, sessions, held, owners)
-    return Index(files, tuple(one.file for one in files), sessions, nodes, at, tuple(findings))
+    owners, guesses = choose_owners(files, [one.session for one in files], held.shared)
+    names = tell_apart(files)
+    nodes, at = number_nodes(files, names, held, owners)
+    findings = (*names.findings, *guesses, *differing(files, held.shared, owners))
+    sources = tuple(one.file for one in files)
+    return Index(files, sources, tuple(names.sessions), names.homes, nodes, at, findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +164,7 @@ def guessed(files: Sequence[FileFacts], pair: tuple[int, int], uuid: str) -> Fin
 
 
 def number_nodes(
-    files: Sequence[FileFacts], sessions: Sequence[str], held: Held, owners: dict[str, int]
+    files: Sequence[FileFacts], names: Names, held: Held, owners: dict[str, int]
 ) -> tuple[list[Node], dict[str, int]]:
     """Numbers each uuid by the first line of its owner that holds it."""
     nodes: list[Node] = []
@@ -171,8 +177,19 @@ def number_nodes(
                 continue
             at[uuid] = len(nodes)
             is_plain = uuid not in repeats and uuid not in shared and node.session
-            nodes.append(node if is_plain else owned(held, uuid, number, sessions[number]))
+            nodes.append(node if is_plain else owned(held, uuid, number, names.sessions[number]))
+        if number in names.renamed:
+            rename(nodes, number, *names.renamed[number])
     return nodes, at
+
+
+def rename(nodes: list[Node], file: int, old: str, new: str) -> None:
+    """Gives the records that a file has just added the session that it is told apart by."""
+    for at in range(len(nodes) - 1, -1, -1):
+        if nodes[at].file != file:
+            break
+        if nodes[at].session == old:
+            nodes[at] = replace(nodes[at], session=new)
 
 
 def owned(held: Held, uuid: str, owner: int, session: str) -> Node:

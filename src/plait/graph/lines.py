@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from plait.graph.agents import Anchor, is_service
+from plait.graph.bare import bare_files, bare_line, last_of
 from plait.graph.drafts import Draft, Drafts
+from plait.graph.homes import take_in
 from plait.graph.index import Index
 from plait.graph.model import DagLine, Finding, LineKind, Loose, Trait
 from plait.graph.names import names_of
@@ -18,6 +20,8 @@ class Finished:
     """The DAG-lines, in the order of their drafts, and what was odd about them."""
 
     lines: list[DagLine]
+    bare: list[DagLine]
+    """Those of files that hold only copies."""
     findings: list[Finding]
 
 
@@ -25,10 +29,14 @@ def finish(
     index: Index, parents: Parents, walks: Walks, drafts: Drafts, anchors: dict[int, Anchor]
 ) -> Finished:
     """Returns the DAG-lines of all drafts."""
-    names = names_of(index, drafts)
+    own = names_of(index, drafts)
+    bare = bare_files(index, own)
+    names = [*own, *(index.sessions[file] for file in bare)]
     attached = [attachment(parents, walks, draft, anchors) for draft in drafts.lines]
     above = parent_lines(drafts, attached)
+    above += [drafts.of[last_of(index, file)] for file in bare]
     findings = [untangle(index, drafts, attached, above, circle) for circle in cycles(above)]
+    take_in(index, drafts, above, bare)
     reader = Reader(index, walks, drafts, findings)
     lines = [
         DagLine(
@@ -48,7 +56,8 @@ def finish(
         )
         for number, draft in enumerate(drafts.lines)
     ]
-    return Finished(lines, findings)
+    copied = [bare_line(index, file, names[above[n]]) for n, file in enumerate(bare, len(own))]
+    return Finished(lines, copied, findings)
 
 
 def attachment(parents: Parents, walks: Walks, draft: Draft, anchors: dict[int, Anchor]) -> int:

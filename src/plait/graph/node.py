@@ -109,10 +109,6 @@ class Node(Struct, frozen=True, gc=False):
         return bool(self.traits & (Trait.HUMAN | Trait.QUEUED))
 
     @property
-    def is_answer(self) -> bool:
-        return bool(self.traits & Trait.ANSWER)
-
-    @property
     def is_structural(self) -> bool:
         return bool(self.traits & Trait.STRUCTURAL)
 
@@ -123,10 +119,6 @@ class Node(Struct, frozen=True, gc=False):
     @property
     def is_boundary(self) -> bool:
         return bool(self.traits & Trait.BOUNDARY)
-
-    @property
-    def is_summary(self) -> bool:
-        return bool(self.traits & Trait.SUMMARY)
 
 
 class SourceFile(Struct, frozen=True, gc=False):

@@ -260,7 +260,8 @@ def path_on(graph: SessionGraph, line: DagLine, number: int, of: int, prefix: Pr
 
 
 def label_of(graph: SessionGraph, line: DagLine) -> str | None:
-    """Returns what a line is known by: its summary, its session's title, its first prompt."""
+    """Returns what a line is known by: a session by its title, others by summary or prompt."""
     session = graph.sessions.get(line.session)
-    title = session.title if session and line.kind != "branch" else None
-    return line.summary or title or line.label
+    if session and line.kind == "trunk":
+        return session.title
+    return line.summary or line.label

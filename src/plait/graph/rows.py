@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from plait.graph.leaving import is_shown, leavings, partings, unsent
 from plait.graph.model import DagLine, Node, SessionGraph, Trait
-from plait.graph.paths import SPOKEN, unfolded
+from plait.graph.paths import SPOKEN
 from plait.graph.shapes import Link, LinkShape, Mark, Row
 from plait.graph.stretches import Detail, Stretch, is_opener, is_part_of_turn, stretches
 
 StrandKind: TypeAlias = Literal["line", "branch", "agent", "folded"]
-Leaving: TypeAlias = dict[tuple[str, str | None], list[DagLine]]
 MARKED_RUNGS = frozenset({"rewind", "parallel", "restart", "retry"})
 MARKED_TRAITS: dict[int, Mark] = {
     Trait.BOUNDARY: "compaction",
@@ -100,7 +100,8 @@ class Loom:
 
     def weave(self, roots: Iterable[str]) -> Iterator[Row]:
         """Yields the rows of some roots; agents that nobody sent out come last."""
-        lines = [self.graph.lines[name] for name in roots]
+        tops = tuple(roots)
+        lines = [self.graph.lines[name] for name in (*tops, *unsent(self.graph, tops))]
         shown = [line for line in lines if is_shown(line, everything=self.everything)]
         for line in sorted(shown, key=lambda line: line.kind not in SPOKEN):
             seed = Seed(line, kind_of(line), line.nodes)
@@ -199,32 +200,6 @@ class Loom:
         if any(line.kind in SPOKEN for line in self.leaving_from(strand.line, stretch)):
             found.append("fork")
         return tuple(dict.fromkeys(found))
-
-
-def leavings(graph: SessionGraph, *, everything: bool) -> Leaving:
-    """Returns the lines that leave each node of a line; None is before its start."""
-    found: Leaving = {}
-    for names in graph.tree.children.values():
-        for name in names:
-            line = graph.lines[name]
-            if line.parent and is_shown(line, everything=everything):
-                node = unfolded(graph, line.attachment)
-                found.setdefault((line.parent, node), []).append(line)
-    return found
-
-
-def is_shown(line: DagLine, *, everything: bool) -> bool:
-    """Tells whether a line is drawn at all."""
-    return bool(line.nodes or line.folded) and (everything or line.kind != "service")
-
-
-def partings(leaving: Leaving) -> dict[str, set[str]]:
-    """Returns the nodes of each line that other conversations leave from."""
-    found: dict[str, set[str]] = {}
-    for (name, node), lines in leaving.items():
-        if node and any(line.kind in SPOKEN for line in lines):
-            found.setdefault(name, set()).add(node)
-    return found
 
 
 def kind_of(line: DagLine) -> StrandKind:

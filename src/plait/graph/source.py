@@ -18,8 +18,9 @@ from plait.graph.model import Node, Place, SourceFile
 from plait.line import LogFile
 from plait.line.discover import AGENT, JOURNAL, session_folder
 from plait.record import Record, read
-from plait.record.sidecar import AgentMeta, agent_meta
+from plait.record.sidecar import AgentMeta, agent_meta, title_file
 from plait.record.state import ForkContextRef
+from plait.record.title import TitleSearch
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -31,6 +32,8 @@ class Source:
     file: SourceFile
     records: Iterable[Record]
     meta: AgentMeta | None = None
+    title: str | None = None
+    """The one that lies beside a session's file."""
 
 
 Name: TypeAlias = LogFile | SourceFile | PurePath | str
@@ -65,12 +68,16 @@ class FileFacts:
     """Every record with a uuid, repeats too, in file order."""
     asides: list[Aside] = field(default_factory=list)
     lines: int = 0
+    titles: TitleSearch = field(default_factory=TitleSearch)
+    beside: str | None = None
+    """The title that lies beside the file."""
 
     def add(self, records: Iterable[Record], number: int) -> None:
         """Takes in the records that follow."""
         before = ""
         for record in records:
             self.lines = record.line or self.lines + 1
+            self.titles.add_words(record)
             node = node_of(record, number, self.lines, before)
             if node is None:
                 self.asides.append(aside_of(record, self.lines, len(self.nodes)))
@@ -130,7 +137,8 @@ def sources(given: Iterable[Readable]) -> Iterator[Source]:
             yield Source(LOOSE, (one,))
         elif isinstance(one, LogFile):
             meta = agent_meta(one.path) if one.kind == "agent" else None
-            yield Source(source_file(one), read(one.path), meta)
+            title = title_file(one.folder) if one.kind == "session" else None
+            yield Source(source_file(one), read(one.path), meta, title)
         else:
             yield Source(source_file(one[0]), one[1])
 

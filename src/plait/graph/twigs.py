@@ -41,6 +41,7 @@ class Twig(Struct, frozen=True, gc=False):
     is_active: bool = True
     count: int = 1
     """How many agents, where they are counted together."""
+    agent: str | None = None
     junctions: tuple[str, ...] = ()
     """The nodes that other lines leave it at."""
 
@@ -84,6 +85,7 @@ def twig_of(graph: SessionGraph, line: DagLine, depth: int) -> Twig:
         prompts=sum(node.is_human_prompt for node in nodes),
         bytes=sum(node.length + 1 for node in (*nodes, *folded)),
         is_active=line.is_active,
+        agent=line.agent,
         junctions=tuple(junctions_of(graph, line)),
     )
 
