@@ -89,3 +89,15 @@ def test_decisions_are_numbered_once() -> None:
     names = sorted(path.name for path in (ROOT / "docs" / "decisions").glob("*.md"))
     numbers = [name[:4] for name in names if name[:4].isdigit()]
     assert len(numbers) == len(set(numbers))
+
+
+def test_every_finding_of_the_graph_is_in_the_guide() -> None:
+    text = guide("doctor")
+    codes: set[str] = set()
+    for path in (ROOT / "src" / "plait" / "graph").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        codes |= set(re.findall(r'(?:Finding|\.note)\(\s*"([a-z-]+)"', source))
+        codes |= set(re.findall(r'code = "([a-z-]+)" if .* else "[a-z-]+"', source))
+        codes |= set(re.findall(r'code = "[a-z-]+" if .* else "([a-z-]+)"', source))
+    assert len(codes) > 8
+    assert [code for code in sorted(codes) if f"`{code}`" not in text] == []

@@ -6,20 +6,21 @@ from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from plait.archive.facts import facts_of
-from plait.archive.graphs import context_of, graph_of
 from plait.archive.group import sessions_of
 from plait.archive.model import Facts, Project, Session
 from plait.archive.resolve import resolve
 from plait.errors import NoSuchSession, UserError
-from plait.graph import SessionGraph
-from plait.graph.client import Context
 from plait.line import Discovery, LogFile, Root, discover, root_at
 from plait.line.discover import AGENT, SUFFIX, session_folder
 from plait.line.split import unreadable
 from plait.record.sidecar import cleanup_days, running_clients
+
+if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
+    from plait.graph import SessionGraph
+    from plait.graph.client import Context
 
 
 class Archive:
@@ -94,17 +95,21 @@ class Archive:
                 return session
         raise NoSuchSession(f"no session lies at '{path}'")
 
-    def graph(self, *sessions: Session) -> SessionGraph:
+    def graph(self, *sessions: Session) -> "SessionGraph":
         """Returns the graph of some sessions with their agents, or of the whole archive."""
+        from plait.archive.graphs import graph_of
+
         return graph_of(sessions or self.sessions)
 
-    def context(self, session: Session, as_: Literal["client", "sdk"] = "client") -> Context:
+    def context(self, session: Session, as_: Literal["client", "sdk"] = "client") -> "Context":
         """Returns what Claude will see when a session is resumed."""
-        return context_of(session, as_)
+        return context(session, as_)
 
 
-def context(session: Session | Path | str, as_: Literal["client", "sdk"] = "client") -> Context:
+def context(session: Session | Path | str, as_: Literal["client", "sdk"] = "client") -> "Context":
     """Returns what Claude will see when a session, or the session of a file, is resumed."""
+    from plait.archive.graphs import context_of
+
     if not isinstance(session, Session):
         session = Archive([session]).session_at(Path(session))
     return context_of(session, as_)
