@@ -345,6 +345,13 @@ CASES = [
         [("U", "prompt U1"), ("A", "answer A1"), ("U", "prompt U2"), ("A", "answer A2")],
     ),
     Case(
+        "parent-after-child-with-a-pointer",
+        [*TALK[:2], pointer("A1"), says("A2<U2@9"), user("U2<A1@4")],
+        "U1 A1 U2",
+        "U1 A1 U2 A2",
+        [("U", "prompt U1"), ("A", "answer A1"), ("U", "prompt U2"), ("A", NO_RESPONSE)],
+    ),
+    Case(
         "pointer-to-other-branch",
         [*FORK, pointer("A2")],
         "U1 A1 U2 A2",

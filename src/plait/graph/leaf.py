@@ -23,10 +23,12 @@ def leaf_of(facts: FileFacts) -> str | None:
     pointed = nodes.get(pointer.leaf or "")
     if pointed is None or pointed.kind not in CHAIN:
         # format: an explicit pointer to nothing is a rewind to the start
-        is_cleared = pointer.leaf is None and pointer.after == len(facts.nodes)
-        return None if is_cleared else newest_below(nodes, nodes[last.uuid])
+        if pointer.leaf is None:
+            is_cleared = pointer.after == len(facts.nodes)
+            return None if is_cleared else newest_below(nodes, nodes[last.uuid])
+        return last.uuid
     if not cuts(facts, pointer) and is_on_line(nodes, pointed, nodes[last.uuid]):
-        return newest_below(nodes, nodes[last.uuid])
+        return last.uuid  # format: with any pointer, the last line itself is the leaf
     return pointed.uuid
 
 

@@ -17,7 +17,9 @@ def leaf(loaded: Loaded) -> int | None:
     pointed = loaded.readable(loaded.pointer)
     if pointed is not None and is_chosen(loaded, pointed, last):
         return pointed
-    return newest_below(loaded, last_of_conversation(loaded, last))
+    start = last_of_conversation(loaded, last)
+    # format: with any pointer, even to nowhere, the last line itself is the leaf
+    return start if loaded.pointer is not None else newest_below(loaded, start)
 
 
 def is_chosen(loaded: Loaded, pointed: int, last: int) -> bool:
