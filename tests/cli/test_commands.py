@@ -14,18 +14,6 @@ from tests.archive.test_archive import ONE, SHOP, TWO, config, prompt, write
 __all__ = ["config"]
 
 
-@pytest.fixture(autouse=True)
-def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Gives the command an empty home, so that no test ever sees a real one."""
-    home = tmp_path_factory.mktemp("home")
-    for name in ("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_PAGER", "FORCE_COLOR", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(home))
-    for kind in ("CONFIG", "CACHE", "DATA", "STATE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
-    return home
-
-
 def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
     code = run([str(argument) for argument in arguments])
     captured = capfd.readouterr()
@@ -324,6 +312,15 @@ def test_projects_are_found_by_the_directory_shown(
 ) -> None:
     write(tmp_path / "odd-folder" / f"{ONE}.jsonl", prompt("x", ONE, cwd="/srv/Garden"))
     assert len(json.loads(out(capfd, "ls", "garden", "--json", "--root", tmp_path))) == 1
+
+
+def test_a_title_file_names_the_session_everywhere(
+    capfd: pytest.CaptureFixture[str], config: Path
+) -> None:
+    side = config / "projects" / SHOP / TWO / "custom-title.json"
+    side.write_text('{"customTitle":"From the side"}')
+    for arguments in (["ls"], ["tree"], ["paths"], ["log", TWO]):
+        assert "From the side" in out(capfd, *arguments, "--root", config)
 
 
 def test_a_closed_pipe_is_no_error(config: Path) -> None:

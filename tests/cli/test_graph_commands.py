@@ -50,14 +50,8 @@ A2< "Done too."
 
 
 @pytest.fixture(autouse=True)
-def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives the command an empty home, a clock without a zone, a narrow page."""
-    home = tmp_path_factory.mktemp("home")
-    for name in ("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_PAGER", "FORCE_COLOR", "NO_COLOR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(home))
-    for kind in ("CONFIG", "CACHE", "DATA", "STATE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(home / kind.lower()))
+def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives the command a clock without a zone and a narrow page."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 92)

@@ -11,11 +11,10 @@ from plait.graph.build import build
 from plait.graph.client import Context, context
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Node, Place, SessionGraph
-from plait.graph.source import FileFacts, Source, source_file
-from plait.line import LogFile, lines
+from plait.graph.source import FileFacts
+from plait.line import lines
 from plait.record import Record, Usage, entry_of, read
 from plait.record.read import read_if_there
-from plait.record.sidecar import agent_meta
 
 MANY = 50
 """From so many records on, a file is read from its beginning."""
@@ -48,14 +47,8 @@ def graph_of(sessions: Iterable[Session]) -> SessionGraph:
     the same rule on facts does, which does not hold their texts.
     """
     chosen = tuple(sessions)
-    sources = (source_of(file) for session in chosen for file in session.files)
-    return build(sources, leaf_of=exact_leaf) if len(chosen) == 1 else build(sources)
-
-
-def source_of(file: LogFile) -> Source:
-    """Returns a file's records for a graph; none where it has gone since it was found."""
-    meta = agent_meta(file.path) if file.kind == "agent" else None
-    return Source(source_file(file), read_if_there(file.path), meta)
+    files = (file for session in chosen for file in session.files)
+    return build(files, leaf_of=exact_leaf) if len(chosen) == 1 else build(files)
 
 
 def exact_leaf(facts: FileFacts) -> str | None:

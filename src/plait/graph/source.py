@@ -16,8 +16,9 @@ from msgspec.structs import replace
 from plait.graph.facts import node_of
 from plait.graph.model import Node, Place, SourceFile
 from plait.line import LogFile
-from plait.line.discover import AGENT, JOURNAL, session_folder
-from plait.record import Record, read
+from plait.line.discover import log_file
+from plait.record import Record
+from plait.record.read import read_if_there
 from plait.record.sidecar import AgentMeta, agent_meta, title_file
 from plait.record.state import ForkContextRef
 from plait.record.title import TitleSearch
@@ -138,7 +139,7 @@ def sources(given: Iterable[Readable]) -> Iterator[Source]:
         elif isinstance(one, LogFile):
             meta = agent_meta(one.path) if one.kind == "agent" else None
             title = title_file(one.folder) if one.kind == "session" else None
-            yield Source(source_file(one), read(one.path), meta, title)
+            yield Source(source_file(one), read_if_there(one.path), meta, title)
         else:
             yield Source(source_file(one[0]), one[1])
 
@@ -147,25 +148,7 @@ def source_file(name: Name) -> SourceFile:
     """Returns the file that a name stands for, named by where it would lie."""
     if isinstance(name, SourceFile):
         return name
-    if isinstance(name, LogFile):
-        return SourceFile(
-            str(name.path),
-            name.kind,
-            name.session,
-            name.agent,
-            name.run,
-            name.project,
-            name.size,
-        )
-    path = Path(name)
-    home, run = session_folder(path)
-    is_agent = path.name.startswith(AGENT)
-    is_journal = path.name == JOURNAL and run is not None
+    file = name if isinstance(name, LogFile) else log_file(Path(name))
     return SourceFile(
-        str(path),
-        "agent" if is_agent else "journal" if is_journal else "session",
-        home.name if home else (None if is_agent else path.stem),
-        path.stem.removeprefix(AGENT) if is_agent else None,
-        run,
-        (home or path).parent.name,
+        str(file.path), file.kind, file.session, file.agent, file.run, file.project, file.size
     )

@@ -47,7 +47,8 @@ def discover(roots: Iterable[Root]) -> Discovery:
             if status is None:
                 unread.append(path)
             else:
-                found.setdefault((status.st_dev, status.st_ino), log_file(path, status))
+                file = log_file(path, status.st_size, status.st_mtime)
+                found.setdefault((status.st_dev, status.st_ino), file)
     return Discovery(tuple(sorted(found.values(), key=by_path)), tuple(unread))
 
 
@@ -107,8 +108,8 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def log_file(path: Path, status: os.stat_result) -> LogFile:
-    """Names a file by where it lies."""
+def log_file(path: Path, size: int = 0, modified: float = 0) -> LogFile:
+    """Names a file by where it lies, or would lie."""
     home, run = session_folder(path)
     is_agent = path.name.startswith(AGENT)
     is_journal = path.name == JOURNAL and run is not None
@@ -120,8 +121,8 @@ def log_file(path: Path, status: os.stat_result) -> LogFile:
         session=session,
         agent=path.stem.removeprefix(AGENT) if is_agent else None,
         run=run,
-        size=status.st_size,
-        modified=status.st_mtime,
+        size=size,
+        modified=modified,
     )
 
 
