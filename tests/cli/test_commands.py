@@ -312,6 +312,8 @@ def test_projects_are_found_by_the_directory_shown(
 ) -> None:
     write(tmp_path / "odd-folder" / f"{ONE}.jsonl", prompt("x", ONE, cwd="/srv/Garden"))
     assert len(json.loads(out(capfd, "ls", "garden", "--json", "--root", tmp_path))) == 1
+    assert "/srv/Garden" in out(capfd, "tree", "garden", "--root", tmp_path)
+    assert "1 path" in out(capfd, "paths", "--project", "garden", "--root", tmp_path)
 
 
 def test_a_title_file_names_the_session_everywhere(

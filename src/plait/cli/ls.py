@@ -141,7 +141,7 @@ def print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long: 
         return
     for project, members in by_project(rows).items():
         heading = next((row.cwd for row in members if row.cwd), project)
-        output.print(f"{heading}  ", style="bold")
+        output.console.print(safe(heading), style="bold", soft_wrap=True)
         output.print(project_table(output, members, time, is_long=is_long))
         output.print("")
     total = sum(row.bytes for row in rows)

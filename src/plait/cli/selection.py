@@ -1,12 +1,13 @@
 """What a user names on the command line to the sessions meant: one, a project's, or all."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from plait.archive import Session
 from plait.archive.resolve import is_of_project
-from plait.cli.ls import is_within
+from plait.cli.ls import is_in, is_within
 from plait.cli.options import Request, complete_session, point_in_time
 from plait.cli.text import now
 from plait.errors import UserError
@@ -30,7 +31,7 @@ def selected(
     start, end = point_in_time(since, time), point_in_time(until, time)
     found = named(request, name)
     if project:
-        found = [session for session in found if is_of_project(session.project, project)]
+        found = members_of(request, found, project)
     if start or end:
         facts = request.archive.facts
         found = [session for session in found if is_within(facts(session), start, end)]
@@ -43,10 +44,17 @@ def named(request: Request, name: str | None) -> list[Session]:
     if name is None:
         return list(archive.sessions)
     if not is_surely_session(request, name):
-        members = [one for one in archive.sessions if is_of_project(one.project, name)]
+        members = members_of(request, archive.sessions, name)
         if members:
             return members
     return [archive.session(name, request.settings.directory)]
+
+
+def members_of(request: Request, sessions: Iterable[Session], project: str) -> list[Session]:
+    """Returns the sessions of a project by its folder's name, else by their directory."""
+    among = list(sessions)
+    by_folder = [one for one in among if is_of_project(one.project, project)]
+    return by_folder or [one for one in among if is_in(request.archive.facts(one), project)]
 
 
 def is_surely_session(request: Request, name: str) -> bool:
