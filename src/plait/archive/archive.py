@@ -19,6 +19,7 @@ from plait.line.split import unreadable
 from plait.record.sidecar import cleanup_days, running_clients
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
+    from plait.conversation.model import Conversations
     from plait.graph import SessionGraph
     from plait.graph.client import Context
 
@@ -100,6 +101,12 @@ class Archive:
         from plait.archive.graphs import graph_of
 
         return graph_of(sessions or self.sessions)
+
+    def conversations(self, session: Session) -> "Conversations":
+        """Returns a session as people and tools took turns: its trunk, branches and agents."""
+        from plait.archive.conversations import conversations
+
+        return conversations(session)
 
     def context(self, session: Session, as_: Literal["client", "sdk"] = "client") -> "Context":
         """Returns what Claude will see when a session is resumed."""

@@ -8,7 +8,7 @@ from typing import Literal
 from plait.archive.model import Session
 from plait.errors import UserError
 from plait.graph.build import build
-from plait.graph.client import Context, context
+from plait.graph.client import Context, context, resumed_leaf
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Node, Place, SessionGraph
 from plait.graph.source import FileFacts
@@ -54,7 +54,7 @@ def graph_of(sessions: Iterable[Session]) -> SessionGraph:
 def exact_leaf(facts: FileFacts) -> str | None:
     """Returns the record that the client goes on from, else the one that it would without it."""
     path, size = Path(facts.file.path), facts.file.size
-    return context(read_if_there(path), size=size).leaf or leaf_of(facts)
+    return resumed_leaf(read_if_there(path), size) or leaf_of(facts)
 
 
 def context_of(session: Session, as_: Literal["client", "sdk"] = "client") -> Context:

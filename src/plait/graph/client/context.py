@@ -38,16 +38,32 @@ def as_client(records: Iterable[Record], size: int) -> Context:
     loaded, left_out = load(records, size)
     if loaded.is_cleared:
         return Context(True, None, None, (), [], [], tuple(left_out))
+    chain = chain_of(loaded)
+    return refused(chain, left_out) if isinstance(chain, str) else resumed(loaded, chain, left_out)
+
+
+def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
+    """Returns the record that the client goes on from, without what it would send."""
+    loaded, _ = load(records, size)
+    chain = "cleared" if loaded.is_cleared else chain_of(loaded)
+    if isinstance(chain, str):
+        return None
+    uuids = written(loaded, prune(loaded, chain)[0])
+    return uuids[-1] if uuids else None
+
+
+def chain_of(loaded: Loaded) -> list[int] | str:
+    """Returns the entries that the client goes on from, or why it would not."""
     leaf = leaf_of(loaded)
     if leaf is None:
-        return refused("no conversation in the file", left_out)
+        return "no conversation in the file"
     path = path_to_message(loaded, leaf)
     if why_not := refusal(loaded.records[path[0]]):
-        return refused(why_not, left_out)
+        return why_not
     chain = with_parallel(loaded, walk(loaded, path[0]))
     known = frozenset(chain)
     notes = [number for number in trailing_notes(loaded, path) if number not in known]
-    return resumed(loaded, [*chain, *notes], left_out)
+    return [*chain, *notes]
 
 
 def refused(why_not: str, left_out: list[LeftOut]) -> Context:
@@ -70,7 +86,7 @@ def resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Contex
     kept, dropped = prune(loaded, chain)
     said = closed(loaded.records, kept, speech(loaded, kept))
     request = messages(repaired(turns(said)))
-    uuids = tuple(uuid for number in kept if (uuid := written_uuid(loaded.records[number])))
+    uuids = written(loaded, kept)
     return Context(
         resumes=True,
         why_not=None,
@@ -80,6 +96,11 @@ def resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Contex
         request=request,
         left_out=(*left_out, *reasons(loaded, chain, dropped, said)),
     )
+
+
+def written(loaded: Loaded, chain: list[int]) -> tuple[str, ...]:
+    """Returns the uuids of a chain, as a fork of the session holds them."""
+    return tuple(uuid for number in chain if (uuid := written_uuid(loaded.records[number])))
 
 
 def written_uuid(record: Record) -> str | None:

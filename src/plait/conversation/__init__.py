@@ -1,0 +1,1 @@
+"""DAG-lines to conversations: turns, tools, usage, cost."""

@@ -1,0 +1,210 @@
+"""DAG-lines and their records to conversations."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from plait.conversation.classify import expanded
+from plait.conversation.items import items_of, queue_item, squeezed
+from plait.conversation.model import (
+    Called,
+    Conversation,
+    Conversations,
+    Folded,
+    Item,
+    Left,
+    Noted,
+    Told,
+)
+from plait.conversation.pair import paired
+from plait.conversation.responses import Responses
+from plait.conversation.turns import turns_of
+from plait.graph.model import DagLine, Loose, Place, SessionGraph
+from plait.graph.paths import SPOKEN, unfolded
+from plait.record import Record
+from plait.record.state import QueueOperation
+
+RecordAt: TypeAlias = Callable[[Place], Record | None]
+"""Gives the record at a place of the graph's files, None where it has gone."""
+
+
+def conversations_of(graph: SessionGraph, session: str, record_at: RecordAt) -> Conversations:
+    """Returns all conversations of a session's graph, those of sessions inside its file too."""
+    teller = Teller(graph, record_at)
+    found = {name: teller.conversation(line) for name, line in graph.lines.items()}
+    trunk = graph.sessions[session].trunk
+    if trunk is None and not found:
+        trunk = session
+        found[trunk] = teller.conversation(DagLine(session, "trunk", session, ()))
+    return Conversations(session, trunk or next(iter(found)), found)
+
+
+@dataclass(frozen=True)
+class Teller:
+    """Tells the conversations of one graph; what several of them need is made once."""
+
+    graph: SessionGraph
+    record_at: RecordAt
+
+    def conversation(self, line: DagLine) -> Conversation:
+        """Returns one DAG-line as a conversation, with the lines outside the chain beside it."""
+        responses = Responses()
+        items = expanded(self._with_agents(self._items(line, responses)))
+        told = paired(items, self._source, self._calls.__contains__)
+        link = self.graph.agents.get(line.id)
+        known = self.graph.sessions[line.session]
+        is_agent = line.kind in ("agent", "service")
+        return Conversation(
+            line.id,
+            line.kind,
+            line.session,
+            known.project,
+            known.title if line.id == line.session else line.summary or line.label,
+            turns_of(told, is_agent=is_agent),
+            responses.finished(),
+            tuple(file.path for file in self.graph.files),
+            is_active=line.is_active,
+            parent=line.parent,
+            attachment=line.attachment,
+            label=line.label,
+            agent=line.agent,
+            call=link.call if link else None,
+            started=line.started,
+            ended=line.ended,
+        )
+
+    def _items(self, line: DagLine, responses: Responses) -> Iterator[Item]:
+        """Yields all that stands on a line, in reading order."""
+        loose, leaving = dict(self._loose.get(line.id, {})), self._leaving.get(line.id, {})
+        yield from self._aside(loose.pop(None, ()), responses)
+        yield from leaving.get(None, ())
+        for uuid in line.nodes:
+            yield from self._of_node(uuid, responses)
+            yield from self._folded(line, uuid, responses)
+            yield from self._aside(loose.pop(uuid, ()), responses)
+            yield from leaving.get(uuid, ())
+        for left in loose.values():
+            yield from self._aside(left, responses)
+
+    def _of_node(self, uuid: str, responses: Responses) -> list[Item]:
+        node = self.graph.nodes[uuid]
+        record = self.record_at(node.place)
+        if record is None:
+            gone = "the record is no longer where it was"
+            return [Noted(uuid=uuid, file=node.file, line=node.line, kind="gone", text=gone)]
+        return items_of(record, responses, node.file)
+
+    def _folded(self, line: DagLine, uuid: str, responses: Responses) -> list[Folded]:
+        """Returns what is folded under a record, what is folded under that before it."""
+        found: list[Folded] = []
+        waiting = [uuid]
+        while waiting:
+            under = waiting.pop()
+            members = line.folded.get(under, ())
+            if members:
+                items = [item for one in members for item in self._of_node(one, responses)]
+                fold = self.graph.folds[members[0]]
+                first = items[0]
+                found.append(
+                    Folded(
+                        uuid=first.uuid,
+                        file=first.file,
+                        line=first.line,
+                        time=first.time,
+                        reason=fold.reason,
+                        under=under,
+                        items=tuple(paired(items, self._source, self._calls.__contains__)),
+                    )
+                )
+                waiting += [one for one in members if one in line.folded]
+        return found[::-1]
+
+    def _aside(self, loose: Sequence[Loose], responses: Responses) -> Iterator[Item]:
+        """Yields lines outside the chain."""
+        for one in loose:
+            record = self.record_at(one.place)
+            if record is None:
+                continue
+            place = {
+                "file": one.place.file,
+                "line": one.place.line,
+                "time": record.timestamp,
+            }
+            if isinstance(record, QueueOperation):
+                yield queue_item(record, place, self._prompts)
+            else:
+                yield from (replace(i, **place) for i in items_of(record, responses))
+
+    def _with_agents(self, items: Iterable[Item]) -> list[Item]:
+        """Returns the items, calls with the conversations that they sent out."""
+        return [
+            replace(item, agents=self._sent.get((item.uuid, item.call), ()))
+            if isinstance(item, Called)
+            else item
+            for item in items
+        ]
+
+    def _source(self, uuid: str) -> str | None:
+        node = self.graph.nodes.get(uuid)
+        return node.source if node else None
+
+    @cached_property
+    def _calls(self) -> frozenset[str]:
+        """Every call of the graph."""
+        return frozenset(call.id for node in self.graph.nodes.values() for call in node.calls)
+
+    @cached_property
+    def _sent(self) -> dict[tuple[str | None, str], tuple[str, ...]]:
+        """The agents that each call sent out, those of workflows too."""
+        found: dict[tuple[str | None, str], tuple[str, ...]] = {}
+        for link in self.graph.agents.values():
+            if link.call and link.node:
+                key = (link.node, link.call)
+                found[key] = (*found.get(key, ()), link.line)
+        for run in self.graph.workflows.values():
+            for call in self.graph.nodes[run.node].calls[:1] if run.node else ():
+                begun = (run.node, call.id)
+                found[begun] = tuple(dict.fromkeys((*found.get(begun, ()), *run.agents)))
+        return found
+
+    @cached_property
+    def _loose(self) -> dict[str, dict[str | None, list[Loose]]]:
+        """The lines outside the chain, by the DAG-line and the record that they follow."""
+        found: dict[str, dict[str | None, list[Loose]]] = {}
+        for one in self.graph.loose:
+            name = one.line or self.graph.files[one.place.file].session or ""
+            found.setdefault(name, {}).setdefault(one.after, []).append(one)
+        return found
+
+    @cached_property
+    def _leaving(self) -> dict[str, dict[str | None, list[Left]]]:
+        """The conversations that leave each line, by the record that they leave from."""
+        found: dict[str, dict[str | None, list[Left]]] = {}
+        for line in self.graph.lines.values():
+            if line.parent and line.kind in SPOKEN:
+                at = unfolded(self.graph, line.attachment)
+                left = Left(
+                    time=line.started,
+                    to=line.id,
+                    kind=line.kind,
+                    label=line.label,
+                    is_active=line.is_active,
+                )
+                found.setdefault(line.parent, {}).setdefault(at, []).append(left)
+        return found
+
+    @cached_property
+    def _prompts(self) -> set[str]:
+        """The words of everything that was told on a line, so that the queue's are known."""
+        found: set[str] = set()
+        for node in self.graph.nodes.values():
+            if node.preview is None and not node.is_human_prompt:
+                continue
+            record = self.record_at(node.place)
+            for item in items_of(record, Responses()) if record else ():
+                if isinstance(item, Told):
+                    found.add(squeezed(item.text))
+        return found

@@ -1,0 +1,197 @@
+"""What holds for every conversation, and how agents, branches and loose lines stand in it."""
+
+from collections import Counter
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from plait import Archive
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Conversation,
+    Conversations,
+    Folded,
+    Item,
+    Left,
+    Told,
+)
+from plait.conversation.pair import story
+from plait.graph import SessionGraph, build
+from tests.conversation.sketched import talk, tell, uuids_in
+from tests.graph.generated import archives, conversations, sources
+
+quick = settings(max_examples=120, deadline=None, derandomize=True)
+thorough = settings(
+    max_examples=4000, deadline=None, suppress_health_check=list(HealthCheck), derandomize=False
+)
+
+
+def check_nothing_is_lost(graph: SessionGraph, told: Conversations) -> None:
+    assert set(graph.lines) <= set(told.by_line)
+    for name, line in graph.lines.items():
+        stands = Counter(uuids_in(told.by_line[name].items()))
+        folded = [uuid for held in line.folded.values() for uuid in held]
+        assert stands == Counter([*line.nodes, *folded])
+
+
+def check_every_loose_line_stands_once(graph: SessionGraph, told: Conversations) -> None:
+    stands = Counter(
+        (item.file, item.line)
+        for conversation in told.by_line.values()
+        for item in conversation.items()
+        if item.uuid is None and not isinstance(item, Left)
+    )
+    assert set(stands) == {(one.place.file, one.place.line) for one in graph.loose}
+
+
+def check_pairs(conversation: Conversation) -> None:
+    """Each result stands with its call or by itself, at any selection of items."""
+    items = list(conversation.items())
+    answers = {item.uuid for item in items if isinstance(item, Answered)}
+    calls = [item for item in items if isinstance(item, Called)]
+    assert all(call.answered_by in answers for call in calls if call.answered_by)
+    shown = list(story(items))
+    together = sum(placed.has_result for placed in shown)
+    apart = sum(isinstance(placed.item, Answered) for placed in shown)
+    assert together + apart == sum(isinstance(item, Answered) for item in items)
+
+
+def check_turns(conversation: Conversation) -> None:
+    numbers = [turn.number for turn in conversation.turns]
+    assert numbers == sorted(set(numbers))
+    for turn in conversation.turns:
+        assert (turn.opener is None) == (turn.number == 0)
+        assert turn.opener is None or turn.items[0] is turn.opener
+    counted = [number for turn in conversation.turns for number in turn.responses]
+    assert set(counted) == set(range(len(conversation.responses)))
+
+
+def check(graph: SessionGraph, told: Conversations) -> None:
+    check_nothing_is_lost(graph, told)
+    check_every_loose_line_stands_once(graph, told)
+    for conversation in told.by_line.values():
+        check_pairs(conversation)
+        check_turns(conversation)
+    msgspec.json.encode(told)
+
+
+@quick
+@given(archives)
+def test_whatever_the_records_nothing_is_lost(archive: dict[str, list[dict[str, Any]]]) -> None:
+    given_sources = sources(archive)
+    graph = build(given_sources)
+    if graph.sessions:
+        check(graph, tell(graph, given_sources))
+
+
+@quick
+@given(conversations)
+def test_in_one_session_nothing_is_lost(archive: dict[str, list[dict[str, Any]]]) -> None:
+    given_sources = sources(archive)
+    graph = build(given_sources)
+    check(graph, tell(graph, given_sources))
+
+
+@pytest.mark.long
+@thorough
+@given(archives)
+def test_whatever_the_records_nothing_is_lost_thoroughly(
+    archive: dict[str, list[dict[str, Any]]],
+) -> None:
+    given_sources = sources(archive)
+    graph = build(given_sources)
+    if graph.sessions:
+        check(graph, tell(graph, given_sources))
+
+
+def check_archive(root: Path) -> Counter[str]:
+    archive = Archive([root])
+    found: Counter[str] = Counter()
+    for session in archive.sessions:
+        told = archive.conversations(session)
+        check(archive.graph(session), told)
+        for conversation in told.by_line.values():
+            found.update(map(kind_of, conversation.items()))
+    return found
+
+
+def kind_of(item: Item) -> str:
+    return item.kind if isinstance(item, Told) else type(item).__name__
+
+
+def test_nothing_of_the_gallery_is_lost(gallery: Path) -> None:
+    found = check_archive(gallery)
+    assert {"prompt", "queued", "command", "notice", "teammate", "summary"} <= set(found)
+
+
+def test_nothing_of_real_logs_is_lost(shared: Path) -> None:
+    found = check_archive(shared / "corpus") + check_archive(shared / "produced")
+    assert found["Called"] > 3000
+    assert found["empty"] < 10
+    strays = found["Answered"]
+    assert strays >= found["Called"] - 20
+
+
+def test_an_agent_stands_at_the_call_that_sent_it_out() -> None:
+    found = talk(
+        dedent("""\
+            U1 "look into it"
+            A1< Task(prompt="Read it all", description="Read", subagent_type="Explore") as sent
+            R1< of sent "done"
+            A2< "It is done."
+            agent reader of sent type=Explore
+            U9 "Read it all"
+            A9< Read(file_path="/home/dev/a.py") as read
+            R9< of read
+            A8< "done"
+        """)
+    )
+    call = next(item for item in found.main.items() if isinstance(item, Called))
+    (name,) = call.agents
+    agent = found.all.by_line[name]
+    assert (agent.kind, agent.call) == ("agent", call.call)
+    assert found.turns(agent) == "1 prompt: U9=prompt A9=Read:ok(R9) R9=own A8=said"
+
+
+def test_a_branch_is_seen_where_it_leaves() -> None:
+    found = talk("U1 A1< U2< A2< U3<A1 A3<")
+    assert found.picture.splitlines()[0] == "1 prompt: U1=prompt A1=said →branch"
+    (left,) = (item for item in found.main.items() if isinstance(item, Left))
+    branch = found.all.by_line[left.to]
+    assert (branch.is_active, left.is_active) == (False, False)
+    assert found.turns(branch) == "1 prompt: U2=prompt A2=said"
+
+
+def test_a_prompt_that_only_the_queue_holds_is_read() -> None:
+    # checklist: F42
+    found = talk(
+        dedent("""\
+            U1 "go"
+            enqueue "and the tests"
+            enqueue "go"
+            A1< "ok"
+        """)
+    )
+    queued = [item for item in found.main.items() if isinstance(item, Told)]
+    assert [(one.kind, one.text, one.is_only_queued) for one in queued] == [
+        ("prompt", "go", False),
+        ("queued", "and the tests", True),
+    ]
+
+
+def test_a_session_of_loose_lines_alone_is_a_conversation_without_turns() -> None:
+    found = talk('enqueue "never sent"\nmode "normal"')
+    assert found.main.turns[0].number == 0
+    assert [kind_of(item) for item in found.main.items()] == ["queued", "Noted"]
+
+
+def test_a_retracted_prompt_keeps_its_words() -> None:
+    found = talk("U1 A1< U2<A1 U3<A1 A3<")
+    (fold,) = (item for item in found.main.items() if isinstance(item, Folded))
+    assert fold.reason == "retracted"
+    assert isinstance(fold.items[0], Told)

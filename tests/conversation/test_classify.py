@@ -1,0 +1,213 @@
+"""User entries to what they are: one row a kind, in all the forms that clients write."""
+
+from typing import Any
+
+import pytest
+
+from plait.conversation.classify import local_command, queued_of, told_of
+from plait.conversation.model import Told
+from plait.record import Attachment, System, record_of
+from plait.record.encode import encode
+
+COMMAND = "<command-name>/review</command-name>\n<command-message>review</command-message>\n"
+NOTICE = (
+    "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n"
+    "<summary>Agent finished</summary>\n<result>All well</result>\n</task-notification>"
+)
+PICTURE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
+
+
+def user(content: Any, **fields: Any) -> Told:
+    line = {"type": "user", "uuid": "u", "message": {"role": "user", "content": content}, **fields}
+    return told_of(record_of(encode(line)), uuid="u")
+
+
+# what the row is about, the content, more fields of the line, what is expected of it
+TABLE: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
+    ("a prompt as a string", "hello", {}, {"kind": "prompt", "text": "hello", "is_typed": True}),
+    (
+        "a prompt as blocks",
+        [{"type": "text", "text": "hello"}],
+        {},
+        {"kind": "prompt", "text": "hello", "is_typed": True},
+    ),
+    (
+        "an agent's prompt is typed by nobody",
+        "look around",
+        {"isSidechain": True},
+        {"kind": "prompt", "is_typed": False},
+    ),
+    (
+        "a command with arguments",
+        COMMAND + "<command-args>the parser</command-args>",
+        {},
+        {"kind": "command", "name": "/review", "arguments": "the parser"},
+    ),
+    (
+        "a command whose message stands first",
+        "<command-message>init is analyzing</command-message>\n<command-name>init</command-name>",
+        {},
+        {"kind": "command", "name": "/init", "arguments": None, "text": "/init"},
+    ),
+    (
+        "the output of a command",
+        "<local-command-stdout>Set model to opus</local-command-stdout>",
+        {},
+        {"kind": "command-output", "text": "Set model to opus"},
+    ),
+    (
+        "the error of a command",
+        "<local-command-stderr>no such command</local-command-stderr>",
+        {},
+        {"kind": "command-output", "text": "", "errors": "no such command"},
+    ),
+    (
+        "a shell line",
+        "<bash-input>git status</bash-input>",
+        {},
+        {"kind": "bash", "text": "git status", "is_typed": True},
+    ),
+    (
+        "what a shell line printed",
+        "<bash-stdout>clean</bash-stdout><bash-stderr>warned</bash-stderr>",
+        {},
+        {"kind": "bash-output", "text": "clean", "errors": "warned"},
+    ),
+    (
+        "a skill that a call took up",
+        [
+            {
+                "type": "text",
+                "text": "Base directory for this skill: /home/dev/skills/tidy\n\n# Tidy",
+            }
+        ],
+        {"isMeta": True, "sourceToolUseID": "toolu_1"},
+        {"kind": "skill", "name": "tidy"},
+    ),
+    (
+        "an interruption",
+        [{"type": "text", "text": "[Request interrupted by user for tool use]"}],
+        {},
+        {"kind": "interruption"},
+    ),
+    (
+        "the summary of a compaction",
+        "This session is being continued…",
+        {"isCompactSummary": True, "isVisibleInTranscriptOnly": True},
+        {"kind": "summary"},
+    ),
+    (
+        "the notice of a task",
+        NOTICE,
+        {"origin": {"kind": "task-notification"}},
+        {"kind": "notice", "name": "b1", "status": "completed", "output": "All well"},
+    ),
+    ("the notice of an older client", NOTICE, {}, {"kind": "notice", "text": "Agent finished"}),
+    (
+        "the message of a teammate",
+        '<teammate-message teammate_id="alice" color="blue">\nDone.\n</teammate-message>',
+        {},
+        {"kind": "teammate", "name": "alice", "text": "Done."},
+    ),
+    (
+        "several messages of teammates in one",
+        '<teammate-message teammate_id="a">1</teammate-message>'
+        '<teammate-message teammate_id="b">2</teammate-message>',
+        {},
+        {"kind": "teammate", "name": "a, b", "text": "1\n\n2"},
+    ),
+    ("another session", "go on", {"origin": {"kind": "peer"}}, {"kind": "peer", "name": "peer"}),
+    (
+        "what the editor shows, with words after it",
+        "<ide_opened_file>The user opened a.py</ide_opened_file>\nfix it",
+        {},
+        {"kind": "prompt", "text": "fix it", "context": "The user opened a.py"},
+    ),
+    (
+        "what the editor shows, alone",
+        "<ide_opened_file>The user opened a.py</ide_opened_file>",
+        {},
+        {"kind": "ide", "text": "The user opened a.py"},
+    ),
+    ("a picture alone", [PICTURE], {}, {"kind": "prompt", "text": "", "is_typed": True}),
+    (
+        "a document that a tool read",
+        [{"type": "document", "source": {"type": "text", "data": "words"}}],
+        {"isMeta": True},
+        {"kind": "document"},
+    ),
+    (
+        "the caveat before commands",
+        "<local-command-caveat>Caveat: …</local-command-caveat>",
+        {"isMeta": True},
+        {"kind": "meta", "name": "caveat"},
+    ),
+    (
+        "what a stop hook wants",
+        "Stop hook feedback:\n[run the tests]",
+        {"isMeta": True},
+        {"kind": "hook", "name": "Stop"},
+    ),
+    (
+        "what a hook adds to a prompt",
+        "<user-prompt-submit-hook>be kind</user-prompt-submit-hook>",
+        {},
+        {"kind": "hook", "text": "be kind", "name": "user-prompt-submit-hook"},
+    ),
+    (
+        "a reminder",
+        "<system-reminder>\nbe brief\n</system-reminder>",
+        {"isMeta": True},
+        {"kind": "reminder", "text": "be brief"},
+    ),
+    ("other words of the client", "Continue.", {"isMeta": True}, {"kind": "meta"}),
+    ("nothing at all", [], {}, {"kind": "empty", "text": ""}),
+    ("a content that is no content", 7, {}, {"kind": "prompt", "text": ""}),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "expected"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE]
+)
+def test_what_stands_in_the_users_place(
+    content: Any, fields: dict[str, Any], expected: dict[str, Any]
+) -> None:
+    # checklist: S25, S26, S30
+    told = user(content, **fields)
+    assert {name: getattr(told, name) for name in expected} == expected
+
+
+def test_pictures_keep_their_data() -> None:
+    told = user([{"type": "text", "text": "see"}, PICTURE])
+    assert [(one.kind, one.media_type, one.size) for one in told.enclosures] == [
+        ("image", "image/png", 3)
+    ]
+    assert told.enclosures[0].value["data"] == "AAAA"
+
+
+def test_a_command_in_a_system_record_is_the_same_command() -> None:
+    text = COMMAND + "<local-command-stdout>fine</local-command-stdout>"
+    line = {"type": "system", "subtype": "local_command", "uuid": "s", "content": text}
+    record = record_of(encode(line))
+    assert isinstance(record, System)
+    told = local_command(record, uuid="s")
+    assert told is not None
+    assert (told.kind, told.name, told.output) == ("command", "/review", "fine")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind", "text"),
+    [
+        ("and the tests", "queued", "and the tests"),
+        ([{"type": "text", "text": "see"}, PICTURE], "queued", "see"),
+        (NOTICE, "notice", "Agent finished"),
+        ("<bash-input>ls</bash-input>", "bash", "ls"),
+        (None, "queued", ""),
+    ],
+)
+def test_what_waited_for_the_model(prompt: Any, kind: str, text: str) -> None:
+    attachment = {"type": "queued_command", "prompt": prompt, "commandMode": "prompt"}
+    record = record_of(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
+    assert isinstance(record, Attachment)
+    told = queued_of(record, uuid="q")
+    assert (told.kind, told.text) == (kind, text)
