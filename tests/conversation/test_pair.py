@@ -116,8 +116,10 @@ def test_a_result_that_hangs_on_another_branch_stands_with_its_call() -> None:
 
 
 def test_a_result_whose_call_stands_in_another_conversation_is_foreign() -> None:
-    stray = {"type": "tool_result", "tool_use_id": "$(call reader:read)", "content": "words"}
+    stray = {"type": "tool_result", "tool_use_id": "toolu_read", "content": "words"}
     content = json.dumps({"message": {"role": "user", "content": [stray]}})
+    use = {"type": "tool_use", "id": "toolu_read", "name": "Read", "input": {}}
+    call = json.dumps({"message": {"role": "assistant", "id": "m9", "content": [use]}})
     found = talk(
         dedent(f"""\
             U1 "go"
@@ -127,7 +129,7 @@ def test_a_result_whose_call_stands_in_another_conversation_is_foreign() -> None
             A2< "ok"
             agent reader of sent
             U9 "Read it"
-            A9< Read(file_path="/home/dev/a.py") as read
+            A9< "" {call}
         """)
     )
     assert "U2=foreign" in found.picture

@@ -100,7 +100,8 @@ def of_user(record: Record, place: dict[str, Any]) -> Iterator[Item]:
         yield told_of(record, **place)
         return
     blocks = record.message.content if record.message else ()
-    detail = record.fields.get("toolUseResult")
+    spoken = record.spoken
+    detail = spoken.tool_use_result if spoken else record.fields.get("toolUseResult")
     for block in blocks:
         if isinstance(block, ToolResult):
             result = result_of(record, block, detail)

@@ -8,6 +8,7 @@ last among equals.
 from dataclasses import dataclass, field
 
 from plait.conversation.model import Response
+from plait.conversation.tokens import supersedes
 from plait.record import Assistant, Record, Usage
 
 SYNTHETIC = "<synthetic>"
@@ -33,8 +34,9 @@ class Draft:
             self.uuids.append(record.uuid)
         self.ended = max(filter(None, (self.ended, record.timestamp)), default=None)
         self.is_error = self.is_error or record.is_api_error_message
-        if isinstance(record, Assistant) and record.cost_usd is not None:
-            self.cost = record.cost_usd
+        said = record.spoken or (record if isinstance(record, Assistant) else None)
+        if said and said.cost_usd is not None:
+            self.cost = said.cost_usd
         if message is None:
             return
         self.model = self.model or message.model
@@ -44,6 +46,7 @@ class Draft:
     def response(self) -> Response:
         """Returns the response as it stands."""
         first = self.first
+        said = first.spoken or (first if isinstance(first, Assistant) else None)
         return Response(
             first.message_id,
             first.request_id,
@@ -56,7 +59,7 @@ class Draft:
             is_synthetic=self.model == SYNTHETIC,
             is_error=self.is_error,
             logged_cost=self.cost,
-            effort=first.effort if isinstance(first, Assistant) else None,
+            effort=said.effort if said else None,
         )
 
 
@@ -91,4 +94,4 @@ def fuller(known: Usage | None, other: Usage | None) -> Usage | None:
     """Returns the figures with the most output tokens, the later among equals."""
     if known is None or other is None:
         return other or known
-    return known if known.output_tokens > other.output_tokens else other
+    return other if supersedes(other, known) else known

@@ -31,7 +31,7 @@ def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any
         enclosures_of(one for one in blocks if not isinstance(one, Text)),
         detail,
         persisted_of(text, detail),
-        feedback_of(record, text),
+        feedback_of(record, text) if is_error else None,
         exit_code_of(text, detail),
     )
 
@@ -39,7 +39,7 @@ def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any
 def outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Outcome:
     """Returns how a call went."""
     view = detail if isinstance(detail, Mapping) else {}
-    if is_denied(record) or (is_error and text.startswith(REJECTED)):
+    if is_error and (text.startswith(REJECTED) or is_denied(record)):
         return "rejected"
     if view.get("interrupted") is True or text.startswith("[Request interrupted"):
         return "interrupted"

@@ -5,35 +5,36 @@ Blocks of unknown kinds, and known ones of a wrong form, stay as they were in
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
-from msgspec import Struct
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
 from plait.record.convert import fitting, lenient
 
 
-class Text(Struct, frozen=True):
+class Text(Struct, frozen=True, tag="text"):
     """Words of the user or the model."""
 
     text: str
     citations: list[Any] | None = None
 
 
-class Thinking(Struct, frozen=True):
+class Thinking(Struct, frozen=True, tag="thinking"):
     """The model's reasoning; newer versions often keep the signature alone."""
 
     thinking: str
     signature: str | None = None
 
 
-class RedactedThinking(Struct, frozen=True):
+class RedactedThinking(Struct, frozen=True, tag="redacted_thinking"):
     """Reasoning that the API returned encrypted."""
 
     data: str
 
 
-class ToolUse(Struct, frozen=True):
+class ToolUse(Struct, frozen=True, tag="tool_use"):
     """A call of a tool."""
 
     id: str
@@ -42,7 +43,7 @@ class ToolUse(Struct, frozen=True):
     caller: Any = None
 
 
-class ServerToolUse(Struct, frozen=True):
+class ServerToolUse(Struct, frozen=True, tag="server_tool_use"):
     """A call of a tool that ran on the provider's side."""
 
     id: str
@@ -50,7 +51,7 @@ class ServerToolUse(Struct, frozen=True):
     input: Any = None
 
 
-class ToolResult(Struct, frozen=True):
+class ToolResult(Struct, frozen=True, tag="tool_result"):
     """The answer to a call: a string, or blocks."""
 
     tool_use_id: str
@@ -58,33 +59,33 @@ class ToolResult(Struct, frozen=True):
     is_error: bool | None = None
 
 
-class ToolReference(Struct, frozen=True):
+class ToolReference(Struct, frozen=True, tag="tool_reference"):
     """A tool that a tool search found."""
 
     tool_name: str
 
 
-class Image(Struct, frozen=True):
+class Image(Struct, frozen=True, tag="image"):
     """A picture, mostly as base64 data."""
 
     source: dict[str, Any]
 
 
-class Document(Struct, frozen=True):
+class Document(Struct, frozen=True, tag="document"):
     """A file handed to the model."""
 
     source: dict[str, Any]
     title: str | None = None
 
 
-class Fallback(Struct, frozen=True, rename={"from_": "from"}):
+class Fallback(Struct, frozen=True, rename={"from_": "from"}, tag="fallback"):
     """The change to another model in mid-response."""
 
     from_: dict[str, Any]
     to: dict[str, Any]
 
 
-class AdvisorToolResult(Struct, frozen=True):
+class AdvisorToolResult(Struct, frozen=True, tag="advisor_tool_result"):
     """The answer of a model that was asked for advice."""
 
     tool_use_id: str
@@ -98,7 +99,7 @@ class UnknownBlock(Struct, frozen=True):
     value: Any
 
 
-Block: TypeAlias = (
+KnownBlock: TypeAlias = (
     Text
     | Thinking
     | RedactedThinking
@@ -110,21 +111,11 @@ Block: TypeAlias = (
     | Document
     | Fallback
     | AdvisorToolResult
-    | UnknownBlock
 )
+Block: TypeAlias = KnownBlock | UnknownBlock
 
 BLOCKS: dict[str, type[Struct]] = {
-    "text": Text,
-    "thinking": Thinking,
-    "redacted_thinking": RedactedThinking,
-    "tool_use": ToolUse,
-    "server_tool_use": ServerToolUse,
-    "tool_result": ToolResult,
-    "tool_reference": ToolReference,
-    "image": Image,
-    "document": Document,
-    "fallback": Fallback,
-    "advisor_tool_result": AdvisorToolResult,
+    str(kind.__struct_config__.tag): kind for kind in get_args(KnownBlock)
 }
 
 
@@ -184,6 +175,56 @@ class Message(MessageFacts, frozen=True):
     def text(self) -> str:
         """The words of its text blocks, a line break between two."""
         return "\n".join(block.text for block in self.content if isinstance(block, Text))
+
+
+class WireMessage(MessageFacts, frozen=True):
+    """A message of the expected form, as it is decoded straight from a line."""
+
+    content: str | tuple[KnownBlock, ...] | None | UnsetType = UNSET
+    usage: Usage | None = None
+
+
+class WireLine(Struct, frozen=True, rename={"tool_use_result": "toolUseResult"}):
+    """A line with a message of the expected form, and what is read together with it."""
+
+    message: WireMessage
+    tool_use_result: Any = None
+    effort: Any = None
+    costUSD: Any = None  # noqa: N815  as it is written
+
+
+class Spoken(Struct, frozen=True):
+    """A message with what the client wrote beside it."""
+
+    message: Message
+    tool_use_result: Any
+    effort: str | None
+    cost_usd: float | None
+
+
+_line = msgspec.json.Decoder(WireLine).decode
+
+
+def spoken_of(raw: bytes) -> Spoken | None:
+    """Returns the message of a line in one typed pass, None where its form is not as expected."""
+    try:
+        line = _line(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    wire = line.message
+    if isinstance(wire.content, UnsetType):
+        return None
+    content = (Text(wire.content),) if isinstance(wire.content, str) else wire.content or ()
+    facts = {name: getattr(wire, name) for name in FACTS}
+    return Spoken(
+        Message(**facts, content=content, usage=wire.usage),
+        line.tool_use_result,
+        line.effort if isinstance(line.effort, str) else None,
+        line.costUSD if isinstance(line.costUSD, float | int) else None,
+    )
+
+
+FACTS = MessageFacts.__struct_fields__
 
 
 def message_of(value: Mapping[str, Any]) -> Message:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 from plait.record.convert import part
 from plait.record.decode import envelope_of, object_of
 from plait.record.encode import encode
-from plait.record.message import Message, message_of
+from plait.record.message import Message, Spoken, message_of, spoken_of
 from plait.record.model import BlockHead, Envelope, ForkedFrom
 from plait.record.time import moment
 
@@ -22,9 +22,10 @@ class Record:
     """
 
     __match_args__: ClassVar[tuple[str, ...]] = ()
-    __slots__ = ("_fields", "_message", "envelope", "line", "offset", "raw")
+    __slots__ = ("_fields", "_message", "_spoken", "envelope", "line", "offset", "raw")
     _fields: dict[str, Any]
     _message: Message | None
+    _spoken: Spoken | None
 
     def __init__(self, envelope: Envelope, raw: bytes, line: int = 0, offset: int = 0) -> None:
         self.envelope = envelope
@@ -177,7 +178,18 @@ class Record:
             self._message = self._decoded_message()
             return self._message
 
+    @property
+    def spoken(self) -> Spoken | None:
+        """The message with what stands beside it, None where its form is not as expected."""
+        try:
+            return self._spoken
+        except AttributeError:  # not asked for yet
+            self._spoken = spoken_of(self.raw)
+            return self._spoken
+
     def _decoded_message(self) -> Message | None:
+        if self.spoken:
+            return self.spoken.message
         value = self.fields.get("message")
         if isinstance(value, Mapping):
             # format: some writers nest the message and leave the content outside it

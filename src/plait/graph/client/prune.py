@@ -18,6 +18,7 @@ from plait.record import Record
 
 Dropped: TypeAlias = dict[int, Reason]
 
+SILENT = frozenset({"text", "thinking", "redacted_thinking"})
 GONE = frozenset({"companion_intro"})
 """Kinds of attachments that the client once wrote and now drops."""
 
@@ -41,9 +42,16 @@ def shapeless(records: list[Record], chain: list[int]) -> Dropped:
             kind = record.envelope.attachment.type if record.envelope.attachment else None
             if not kind or kind in GONE:
                 found[number] = Reason.NO_MESSAGE
-        elif record.type != "system" and block_heads(record) and not content_blocks(record):
+        elif record.type != "system" and block_heads(record) and not has_blocks(record):
             found[number] = Reason.EMPTY
     return found
+
+
+def has_blocks(record: Record) -> bool:
+    """Whether an entry has a block that can be used; only odd ones need a second look."""
+    if any(head.type and head.type != "text" for head in block_heads(record)):
+        return True
+    return record.spoken is not None or bool(content_blocks(record))
 
 
 def unanswered(records: list[Record], chain: list[int]) -> Dropped:
@@ -123,4 +131,8 @@ def empty_answers(records: list[Record], chain: list[int]) -> Dropped:
 
 def says_something(record: Record) -> bool:
     """Whether an answer has more than thoughts and white space."""
+    if any(head.type and head.type not in SILENT for head in block_heads(record)):
+        return True
+    if record.spoken:
+        return bool(record.spoken.message.text.strip())
     return any(not is_blank(block) and not is_thinking(block) for block in content_blocks(record))

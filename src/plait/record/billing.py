@@ -1,0 +1,192 @@
+"""Lines of a log to what they say of money: who answered, when, and what it took.
+
+Almost every line takes one typed pass that skips all texts. What does not fit that pass is
+read as any record is, and its figures are taken as a person would read them: `"100"` and
+`100.0` are a hundred. A whole record on a broken line was paid for, so it counts too.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from plait.errors import SourceError
+from plait.line import Line
+from plait.line.views import views
+from plait.record.convert import fitting, lenient
+from plait.record.decode import NotAnObject, object_of
+from plait.record.model import ForkedFrom
+from plait.record.recover import recover
+
+ASSISTANT = "assistant"
+COST_STATE = "cost-state"
+LONG = 1024
+"""Shorter lines are decoded sooner than looked at."""
+EDGE = 400
+TYPE = b',"type":"'
+ANSWER = b'assistant"'
+
+
+class CacheFigures(Struct, frozen=True, gc=False):
+    """Tokens written to the cache, by how long it keeps them."""
+
+    ephemeral_5m_input_tokens: int | None = None
+    ephemeral_1h_input_tokens: int | None = None
+
+
+class ToolFigures(Struct, frozen=True, gc=False):
+    """Uses of the provider's own tools."""
+
+    web_search_requests: int | None = None
+    web_fetch_requests: int | None = None
+
+
+class Figures(Struct, frozen=True, gc=False):
+    """The part of a response's usage that is paid for."""
+
+    input_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    output_tokens: int | None = None
+    server_tool_use: ToolFigures | None = None
+    service_tier: str | None = None
+    cache_creation: CacheFigures | None = None
+    inference_geo: str | None = None
+    speed: str | None = None
+
+
+class BilledMessage(Struct, frozen=True, gc=False):
+    """What a message says of itself and of what it took."""
+
+    model: str | None = None
+    id: str | None = None
+    role: str | None = None
+    usage: Figures | None = None
+
+
+class Bill(Struct, frozen=True, gc=False, rename="camel"):
+    """What one line says of money, and by which ids it is known."""
+
+    agent_id: str | None = None
+    is_sidechain: bool | None = None
+    message: BilledMessage | None = None
+    request_id: str | None = None
+    type: str | None = None
+    uuid: str | None = None
+    timestamp: str | int | float | None = None
+    cost_usd: float | None = field(default=None, name="costUSD")
+    session_id: str | None = None
+    forked_from: ForkedFrom | None = None
+    role: str | None = None
+    total_cost_usd: float | None = field(default=None, name="totalCostUSD")
+
+    @property
+    def kind(self) -> str | None:
+        """The type, else the role of its message, else its own."""
+        return self.type or (self.message and self.message.role) or self.role
+
+    @property
+    def figures(self) -> Figures | None:
+        """What a response took; None for every other line."""
+        if self.message is None or self.message.usage is None or self.kind != ASSISTANT:
+            return None
+        return self.message.usage
+
+
+_decode = msgspec.json.Decoder(Bill).decode
+MISFITS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
+def bills(path: Path) -> Iterator[tuple[int, Bill]]:
+    """Yields the lines of a file that tell of money, with their numbers; none if it has gone."""
+    try:
+        for number, view in enumerate(views(path), 1):
+            if len(view) > LONG and is_plainly_other(bytes(view[:EDGE]), bytes(view[-EDGE:])):
+                continue
+            try:
+                bill = _decode(view)
+            except MISFITS:
+                for bill in odd_bills(bytes(view), number):
+                    yield number, bill
+            else:
+                if (bill.message and bill.figures) or bill.type == COST_STATE:
+                    yield number, bill
+    except SourceError:
+        return
+
+
+def is_plainly_other(head: bytes, tail: bytes) -> bool:
+    """Tells by the ends of a long line that it holds no answer, which alone is ever billed.
+
+    A quote inside a string is escaped, so what reads `,"type":"` is a key; with no bracket
+    before it but the first, it is the line's own. An answer that was glued on shows at the
+    end. Tool results, the most of every log, need no more than this look.
+    """
+    at = head.find(TYPE, 0, EDGE - len(ANSWER))
+    if at < 0 or head.startswith(ANSWER, at + len(TYPE)) or TYPE + ANSWER in tail:
+        return False
+    return head.find(b"{", 1, at) < 0 and head.find(b"[", 1, at) < 0
+
+
+def odd_bills(data: bytes, number: int) -> Iterator[Bill]:
+    """Yields what a line tells of money that is not written as the client writes it."""
+    try:
+        found = [object_of(data)]
+    except NotAnObject:
+        whole = recover(Line(number, 0, data, True)) if data.strip() else ()
+        found = [one.fields for one in whole if one.is_whole]
+    for value in found:
+        bill = bill_of(value)
+        if bill.figures is not None or bill.type == COST_STATE:
+            yield bill
+
+
+def bill_of(value: Mapping[str, Any]) -> Bill:
+    """Returns what an object tells of money, as far as it can be understood."""
+    message = value.get("message")
+    usage = message.get("usage") if isinstance(message, Mapping) else None
+    plain = {key: one for key, one in value.items() if key != "message"}
+    for key in ("costUSD", "totalCostUSD"):
+        plain[key] = amount(value.get(key))
+    if isinstance(message, Mapping):
+        plain["message"] = {
+            "model": fitting(message.get("model"), str),
+            "id": fitting(message.get("id"), str),
+            "role": fitting(message.get("role"), str),
+            "usage": figures_of(usage) if isinstance(usage, Mapping) else None,
+        }
+    return lenient(plain, Bill)
+
+
+def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns usage with every number understood, and nothing else in it."""
+    found: dict[str, Any] = {}
+    for known in msgspec.structs.fields(Figures):
+        value = usage.get(known.name)
+        if known.name.endswith("_tokens"):
+            found[known.name] = whole(value)
+        elif known.name in ("server_tool_use", "cache_creation"):
+            inner = value if isinstance(value, Mapping) else {}
+            found[known.name] = {key: whole(one) for key, one in inner.items()} if inner else None
+        else:
+            found[known.name] = fitting(value, str)
+    return found
+
+
+def whole(value: object) -> int | None:
+    """Returns the whole number that a value means; None where it means none."""
+    number = amount(value)
+    return int(number) if number is not None else None
+
+
+def amount(value: object) -> float | None:
+    """Returns the number that a value means, written as a number or as text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+        return value if isinstance(value, int) else number if abs(number) < 1e18 else None
+    except (ValueError, OverflowError):
+        return None
