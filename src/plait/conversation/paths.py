@@ -1,0 +1,118 @@
+"""Conversations that leave one another to the one that a path reads, from its root to its end.
+
+s    1 2 3 ─ 5 6        the path that ends on s@4 reads 1 2 3 4
+s@4      ╰── 4
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from plait.conversation.model import (
+    Called,
+    Conversation,
+    Folded,
+    Item,
+    Left,
+    Response,
+    Said,
+    Shown,
+    Thought,
+    Turn,
+)
+from plait.conversation.times import timed
+from plait.graph.paths import SPOKEN
+
+ConversationOf: TypeAlias = Callable[[str], Conversation | None]
+"""Gives the conversation of a DAG-line, None where it was not read."""
+
+
+def path_to(end: Conversation, conversation_of: ConversationOf) -> Conversation:
+    """Returns a conversation with all that it goes on from, as one."""
+    way = [end]
+    while above := parent_of(way[-1], conversation_of):
+        way.append(above)
+    if len(way) == 1:
+        return end
+    parts = [(above, turns_before(above, below.id)) for above, below in pairwise(way[::-1])]
+    return joined([*parts, (end, end.turns)], end)
+
+
+def parent_of(line: Conversation, conversation_of: ConversationOf) -> Conversation | None:
+    """Returns the conversation that another leaves, None for one with a root of its own."""
+    above = conversation_of(line.parent) if line.parent and line.kind in SPOKEN else None
+    is_left = above is not None and above.kind in SPOKEN and leaves(above, line.id)
+    return above if is_left else None
+
+
+def leaves(above: Conversation, below: str) -> bool:
+    """Tells whether one conversation leaves another somewhere after its beginning."""
+    before = 0
+    for item in above.items():
+        if isinstance(item, Left):
+            if item.to == below:
+                return before > 0
+        elif item.uuid:
+            before += 1
+    return False
+
+
+def turns_before(above: Conversation, below: str) -> tuple[Turn, ...]:
+    """Returns the turns up to the place where another conversation leaves, the last one cut."""
+    found: list[Turn] = []
+    for turn in above.turns:
+        for place, item in enumerate(turn.items):
+            if isinstance(item, Left) and item.to == below:
+                return (*found, replace(turn, items=turn.items[: place + 1]))
+        found.append(turn)
+    return tuple(found)
+
+
+def joined(parts: Sequence[tuple[Conversation, Sequence[Turn]]], end: Conversation) -> Conversation:
+    """Returns stretches of conversations as one, turns and responses numbered through."""
+    turns: list[Turn] = []
+    responses: list[Response] = []
+    for conversation, stretch in parts:
+        for turn in (shifted(turn, len(responses)) for turn in stretch):
+            if turn.number == 0 and turns:
+                turns[-1] = merged(turns[-1], turn)
+            else:
+                turns.append(turn)
+        responses.extend(conversation.responses)
+    first = turns[0].number if turns else 0
+    numbered = (replace(turn, number=first + place) for place, turn in enumerate(turns))
+    return replace(end, turns=timed(numbered), responses=tuple(responses))
+
+
+def shifted(turn: Turn, by: int) -> Turn:
+    """Returns a turn whose responses stand further along."""
+    if not by:
+        return turn
+    items = moved_items(turn.items, by)
+    opener = items[0] if turn.opener else None
+    return replace(
+        turn,
+        opener=opener,
+        items=items,
+        responses=tuple(number + by for number in turn.responses),
+    )
+
+
+def moved_items(items: Iterable[Item], by: int) -> tuple[Item, ...]:
+    """Returns items whose responses stand further along, those in folds too."""
+    return tuple(
+        replace(item, items=moved_items(item.items, by))
+        if isinstance(item, Folded)
+        else replace(item, response=item.response + by)
+        if isinstance(item, Said | Thought | Called | Shown)
+        else item
+        for item in items
+    )
+
+
+def merged(turn: Turn, more: Turn) -> Turn:
+    """Returns a turn with what another adds to it."""
+    responses = tuple(dict.fromkeys((*turn.responses, *more.responses)))
+    return replace(turn, items=(*turn.items, *more.items), responses=responses)

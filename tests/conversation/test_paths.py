@@ -1,0 +1,54 @@
+"""Conversations that leave one another, read as one from root to end."""
+
+from plait.conversation.model import Conversation, Said
+from plait.conversation.paths import path_to
+from plait.graph.paths import paths, uuids
+from tests.conversation.sketched import Talk, talk, uuids_in
+
+REWIND = "U1 A1< U2< A2< U3<A1 A3< U4<A3 A4< U5<A3 A5<"
+
+
+def ways(found: Talk) -> list[Conversation]:
+    lines = found.all.by_line
+    return [path_to(lines[path.line], lines.get) for path in paths(found.graph)]
+
+
+def test_a_path_reads_from_the_root_to_its_end() -> None:
+    found = talk(REWIND)
+    assert [found.turns(way).splitlines() for way in ways(found)] == [
+        ["1 prompt: U1=prompt A1=said →branch", "2 prompt: U2=prompt A2=said"],
+        [
+            "1 prompt: U1=prompt A1=said →branch",
+            "2 prompt: U3=prompt A3=said →branch",
+            "3 prompt: U4=prompt A4=said",
+        ],
+        [
+            "1 prompt: U1=prompt A1=said →branch",
+            "2 prompt: U3=prompt A3=said →branch",
+            "3 prompt: U5=prompt A5=said",
+        ],
+    ]
+
+
+def test_a_path_has_the_records_that_the_graph_gives_it() -> None:
+    found = talk(REWIND)
+    for way, path in zip(ways(found), paths(found.graph), strict=True):
+        assert list(uuids_in(way.items())) == list(uuids(found.graph, path))
+
+
+def test_the_responses_of_a_path_are_its_own() -> None:
+    found = talk(REWIND)
+    for way in ways(found):
+        said = [item for item in way.items() if isinstance(item, Said)]
+        assert [way.responses[item.response].uuids for item in said] == [
+            (item.uuid,) for item in said
+        ]
+
+
+def test_a_session_carried_on_in_a_second_file_is_read_as_one() -> None:
+    found = talk('U1 "go"\nA1< "ok"\nfile second\ncopy main\nU2< "more"\nA2< "done"\n')
+    (way,) = ways(found)
+    assert found.turns(way).splitlines() == [
+        "1 prompt: U1=prompt A1=said →trunk",
+        "2 prompt: U2=prompt A2=said",
+    ]
