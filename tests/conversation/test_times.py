@@ -62,3 +62,15 @@ def test_times_that_are_missing_or_step_back_give_no_nonsense() -> None:
     assert (turn.started, turn.duration_ms, turn.duration_by) == (None, None, None)
     (turn,) = turns('U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:00Z "done"\n')
     assert turn.duration_ms == 0
+
+
+def test_what_a_compaction_wrote_anew_does_not_stretch_an_old_turn() -> None:
+    first, _ = turns(
+        """\
+        U1@2026-11-02T09:00:00Z "go"
+        A1<@2026-11-02T14:00:00Z "done"
+        U2<@2026-11-02T09:05:00Z "more"
+        A2<@2026-11-02T09:05:10Z "done"
+        """
+    )
+    assert first.duration_ms == 0

@@ -142,6 +142,8 @@ class Called(Spot, frozen=True, kw_only=True, tag="called"):
     answered_by: str | None = None
     """The record that holds the result."""
     answered_at: str | None = None
+    answered_in: tuple[int, int] | None = None
+    """The file and the line of that record."""
     agents: tuple[str, ...] = ()
     """The conversations that it sent out."""
     is_server_side: bool = False

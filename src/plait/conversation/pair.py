@@ -93,6 +93,7 @@ def with_result(item: Item, answer: Answered) -> Item:
         result=answer.result,
         answered_by=answer.uuid,
         answered_at=answer.time,
+        answered_in=(answer.file, answer.line),
     )
 
 

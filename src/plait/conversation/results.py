@@ -45,7 +45,8 @@ def outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Out
         return "interrupted"
     if is_error or (isinstance(detail, str) and detail.startswith("Error: ")):
         return "failed"
-    if view.get("status") in RUNNING or view.get("isAsync") is True:
+    status = view.get("status")
+    if (isinstance(status, str) and status in RUNNING) or view.get("isAsync") is True:
         return "launched"
     return "launched" if view.get("backgroundTaskId") else "ok"
 

@@ -1,6 +1,6 @@
 """Turns to how long they took, how long they waited, and for whom."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -13,21 +13,31 @@ QUESTIONS = frozenset({"AskUserQuestion", "ExitPlanMode", "exit_plan_mode"})
 
 def timed(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     """Returns the turns with their times."""
+    given = list(turns)
     found: list[Turn] = []
     before: str | None = None
-    for turn in turns:
-        timely = with_times(turn, before)
+    for place, turn in enumerate(given):
+        timely = with_times(turn, before, next_prompt(given[place + 1 : place + 2]))
         found.append(timely)
         before = timely.ended or before
     return tuple(found)
 
 
-def with_times(turn: Turn, before: str | None) -> Turn:
-    """Returns a turn with its times; the client's own figure is believed where it gives one."""
-    stamps = list(stamps_of(turn.items))
+def next_prompt(turns: Sequence[Turn]) -> str | None:
+    """Returns when the next prompt with a time was typed."""
+    return turns[0].opener.time if turns and turns[0].opener else None
+
+
+def with_times(turn: Turn, before: str | None, after: str | None) -> Turn:
+    """Returns a turn with its times; the client's own figure is believed where it gives one.
+
+    A compaction writes the records that it keeps anew, with its own time: what is later than
+    the next prompt says nothing of this turn.
+    """
+    stamps = [stamp for stamp in stamps_of(turn.items) if after is None or stamp <= after]
     opened = turn.opener.time if turn.opener else None
     started = opened or min(stamps, default=None)
-    ended = max(stamps, default=None)
+    ended = max(stamps, default=opened)
     told = client_duration(turn.items)
     duration = between(started, ended) if told is None else told
     return replace(

@@ -7,10 +7,10 @@ read as any record is, and its figures are taken as a person would read them: `"
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from plait.errors import SourceError
 from plait.line import Line
@@ -22,34 +22,39 @@ from plait.record.recover import recover
 
 ASSISTANT = "assistant"
 COST_STATE = "cost-state"
-LONG = 1024
+LONG = 2000
 """Shorter lines are decoded sooner than looked at."""
+MOST = 10**15
+"""No response takes more of anything; what says so is not believed."""
 EDGE = 400
 TYPE = b',"type":"'
 ANSWER = b'assistant"'
 
 
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)] | None
+
+
 class CacheFigures(Struct, frozen=True, gc=False):
     """Tokens written to the cache, by how long it keeps them."""
 
-    ephemeral_5m_input_tokens: int | None = None
-    ephemeral_1h_input_tokens: int | None = None
+    ephemeral_5m_input_tokens: Count = None
+    ephemeral_1h_input_tokens: Count = None
 
 
 class ToolFigures(Struct, frozen=True, gc=False):
     """Uses of the provider's own tools."""
 
-    web_search_requests: int | None = None
-    web_fetch_requests: int | None = None
+    web_search_requests: Count = None
+    web_fetch_requests: Count = None
 
 
 class Figures(Struct, frozen=True, gc=False):
     """The part of a response's usage that is paid for."""
 
-    input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    output_tokens: int | None = None
+    input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    output_tokens: Count = None
     server_tool_use: ToolFigures | None = None
     service_tier: str | None = None
     cache_creation: CacheFigures | None = None
@@ -102,32 +107,35 @@ MISFITS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 def bills(path: Path) -> Iterator[tuple[int, Bill]]:
     """Yields the lines of a file that tell of money, with their numbers; none if it has gone."""
     try:
-        for number, view in enumerate(views(path), 1):
-            if len(view) > LONG and is_plainly_other(bytes(view[:EDGE]), bytes(view[-EDGE:])):
-                continue
+        for number, view in views(path, is_plainly_other, LONG):
             try:
                 bill = _decode(view)
             except MISFITS:
                 for bill in odd_bills(bytes(view), number):
                     yield number, bill
             else:
-                if (bill.message and bill.figures) or bill.type == COST_STATE:
+                message = bill.message
+                if message is None or message.usage is None:
+                    if bill.type == COST_STATE:
+                        yield number, bill
+                elif bill.type == ASSISTANT or bill.kind == ASSISTANT:
                     yield number, bill
     except SourceError:
         return
 
 
-def is_plainly_other(head: bytes, tail: bytes) -> bool:
+def is_plainly_other(buffer: bytearray, start: int, stop: int) -> bool:
     """Tells by the ends of a long line that it holds no answer, which alone is ever billed.
 
     A quote inside a string is escaped, so what reads `,"type":"` is a key; with no bracket
     before it but the first, it is the line's own. An answer that was glued on shows at the
     end. Tool results, the most of every log, need no more than this look.
     """
-    at = head.find(TYPE, 0, EDGE - len(ANSWER))
-    if at < 0 or head.startswith(ANSWER, at + len(TYPE)) or TYPE + ANSWER in tail:
+    at = buffer.find(TYPE, start, start + EDGE)
+    if at < 0 or buffer.find(b"{", start + 1, at) > 0 or buffer.find(b"[", start + 1, at) > 0:
         return False
-    return head.find(b"{", 1, at) < 0 and head.find(b"[", 1, at) < 0
+    is_answer = buffer.startswith(ANSWER, at + len(TYPE))
+    return not is_answer and buffer.find(TYPE + ANSWER, stop - EDGE, stop) < 0
 
 
 def odd_bills(data: bytes, number: int) -> Iterator[Bill]:
@@ -178,7 +186,7 @@ def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
 def whole(value: object) -> int | None:
     """Returns the whole number that a value means; None where it means none."""
     number = amount(value)
-    return int(number) if number is not None else None
+    return int(number) if number is not None and number >= 0 else None
 
 
 def amount(value: object) -> float | None:
@@ -186,7 +194,7 @@ def amount(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
-        number = float(value)
-        return value if isinstance(value, int) else number if abs(number) < 1e18 else None
-    except (ValueError, OverflowError):
+        number = value if isinstance(value, int) else float(value)
+    except ValueError:
         return None
+    return number if -MOST <= number <= MOST else None

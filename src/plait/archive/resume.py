@@ -1,0 +1,215 @@
+"""A session to what continues it in Claude Code: where to stand, what to type, what to mind.
+
+A session stays in the project folder of the directory it began in, even where it moved to
+another since. Newer versions of Claude Code find it from anywhere by its id, older ones only
+from the directory that the folder is named after: so that one is chosen.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from shlex import join, quote
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.archive.graphs import context_of, graph_of
+from plait.archive.group import is_uuid
+from plait.archive.model import Session
+from plait.errors import UserError
+from plait.graph.client import Context, Reason
+from plait.graph.model import Node, SessionGraph
+from plait.line import slug_of
+from plait.record.read import read_if_there
+
+CLIENT = "claude"
+# Measured with 2.1.325; that older ones do not is what people report.
+FROM_ANYWHERE = "only newer versions find the session from elsewhere"
+BY_PATH = "only newer versions resume it, by its path"
+Code: TypeAlias = Literal[
+    "live", "no directory", "gone", "elsewhere", "moved", "renamed", "no config"
+]
+
+
+class ResumeWarning(Struct, frozen=True):
+    """Something to know before a session is resumed."""
+
+    code: Code
+    sentence: str
+
+
+class Back(Struct, frozen=True):
+    """The turn to go back to once the session is resumed."""
+
+    turn: int
+    turns: int
+    uuid: str
+    prompt: str | None
+    """Its first words; None where it has none, such as a picture."""
+    is_in_reach: bool
+    """False where the context begins after it: a compaction, or a fresh start."""
+
+
+class Resume(Struct, frozen=True):
+    """How a session goes on."""
+
+    session: str
+    why_not: str | None
+    """None where it can be resumed."""
+    directory: str | None
+    """Where to run the client; None where no record says."""
+    config: Path | None
+    """The configuration folder to name, None where it is the client's own default."""
+    warnings: tuple[ResumeWarning, ...] = ()
+    back: Back | None = None
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The client and its arguments."""
+        return (CLIENT, "--resume", self.session)
+
+    @property
+    def line(self) -> str:
+        """What to type in a shell, quoted."""
+        config = f"CLAUDE_CONFIG_DIR={quote(str(self.config))} " if self.config else ""
+        place = f"cd {quote(self.directory)} && " if self.directory else ""
+        return f"{place}{config}{join(self.command)}"
+
+    def warning(self, *codes: Code) -> ResumeWarning | None:
+        """Returns the first warning of these kinds."""
+        return next((one for one in self.warnings if one.code in codes), None)
+
+
+def resume_of(
+    session: Session, *, default: Path, is_live: bool = False, turn: int | None = None
+) -> Resume:
+    """Returns how a session goes on, where the client's own folder is the default one.
+
+    With a turn, also what leads back to it.
+    """
+    held = directories_of(session)
+    directory = directory_of(held, session.project)
+    config = other_config(session.config, default)
+    why_not = no_session(session)
+    context = None if why_not else context_of(session)
+    if context is None or not context.resumes:
+        return Resume(session.id, context.why_not if context else why_not, directory, config)
+    return Resume(
+        session=session.id,
+        why_not=None,
+        directory=directory,
+        config=config,
+        warnings=tuple(warnings(session, directory, held[-1:], is_live=is_live)),
+        back=back_to(session, context, turn) if turn is not None else None,
+    )
+
+
+def no_session(session: Session) -> str | None:
+    """Says why Claude Code cannot even look for a session."""
+    if session.file is None:
+        return "it has no file of its own, only its agents are left"
+    if not is_uuid(session.id):  # it might be read as an option
+        return f"'{session.id}' is no uuid, and Claude Code knows sessions by theirs"
+    return None
+
+
+def directories_of(session: Session) -> list[str]:
+    """Returns the directories that a session ran in, the last one last."""
+    found: dict[str, None] = {}
+    for record in read_if_there(session.file.path) if session.file else ():
+        cwd = record.cwd
+        if cwd and not record.is_sidechain and is_absolute(cwd):
+            found.pop(cwd, None)
+            found[cwd] = None
+    return list(found)
+
+
+def is_absolute(path: str) -> bool:
+    """Tells whether a path says where it begins, on any system."""
+    return PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
+
+
+def directory_of(held: list[str], project: str) -> str | None:
+    """Returns the directory that gave the project's folder its name, else the last one."""
+    named = [one for one in held if slug_of(one) == project]
+    return next(reversed(named or held), None)
+
+
+def other_config(config: Path | None, default: Path) -> Path | None:
+    """Returns the configuration folder where it is not the default one."""
+    if config is None or config.resolve() == default.resolve():
+        return None
+    return config.resolve()
+
+
+def warnings(
+    session: Session, directory: str | None, last: list[str], *, is_live: bool
+) -> Iterable[ResumeWarning]:
+    """Yields what to know before a session is resumed."""
+    if is_live:
+        yield ResumeWarning(
+            "live", "a client is running this session now: two would write to one file"
+        )
+    if directory is None:
+        yield ResumeWarning("no directory", "no record says in which directory it ran")
+    else:
+        yield from warnings_of_place(session, directory)
+    if last and last[0] != directory:
+        yield ResumeWarning(
+            "moved", f"it last worked in '{last[0]}', but '{directory}' named its folder"
+        )
+    if session.path.stem != session.id:
+        yield ResumeWarning(
+            "renamed",
+            f"its file is '{session.path.name}', not '{session.id}.jsonl': {BY_PATH}",
+        )
+    if session.config is None:
+        sentence = f"its file lies outside Claude Code's own folders: {BY_PATH}"
+        yield ResumeWarning("no config", sentence)
+
+
+def warnings_of_place(session: Session, directory: str) -> Iterable[ResumeWarning]:
+    """Yields what is wrong with the directory."""
+    is_there = is_folder(directory)
+    if not is_there:
+        sentence = f"'{directory}' is not here: {FROM_ANYWHERE}"
+        yield ResumeWarning("gone", sentence)
+    slug = slug_of(str(Path(directory).resolve()) if is_there else directory)
+    if slug != session.project:
+        yield ResumeWarning(
+            "elsewhere",
+            f"its project folder is '{session.project}', "
+            f"that of '{directory}' is '{slug}': {FROM_ANYWHERE}",
+        )
+
+
+def is_folder(directory: str) -> bool:
+    """Tells whether a directory is there; a name that no system can hold is not."""
+    try:
+        return Path(directory).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def back_to(session: Session, context: Context, turn: int) -> Back:
+    """Returns a turn of the active line by its number, from 1."""
+    graph = graph_of([session])
+    found = prompts(graph, session)
+    if not 1 <= turn <= len(found):
+        count = f"{len(found)} turn" + "s" * (len(found) != 1)
+        raise UserError(
+            f"there is no turn {turn}: the active line has {count}",
+            f"`plait log {session.id[:8]}` shows them",
+        )
+    node = found[turn - 1]
+    lost = {one.uuid for one in context.left_out if one.reason is Reason.BEFORE_COMPACTION}
+    is_in_reach = node.uuid in context.chain and node.uuid not in lost
+    return Back(turn, len(found), node.uuid, node.preview, is_in_reach)
+
+
+def prompts(graph: SessionGraph, session: Session) -> list[Node]:
+    """Returns the prompts of the active line, each of which begins a turn."""
+    known = graph.sessions.get(session.id)
+    if known is None or known.trunk is None:
+        return []
+    nodes = (graph.nodes[uuid] for uuid in graph.lines[known.trunk].nodes)
+    return [node for node in nodes if node.is_human_prompt]

@@ -1,0 +1,53 @@
+"""Sessions to figures, one session at a time: what is counted does not stay in memory."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, tzinfo
+
+from plait.archive.conversations import conversations
+from plait.archive.model import Session
+from plait.conversation.figures import Figures
+from plait.conversation.ownership import standard
+from plait.conversation.tally import Tally
+from plait.record.read import read_if_there
+
+UNKNOWN = "~"
+
+
+def stats_of(
+    sessions: Iterable[Session],
+    zone: tzinfo | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Figures:
+    """Returns what sessions come to, those of their branches and agents included.
+
+    A record that stands in several sessions counts once, for the one that began first.
+    Days and hours are those of the zone, of this machine where none is given.
+    """
+    return counted(in_order(sessions), Tally(zone, since, until))
+
+
+def counted(ordered: Iterable[Session], tally: Tally) -> Figures:
+    """Returns what sessions in order come to; each is read when its turn comes."""
+    for session in ordered:
+        tally.add(conversations(session))
+    return tally.figures()
+
+
+def in_order(sessions: Iterable[Session]) -> list[Session]:
+    """Returns sessions by when they began: of two that begin alike the one at rest first."""
+    return sorted(sessions, key=lambda one: (began(one), one.modified, one.id))
+
+
+def began(session: Session) -> str:
+    """Returns the first time in a session's file; what has none comes last."""
+    return next(stamps_of(session), UNKNOWN)
+
+
+def stamps_of(session: Session) -> Iterator[str]:
+    """Yields the times that a session's records give, as far as anybody reads on."""
+    for file in session.files:
+        for record in read_if_there(file.path):
+            stamp = standard(record.timestamp)
+            if stamp:
+                yield stamp

@@ -1,0 +1,156 @@
+"""`plait resume`: a session to the line that continues it in Claude Code, or to its run."""
+
+import os
+import shutil
+import sys
+from shlex import join, quote
+from typing import Any
+
+import click
+
+from plait.archive.resume import CLIENT, Back, Resume, resume_of
+from plait.cli.options import Request, global_options, json_option, session_argument
+from plait.cli.output import Output
+from plait.cli.page import print_heading
+from plait.cli.settings import claude_folder, expanded
+from plait.cli.text import clipped, safe
+from plait.errors import UserError
+
+
+@click.command("resume")
+@session_argument
+@click.option(
+    "--at", "turn", type=click.IntRange(min=1), metavar="TURN", help="Go back to this turn."
+)
+@click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing.")
+@click.option("--force", is_flag=True, help="Run even while another client does.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request, session: str, turn: int | None, is_run: bool, force: bool, as_json: bool
+) -> None:
+    """Print what continues SESSION in Claude Code, and what to mind.
+
+    Turns are the prompts of the active line, the first is 1.
+    """
+    if is_run and as_json:
+        raise UserError("say either `--run` or `--json`, not both")
+    found = request.archive.session(session, request.settings.directory)
+    resume = resume_of(
+        found,
+        default=expanded(claude_folder({}), {}),
+        is_live=found.id in request.archive.live,
+        turn=turn,
+    )
+    if is_run:
+        run(request.output, resume, force=force)
+    elif as_json:
+        request.output.json(as_object(resume))
+    else:
+        print_heading(request, found)
+        print_resume(request.output, resume)
+
+
+def as_object(resume: Resume) -> dict[str, Any]:
+    """Returns what continues a session as `--json` prints it."""
+    can = resume.why_not is None
+    return {
+        "session": resume.session,
+        "resumes": can,
+        "why_not": resume.why_not,
+        "directory": resume.directory,
+        "config": resume.config,
+        "command": resume.command if can else None,
+        "line": resume.line if can else None,
+        "warnings": resume.warnings,
+        "back": resume.back,
+    }
+
+
+def print_resume(output: Output, resume: Resume) -> None:
+    """Prints the line, then what to mind, then the way back to a turn."""
+    if resume.why_not is None:
+        print_line(output, resume.line)
+    else:
+        output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
+    sentences = [warning.sentence for warning in resume.warnings]
+    if resume.why_not is None and safe(resume.line) != resume.line:
+        sentences.append("the line holds what cannot be shown, and so copied: use `--run`")
+    print_warnings(output, sentences)
+    if resume.back:
+        print_back(output, resume.back)
+
+
+def print_line(output: Output, line: str) -> None:
+    """Prints a line in one piece, so that it can be copied."""
+    from rich.text import Text
+
+    output.console.print(Text(safe(line), style="bold green"), soft_wrap=True)
+
+
+def print_warnings(output: Output, sentences: list[str]) -> None:
+    """Prints sentences one below the other, each folded under its beginning."""
+    from rich.table import Table
+    from rich.text import Text
+
+    if not sentences:
+        return
+    grid = Table.grid("", "", padding=(0, 1, 0, 0))
+    for sentence in sentences:
+        grid.add_row(Text("warning:", style="bold yellow"), Text(safe(sentence)))
+    output.print("")
+    output.print(grid)
+
+
+def print_back(output: Output, back: Back) -> None:
+    """Prints the steps that lead back to a turn: Claude Code has no option for it."""
+    words = f"“{clipped(safe(back.prompt or '(no words)'), output.width - 14)}”"
+    output.print("")
+    if not back.is_in_reach:
+        output.print(f"Turn {back.turn} of {back.turns} is in the log, but not in the context:")
+        output.print(f"  {words}")
+        output.print("Claude Code begins after it, at a compaction or afresh, and cannot go back.")
+        return
+    output.print(f"Then, to go back to turn {back.turn} of {back.turns}:")
+    output.print("  1. press Esc twice, or type /rewind")
+    output.print(f"  2. choose {words}")
+    output.print("")
+    output.print("What followed that prompt stays in the log as a branch.", style="dim")
+    output.print("With --fork-session added to the line it goes on in a new session.", style="dim")
+
+
+def run(output: Output, resume: Resume, *, force: bool) -> None:
+    """Becomes Claude Code in the session's directory, or says why not."""
+    check(resume, force=force)
+    if shutil.which(CLIENT) is None:
+        raise UserError(f"'{CLIENT}' is not on the path", "without `--run` the line is printed")
+    for warning in resume.warnings:
+        output.note(f"warning: {warning.sentence}")
+    if resume.back:
+        print_back(output, resume.back)
+    sys.stdout.flush()
+    os.chdir(resume.directory or ".")
+    become(resume)
+
+
+def check(resume: Resume, *, force: bool) -> None:
+    """Refuses to run what cannot go well."""
+    if resume.why_not:
+        raise UserError(f"refusing to run: {resume.why_not}")
+    if gone := resume.warning("gone", "no directory"):
+        hints = [f"`{join(resume.command)}` may find it from anywhere"]
+        if resume.directory:
+            hints.insert(0, f"`mkdir -p {quote(resume.directory)}` makes it again")
+        raise UserError(f"refusing to run: {gone.sentence}", *hints)
+    live = resume.warning("live")
+    if live and not force:
+        raise UserError(f"refusing to run: {live.sentence}", "add `--force` to run it all the same")
+
+
+def become(resume: Resume) -> None:
+    """Replaces this process; no shell reads the arguments."""
+    words = list(resume.command)
+    if resume.config:
+        words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]
+    os.execvp(words[0], words)  # noqa: S606  the user asked for it

@@ -1,0 +1,172 @@
+"""A conversation to what changed around it: titles, modes, models, branches, directories, links."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.conversation.model import Called, Conversation, Item, Noted
+from plait.conversation.values import mapping, said
+from plait.conversation.walk import walk
+from plait.record import Record, User
+
+ChangeKind: TypeAlias = Literal[
+    "title",
+    "mode",  # of the client: normal, coordinator, …
+    "permissions",  # how much it may do without asking
+    "plan mode",  # on or off
+    "auto mode",  # on or off
+    "pull request",
+    "worktree",
+    "model",
+    "effort",
+    "directory",
+    "git branch",
+    "version",  # of the client
+]
+
+
+class Change(Struct, frozen=True):
+    """Something that is from here on not what it was."""
+
+    kind: ChangeKind
+    value: str
+    before: str | None = None
+    turn: int | None = None
+    """None where it was taken from records alone."""
+    time: str | None = None
+    uuid: str | None = None
+    by: str | None = None
+    """Who says so: the kind of line, or of the note."""
+
+
+class Fact(Struct, frozen=True):
+    """What a note says of one of these."""
+
+    kind: ChangeKind
+    value: str | None
+    by: str | None = None
+
+
+def changes_of(conversation: Conversation) -> tuple[Change, ...]:
+    """Returns what changed, in reading order: titles, modes, pull requests, worktrees, models.
+
+    Directories, git branches and versions stand on records and not in a conversation: see
+    `surroundings_of`.
+    """
+    changed = Changed()
+    for turn, item in with_responses(conversation):
+        for told in item.told:
+            changed.note(told, turn, item.time, item.uuid)
+    return tuple(changed.found)
+
+
+def surroundings_of(records: Iterable[Record]) -> tuple[Change, ...]:
+    """Returns where records say that the client stood, wherever that changed."""
+    changed = Changed()
+    for record in records:
+        envelope = record.envelope
+        for told in (
+            Fact("directory", envelope.cwd),
+            Fact("git branch", envelope.git_branch),
+            Fact("version", envelope.version),
+            Fact("permissions", permissions_of(record)),
+        ):
+            changed.note(told, None, record.timestamp, record.uuid)
+    return tuple(changed.found)
+
+
+def permissions_of(record: Record) -> str | None:
+    """Returns how much the client might do without asking when a prompt was sent."""
+    if isinstance(record, User) and b'"permissionMode"' in record.raw:
+        return record.permission_mode
+    return None
+
+
+class Changed:
+    """Keeps what is not what it was before."""
+
+    def __init__(self) -> None:
+        self.found: list[Change] = []
+        self._last: dict[str, str] = {}
+
+    def note(self, told: Fact, turn: int | None, time: str | None, uuid: str | None) -> None:
+        """Takes in one thing that was said."""
+        # titles by hand, by the model and by summaries stand side by side, written again and again
+        key = f"{told.kind} {told.by}" if told.kind == "title" else told.kind
+        value, before = told.value, self._last.get(key)
+        if value and value != before:
+            self._last[key] = value
+            self.found.append(Change(told.kind, value, before, turn, time, uuid, told.by))
+
+
+class Saying(Struct, frozen=True):
+    """What is said at one place."""
+
+    told: tuple[Fact, ...]
+    time: str | None
+    uuid: str | None
+
+
+def with_responses(conversation: Conversation) -> Iterator[tuple[int, Saying]]:
+    """Yields what items say, and which model answers where it begins to."""
+    begun: set[int] = set()
+    for turn, item in walk(conversation):
+        if isinstance(item, Noted):
+            yield turn, Saying(tuple(noted(item)), item.time, item.uuid)
+        elif isinstance(item, Called) and item.name == "EnterPlanMode" and item.outcome == "ok":
+            yield turn, Saying((Fact("plan mode", "on", item.name),), item.time, item.uuid)
+        number = response_of(item)
+        if number is not None and number not in begun:
+            begun.add(number)
+            answer = conversation.responses[number]
+            if not answer.is_synthetic:
+                told = (Fact("model", answer.model), Fact("effort", answer.effort))
+                yield turn, Saying(told, item.time, item.uuid)
+
+
+def response_of(item: Item) -> int | None:
+    """Returns the response that an item belongs to."""
+    return getattr(item, "response", None)
+
+
+def noted(note: Noted) -> Iterator[Fact]:
+    """Yields what a note says."""
+    value = mapping(note.value)
+    if note.kind == "attachment":
+        yield from ATTACHED.get(note.subtype or "", ())
+    elif note.kind == "system" and note.subtype == "custom_title":
+        value = mapping(value.get("systemPayload"))
+        yield Fact("title", said(value, "customTitle"), "custom-title")
+    elif note.kind in LINES:
+        kind, read = LINES[note.kind]
+        yield Fact(kind, read(value), note.kind)
+
+
+def worktree_in(value: Mapping[str, Any]) -> str:
+    """Returns the worktree that a line names, "none" where it was left."""
+    inner = mapping(value.get("worktreeSession"))
+    return said(inner, "worktreePath") or said(inner, "worktreeName") or "none"
+
+
+def field(name: str) -> Callable[[Mapping[str, Any]], str | None]:
+    """Returns what reads one field of a line."""
+    return lambda value: said(value, name)
+
+
+LINES: Mapping[str, tuple[ChangeKind, Callable[[Mapping[str, Any]], str | None]]] = {
+    "custom-title": ("title", field("customTitle")),
+    "ai-title": ("title", field("aiTitle")),
+    "summary": ("title", field("summary")),
+    "mode": ("mode", field("mode")),
+    "permission-mode": ("permissions", field("permissionMode")),
+    "pr-link": ("pull request", field("prUrl")),
+    "worktree-state": ("worktree", worktree_in),
+}
+ATTACHED: Mapping[str, tuple[Fact, ...]] = {
+    "plan_mode": (Fact("plan mode", "on", "plan_mode"),),
+    "plan_mode_reentry": (Fact("plan mode", "on", "plan_mode_reentry"),),
+    "plan_mode_exit": (Fact("plan mode", "off", "plan_mode_exit"),),
+    "auto_mode": (Fact("auto mode", "on", "auto_mode"),),
+    "auto_mode_exit": (Fact("auto mode", "off", "auto_mode_exit"),),
+}

@@ -1,0 +1,148 @@
+"""A response's tokens to dollars, by the prices of its day.
+
+Each response is priced by itself: a long one costs more a token, and a sum would look long.
+What no list has a price for is not priced at all, never at nothing: an unknown model, a
+service tier or a speed that the data does not cover.
+"""
+
+from collections.abc import MutableMapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from plait.conversation.cards import Card, PriceList, Rate, card_of
+from plait.conversation.tokens import Tokens
+
+if TYPE_CHECKING:
+    from plait.conversation.price_file import PriceFile
+
+MILLION, THOUSAND = 1_000_000, 1_000
+ELSEWHERE = {"us": 1.1}
+"""What keeping the work in a place adds to every token, by the provider's own list."""
+OWN_LISTS = frozenset({"anthropic"})
+CASES = {"batch": {"processing": "batch"}}
+
+
+class Unit(NamedTuple):
+    """Dollars for a million of each, and for a thousand searches."""
+
+    input: float
+    output: float
+    cache_write_5m: float
+    cache_write_1h: float
+    cache_read: float
+    web_searches: float
+    unknown: tuple[str, ...]
+    """What has no price."""
+
+    def cost(self, tokens: Tokens) -> float | None:
+        """Returns what tokens cost; None where one that was used has no price."""
+        if self.unknown and any(getattr(tokens, name) for name in self.unknown):
+            return None
+        paid = (
+            self.input * tokens.input
+            + self.output * tokens.output
+            + self.cache_write_5m * tokens.cache_write_5m
+            + self.cache_write_1h * tokens.cache_write_1h
+            + self.cache_read * tokens.cache_read
+        )
+        return paid / MILLION + self.web_searches * tokens.web_searches / THOUSAND
+
+
+class Prices:
+    """Prices responses; a user's own prices come before the embedded list."""
+
+    def __init__(
+        self,
+        own: "PriceFile | None" = None,
+        cards: MutableMapping[str, Card | None] | None = None,
+    ) -> None:
+        self.own = own
+        self.cards: MutableMapping[str, Card | None] = {} if cards is None else cards
+        """What is known of models by now, and of which ones there is nothing to know."""
+        self._units: dict[tuple[object, ...], list[tuple[int, Unit]]] = {}
+
+    def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
+        """Returns the dollars of one response, None where it cannot be priced."""
+        time = when or datetime.now(UTC)
+        key = (model, time.date(), tokens.tier, tokens.speed, tokens.geo)
+        units = self._units.get(key)
+        if units is None:
+            units, is_kept = self._steps(model, tokens, time)
+            if is_kept:
+                self._units[key] = units
+        total_input = tokens.total_input
+        for start, unit in units:
+            if total_input > start:
+                return unit.cost(tokens)
+        return None
+
+    def _steps(
+        self, model: str | None, tokens: Tokens, time: datetime
+    ) -> tuple[list[tuple[int, Unit]], bool]:
+        """Returns the units by the input they begin above, and whether they hold all day."""
+        if model is None:
+            return [], True
+        own = self.own.find(name_of(model, tokens)) if self.own else None
+        if own is not None:
+            return steps_of(own, 1.0), True
+        factor = 1.0 if tokens.geo is None else ELSEWHERE.get(tokens.geo)
+        card = self._card(model)
+        if card is None or factor is None or (factor != 1 and card.provider not in OWN_LISTS):
+            return [], True
+        listed = card.prices(time, case_of(tokens))
+        return steps_of(listed, factor) if listed else [], not card.is_by_hour
+
+    def _card(self, model: str) -> Card | None:
+        if model not in self.cards:
+            self.cards[model] = card_of(model)
+        return self.cards[model]
+
+
+def name_of(model: str | None, tokens: Tokens) -> str:
+    """Returns what a model is called where it has no price: with what is special of its use."""
+    special = [word for word in (tokens.tier, tokens.speed, tokens.geo) if word]
+    if tokens.geo in ELSEWHERE:
+        special.remove(tokens.geo or "")
+    return f"{model or 'unnamed'}{''.join(f' ({word})' for word in special)}"
+
+
+def case_of(tokens: Tokens) -> dict[str, str]:
+    """Returns the case that the price data knows a tier and a speed by."""
+    case: dict[str, str] = {}
+    if tokens.tier:
+        case |= CASES.get(tokens.tier, {"service_tier": tokens.tier})
+    if tokens.speed:
+        case |= {"service_tier": tokens.speed}
+    return case
+
+
+def steps_of(listed: PriceList, factor: float) -> list[tuple[int, Unit]]:
+    """Returns the units of a list, those of the longest responses first."""
+    starts = {start for rate in rates_of(listed) if rate for start, _ in rate.steps}
+    ordered = [*sorted(starts, reverse=True), -1]
+    return [(start, unit_at(listed, start + 1, factor)) for start in ordered]
+
+
+def rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
+    """Returns the rates of a list in the order of a unit, each by the nearest that is known.
+
+    What has no price of its own costs what the wider kind does: a write to the cache for an
+    hour as any write, and a cached token as a plain one.
+    """
+    write = listed.cache_write or listed.input
+    return (
+        listed.input,
+        listed.output,
+        listed.cache_write_5m or write,
+        listed.cache_write_1h or write,
+        listed.cache_read or listed.input,
+        listed.web_search,
+    )
+
+
+def unit_at(listed: PriceList, total_input: int, factor: float) -> Unit:
+    """Returns the unit for responses that read so many tokens."""
+    rates = rates_of(listed)
+    *paid, searches = [rate.at(total_input) if rate else 0.0 for rate in rates]
+    unknown = [name for name, rate in zip(Unit._fields, rates, strict=False) if rate is None]
+    return Unit._make([*[rate * factor for rate in paid], searches, tuple(unknown)])

@@ -1,0 +1,108 @@
+"""What a line says of its usage to the tokens that are paid for.
+
+All figures of a response come from one of its lines: the one with the most output, the last
+among equals. Older clients write growing numbers, and only the last line has the final ones.
+"""
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from plait.record.billing import Figures
+from plait.record.message import Usage
+
+PLAIN_TIERS = frozenset({None, "", "standard", "default"})
+PLAIN_SPEEDS = frozenset({None, "", "standard", "normal"})
+PLAIN_PLACES = frozenset({None, "", "global", "not_available"})
+
+Said: TypeAlias = Usage | Figures
+"""Usage as a record or a bill has it."""
+
+
+class Tokens(Struct, frozen=True, gc=False):
+    """What one response took; what is none of it is counted in another part."""
+
+    input: int = 0
+    """Neither written to the cache nor read from it."""
+    output: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+    cache_read: int = 0
+    web_searches: int = 0
+    web_fetches: int = 0
+    tier: str | None = None
+    """None for the ordinary one."""
+    speed: str | None = None
+    """None for the ordinary one."""
+    geo: str | None = None
+    """None where it may run anywhere."""
+
+    @property
+    def cache_write(self) -> int:
+        """All that was written to the cache."""
+        return self.cache_write_5m + self.cache_write_1h
+
+    @property
+    def total_input(self) -> int:
+        """All that the model read, cached or not."""
+        return self.input + self.cache_write_5m + self.cache_write_1h + self.cache_read
+
+    @property
+    def total(self) -> int:
+        """All tokens there are."""
+        return self.total_input + self.output
+
+    def __add__(self, other: "Tokens") -> "Tokens":
+        """Returns both together; what they do not share of tier, speed and place is dropped."""
+        return Tokens(
+            self.input + other.input,
+            self.output + other.output,
+            self.cache_write_5m + other.cache_write_5m,
+            self.cache_write_1h + other.cache_write_1h,
+            self.cache_read + other.cache_read,
+            self.web_searches + other.web_searches,
+            self.web_fetches + other.web_fetches,
+            self.tier if self.tier == other.tier else None,
+            self.speed if self.speed == other.speed else None,
+            self.geo if self.geo == other.geo else None,
+        )
+
+
+NOTHING = Tokens()
+
+
+def tokens_of(said: Said) -> Tokens:
+    """Returns the tokens that a line says a response took.
+
+    The hour's share of the cache is a part of all that was written; where a line gives only
+    the shares, their sum is what was written.
+    """
+    written, hour = count(said.cache_creation_input_tokens), 0
+    minutes = written
+    shares, tools = said.cache_creation, said.server_tool_use
+    if shares is not None:
+        hour = count(shares.ephemeral_1h_input_tokens)
+        minutes = max(written - hour, 0) if written else count(shares.ephemeral_5m_input_tokens)
+    tier, speed, geo = said.service_tier, said.speed, said.inference_geo
+    return Tokens(
+        count(said.input_tokens),
+        count(said.output_tokens),
+        minutes,
+        hour,
+        count(said.cache_read_input_tokens),
+        count(tools.web_search_requests) if tools else 0,
+        count(tools.web_fetch_requests) if tools else 0,
+        None if tier in PLAIN_TIERS else tier,
+        None if speed in PLAIN_SPEEDS else speed,
+        None if geo in PLAIN_PLACES else geo,
+    )
+
+
+def count(value: int | None) -> int:
+    """Returns a figure; one that is absent or below nothing is none."""
+    return value if value and value > 0 else 0
+
+
+def supersedes(newer: Said, older: Said) -> bool:
+    """Tells whether a later line of a response has its figures, rather than an earlier one."""
+    return (newer.output_tokens or 0) >= (older.output_tokens or 0)

@@ -1,0 +1,163 @@
+"""A conversation to its totals, alone or with all agents below it."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Protocol
+
+from msgspec import Struct
+
+from plait.conversation.model import Called, Conversation, Conversations, Response, Told
+from plait.conversation.prices import name_of
+from plait.conversation.tokens import NOTHING, Tokens, tokens_of
+from plait.conversation.walk import walk
+from plait.record.time import moment
+
+TYPED = frozenset({"prompt", "queued"})
+
+
+class Pricing(Protocol):
+    """Tells what a response costs."""
+
+    def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
+        """Returns the dollars of one response, None where it cannot be priced."""
+
+
+class Totals(Struct, frozen=True, kw_only=True):
+    """What a conversation, or several together, came to."""
+
+    conversations: int = 0
+    turns: int = 0
+    prompts: int = 0
+    """What a person typed, queued prompts too."""
+    responses: int = 0
+    """Of a model, each once; what the client makes in its place is none."""
+    calls: int = 0
+    failed: int = 0
+    rejected: int = 0
+    tokens: Tokens = NOTHING
+    cost_usd: float | None = None
+    """None where no prices were given; of what can be priced, else."""
+    unpriced: Mapping[str, int] = {}
+    """Responses without a price, by model."""
+    duration_ms: float = 0
+    working_ms: float = 0
+    asking_ms: float = 0
+    """How long the model waited for a person's answers."""
+    waiting_ms: float = 0
+    """How long the conversation waited for the next prompt."""
+    first: str | None = None
+    last: str | None = None
+
+
+def totals_of(conversation: Conversation, prices: Pricing | None = None) -> Totals:
+    """Returns the totals of a conversation alone."""
+    return totals_over([conversation], prices)
+
+
+def totals_below(conversations: Conversations, name: str, prices: Pricing | None = None) -> Totals:
+    """Returns the totals of a conversation with all agents that it sent out, and theirs."""
+    names = [name, *agents_below(conversations, name)]
+    return totals_over([conversations.by_line[one] for one in names], prices)
+
+
+def agents_below(conversations: Conversations, name: str) -> list[str]:
+    """Returns the agents that a conversation sent out, and those that they sent out."""
+    children: dict[str | None, list[str]] = {}
+    for conversation in conversations.by_line.values():
+        if conversation.kind in ("agent", "service"):
+            children.setdefault(conversation.parent, []).append(conversation.id)
+    found: dict[str, None] = {}
+    waiting = [name]
+    while waiting:
+        below = [one for one in children.get(waiting.pop(), ()) if one not in found]
+        found.update(dict.fromkeys(below))
+        waiting += below
+    found.pop(name, None)
+    return list(found)
+
+
+def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = None) -> Totals:
+    """Returns the totals of several conversations; a response that they share counts once."""
+    chosen = list(conversations)
+    turns = [turn for one in chosen for turn in one.turns if turn.number]
+    answers = list(distinct(response for one in chosen for response in one.responses))
+    counts = Counter(counted for one in chosen for counted in counted_in(one))
+    paid = [(answer, tokens_in(answer)) for answer in answers]
+    cost, unpriced = priced(paid, prices)
+    return Totals(
+        conversations=len(chosen),
+        turns=len(turns),
+        prompts=counts["prompt"],
+        responses=len(answers),
+        calls=counts["call"],
+        failed=counts["failed"],
+        rejected=counts["rejected"],
+        tokens=added(tokens for _, tokens in paid),
+        cost_usd=cost,
+        unpriced=unpriced,
+        duration_ms=sum(turn.duration_ms or 0 for turn in turns),
+        working_ms=sum(turn.working_ms or 0 for turn in turns),
+        asking_ms=sum(turn.asking_ms for turn in turns),
+        waiting_ms=sum(turn.waited_ms or 0 for turn in turns),
+        first=min((one.started for one in chosen if one.started), default=None),
+        last=max((one.ended for one in chosen if one.ended), default=None),
+    )
+
+
+def distinct(responses: Iterable[Response]) -> Iterator[Response]:
+    """Yields the responses of a model, each once, by the id that names it."""
+    known: set[str] = set()
+    for response in responses:
+        key = response_key(response)
+        if response.is_synthetic or key in known:
+            continue
+        if key:
+            known.add(key)
+        yield response
+
+
+def response_key(response: Response) -> str | None:
+    """Returns what a response is known by: its id, else its request, else its first record."""
+    return response.id or response.request or next(iter(response.uuids), None)
+
+
+def counted_in(conversation: Conversation) -> Iterator[str]:
+    """Yields a word for each thing that is counted."""
+    for _, item in walk(conversation):
+        if isinstance(item, Called) and not item.is_intermediate:
+            yield "call"
+            yield item.outcome
+        elif isinstance(item, Told) and item.is_typed and item.kind in TYPED:
+            yield "prompt"
+
+
+def tokens_in(response: Response) -> Tokens:
+    """Returns the tokens of a response, none where it does not say."""
+    return tokens_of(response.usage) if response.usage else NOTHING
+
+
+def added(tokens: Iterable[Tokens]) -> Tokens:
+    """Returns all tokens together."""
+    total = NOTHING
+    for one in tokens:
+        total += one
+    return total
+
+
+def priced(
+    paid: Iterable[tuple[Response, Tokens]], prices: Pricing | None
+) -> tuple[float | None, Mapping[str, int]]:
+    """Returns the dollars of what has a price, and the models of what has none."""
+    if prices is None:
+        return None, {}
+    total, unpriced = 0.0, Counter[str]()
+    for response, tokens in paid:
+        if response.usage is None:
+            continue
+        cost = prices.cost(response.model, tokens, moment(response.started))
+        if cost is None:
+            unpriced[name_of(response.model, tokens)] += 1
+        else:
+            total += cost
+    return total, dict(unpriced)

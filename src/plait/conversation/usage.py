@@ -1,0 +1,162 @@
+"""Bills of all files to responses, each counted once.
+
+A response is known by its message id, without one by its request, without either it is the
+record alone. A copy that a resume left in another file has the same id, so it is the same
+response, whatever its request is called there; a request that was tried again has an id of
+its own, and was paid for. What the client made up itself (`<synthetic>`) is no response.
+"""
+
+from collections.abc import Iterable, Iterator
+from datetime import MAXYEAR, MINYEAR, datetime
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from plait.conversation.tokens import Tokens, supersedes, tokens_of
+from plait.record.billing import COST_STATE, Bill, Figures
+from plait.record.time import moment
+
+SYNTHETIC = "<synthetic>"
+RunKind: TypeAlias = Literal["main", "agent", "service", "workflow"]
+Key: TypeAlias = str | tuple[int, int]
+Stamp: TypeAlias = str | int | float | None
+Rank: TypeAlias = tuple[bool, bool, bool, str, int]
+
+
+class Origin(Struct, frozen=True, gc=False):
+    """The file that bills are from, and whose it is."""
+
+    session: str
+    project: str
+    kind: RunKind = "main"
+    agent: str | None = None
+
+
+class Response(Struct, frozen=True, gc=False):
+    """One answer of a model, and what it took."""
+
+    model: str | None
+    time: datetime | None
+    """When its first line was written; None where no line says."""
+    tokens: Tokens
+    session: str
+    project: str
+    kind: RunKind
+    agent: str | None
+    file: int
+    """The one of its owner, by its number among all."""
+    uuid: str | None
+    """Of its line in that file."""
+    logged: float | None = None
+    """The dollars that the log itself says it cost."""
+
+
+class Draft:
+    """A response while its lines are still being met."""
+
+    __slots__ = ("bill", "figures", "file", "owner", "stamp")
+
+    def __init__(self, bill: Bill, figures: Figures, file: int) -> None:
+        self.bill = self.owner = bill
+        """The line that has its figures, and the one that says whose it is."""
+        self.figures, self.file = figures, file
+        self.stamp = bill.timestamp
+
+    def add(self, bill: Bill, figures: Figures) -> None:
+        """Takes in another line of the same response."""
+        if supersedes(figures, self.figures):
+            self.bill, self.figures = bill, figures
+        stamp = bill.timestamp
+        if self.stamp != stamp:
+            self.stamp = earlier(self.stamp, stamp)
+
+
+class Ledger:
+    """Takes the bills of one file after the other, and counts each response once."""
+
+    def __init__(self) -> None:
+        self.origins: list[Origin] = []
+        self.drafts: dict[Key, Draft] = {}
+        self.client_costs: dict[str, float] = {}
+        """What the client itself says that sessions have cost so far."""
+        self._starts: list[str] = []
+        """When the first response of each file was written."""
+
+    def add(self, origin: Origin, bills: Iterable[tuple[int, Bill]]) -> None:
+        """Takes in the bills of a file, with the numbers of their lines."""
+        file, drafts = len(self.origins), self.drafts
+        self.origins.append(origin)
+        self._starts.append("")
+        for line, bill in bills:
+            message = bill.message
+            if message is None or message.usage is None:
+                self._note(origin, bill)
+            elif message.model != SYNTHETIC:
+                if not self._starts[file]:
+                    self._starts[file] = f"{bill.timestamp}"
+                key = message.id or bill.request_id or bill.uuid or (file, line)
+                known = drafts.get(key)
+                if known is None:
+                    drafts[key] = Draft(bill, message.usage, file)
+                else:
+                    self._copy(known, bill, message.usage, file)
+
+    def _copy(self, known: Draft, bill: Bill, figures: Figures, file: int) -> None:
+        """Takes in another line of a response; the last of its owner's says where it stands."""
+        known.add(bill, figures)
+        if known.file == file or self._rank(bill, file) < self._rank(known.owner, known.file):
+            known.file, known.owner = file, bill
+
+    def _rank(self, bill: Bill, file: int) -> Rank:
+        """Returns what decides whose a response is that several files hold; the least owns."""
+        origin = self.origins[file]
+        return (
+            origin.kind != "main",
+            bill.forked_from is not None,
+            bill.session_id not in (None, origin.session),
+            self._starts[file],
+            file,
+        )
+
+    def _note(self, origin: Origin, bill: Bill) -> None:
+        if bill.type == COST_STATE and bill.total_cost_usd is not None:
+            self.client_costs[origin.session] = bill.total_cost_usd
+
+    def responses(self) -> Iterator[Response]:
+        """Yields what was counted, in the order in which it was met."""
+        for draft in self.drafts.values():
+            yield response_of(draft, self.origins[draft.file])
+
+
+def response_of(draft: Draft, origin: Origin) -> Response:
+    """Returns a response as its lines have it."""
+    bill, owner = draft.bill, draft.owner
+    is_side = origin.kind == "main" and owner.is_sidechain  # older versions: agents in the file
+    return Response(
+        bill.message.model if bill.message else None,
+        known_time(draft.stamp),
+        tokens_of(draft.figures),
+        origin.session,
+        origin.project,
+        "agent" if is_side else origin.kind,
+        origin.agent or owner.agent_id,
+        draft.file,
+        owner.uuid,
+        bill.cost_usd,
+    )
+
+
+def known_time(stamp: Stamp) -> datetime | None:
+    """Returns the moment of a timestamp; None at the ends of all time, where no zone reaches."""
+    time = moment(stamp)
+    return time if time and MINYEAR < time.year < MAXYEAR else None
+
+
+def earlier(one: Stamp, other: Stamp) -> Stamp:
+    """Returns the earlier of two times, or the one that is there."""
+    if isinstance(one, str) and isinstance(other, str) and len(one) == len(other):
+        return one if one < other else other
+    first, second = moment(one), moment(other)
+    if first is None or second is None:
+        return one if first else other
+    return one if first <= second else other

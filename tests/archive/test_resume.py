@@ -1,0 +1,180 @@
+"""A session to what continues it: where to stand, what to type, what to mind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait import Archive
+from plait.archive.resume import Resume, resume_of
+from plait.errors import UserError
+from plait.line import slug_of
+
+ID = "11111111-1111-4111-8111-111111111111"
+
+
+def entry(number: int, cwd: object, **fields: Any) -> dict[str, Any]:
+    return {
+        "parentUuid": f"u{number - 1}" if number else None,
+        "type": "user" if number % 2 == 0 else "assistant",
+        "message": {"role": "user" if number % 2 == 0 else "assistant", "content": f"say {number}"},
+        "uuid": f"u{number}",
+        "timestamp": f"2026-11-01T10:00:0{number}.000Z",
+        "sessionId": ID,
+        "cwd": cwd,
+        **fields,
+    }
+
+
+def held_in(
+    config: Path, project: str, *directories: object, name: str = ID, **fields: Any
+) -> Resume:
+    """Returns how a session goes on that ran in these directories, one entry each."""
+    file = config / "projects" / project / f"{name}.jsonl"
+    file.parent.mkdir(parents=True)
+    entries = [entry(number, cwd, **fields) for number, cwd in enumerate(directories)]
+    file.write_text("".join(json.dumps(one) + "\n" for one in entries))
+    return resume_of(Archive([config]).session_at(file), default=config)
+
+
+def codes(resume: Resume) -> list[str]:
+    return [warning.code for warning in resume.warnings]
+
+
+def test_it_goes_on_in_its_directory(tmp_path: Path) -> None:
+    shop = tmp_path / "my shop"
+    shop.mkdir()
+    found = held_in(tmp_path / "config", slug_of(str(shop)), str(shop), str(shop))
+    assert (found.why_not, found.directory, found.config) == (None, str(shop), None)
+    assert found.command == ("claude", "--resume", ID)
+    assert found.line == f"cd '{shop}' && claude --resume {ID}"
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("is_default", [True, False])
+def test_another_configuration_folder_is_named(tmp_path: Path, is_default: bool) -> None:
+    draw(f"file main cwd={tmp_path}\nU1\nA1<").write(tmp_path / "my config" / "projects")
+    (session,) = Archive([tmp_path / "my config"]).sessions
+    default = tmp_path / ("my config" if is_default else ".claude")
+    found = resume_of(session, default=default)
+    named = "" if is_default else f"CLAUDE_CONFIG_DIR='{tmp_path}/my config' "
+    assert found.line == f"cd {tmp_path} && {named}claude --resume {session.id}"
+
+
+@pytest.mark.parametrize(
+    ("what", "ran_in", "lies_in", "chosen", "expected"),
+    [
+        ("as usual", ["a"], "a", "a", []),
+        ("it moved on", ["a", "b"], "a", "a", ["moved"]),
+        ("it moved and came back", ["a", "b", "a"], "a", "a", []),
+        ("its folder is another's", ["a", "b"], "c", "b", ["elsewhere"]),
+        ("the directory is gone", ["gone"], "gone", "gone", ["gone"]),
+        ("gone, and its folder another's", ["gone"], "a", "gone", ["gone", "elsewhere"]),
+        ("the directory became a link", ["link"], "link", "link", ["elsewhere"]),
+    ],
+)
+def test_which_directory_is_chosen(
+    tmp_path: Path, what: str, ran_in: list[str], lies_in: str, chosen: str, expected: list[str]
+) -> None:
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    directories = [str(tmp_path / name) for name in ran_in]
+    found = held_in(tmp_path / "config", slug_of(str(tmp_path / lies_in)), *directories)
+    assert (found.directory, codes(found)) == (str(tmp_path / chosen), expected), what
+
+
+@pytest.mark.parametrize(
+    "cwd", [None, "", "-", "relative", 7, ["/a"]], ids=lambda value: repr(value)
+)
+def test_where_no_directory_is_known_none_is_named(tmp_path: Path, cwd: object) -> None:
+    found = held_in(tmp_path, "-a", cwd)
+    assert (found.directory, found.line) == (None, f"claude --resume {ID}")
+    assert codes(found) == ["no directory"]
+
+
+@pytest.mark.parametrize("cwd", ["/" + "x" * 5000, "/nul\0", "/\ud800", "C:\\Users\\me"])
+def test_a_directory_that_cannot_be_is_gone(tmp_path: Path, cwd: str) -> None:
+    found = held_in(tmp_path, slug_of(cwd), cwd)
+    assert (found.directory, codes(found)) == (cwd, ["gone"])
+
+
+def test_a_directory_cannot_smuggle_in_a_command(tmp_path: Path) -> None:
+    found = held_in(tmp_path, "-a", "/tmp/$(touch x)';touch y")
+    assert found.line.startswith("cd '/tmp/$(touch x)'\"'\"';touch y' && claude ")
+
+
+def test_a_live_session_and_a_stray_file_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "kept.jsonl"
+    file.write_text(json.dumps(entry(0, str(tmp_path))) + "\n")
+    session = Archive([tmp_path]).session_at(file)
+    found = resume_of(session, default=tmp_path, is_live=True)
+    assert codes(found) == ["live", "elsewhere", "renamed", "no config"]
+    assert found.warning("moved", "live") == found.warnings[0]
+    assert found.warning("moved") is None
+
+
+def test_what_claude_code_would_refuse_says_why(tmp_path: Path) -> None:
+    found = held_in(tmp_path, slug_of("/a"), "/a", isSidechain=True)
+    assert found.why_not
+    assert (found.warnings, found.back) == ((), None)
+
+
+def test_an_id_that_could_be_an_option_is_refused(tmp_path: Path) -> None:
+    found = held_in(tmp_path, "-a", "/a", name="kept", sessionId="--dangerous")
+    assert found.why_not == "'--dangerous' is no uuid, and Claude Code knows sessions by theirs"
+
+
+def test_agents_alone_cannot_be_resumed(tmp_path: Path) -> None:
+    agent = tmp_path / "projects" / "-a" / ID / "subagents" / "agent-a1.jsonl"
+    agent.parent.mkdir(parents=True)
+    agent.write_text(json.dumps(entry(0, "/a", isSidechain=True)) + "\n")
+    found = resume_of(Archive([tmp_path]).session(ID), default=tmp_path)
+    assert found.why_not == "it has no file of its own, only its agents are left"
+    assert (found.directory, found.warnings) == (None, ())
+
+
+TURNS = """
+file work cwd=/home/dev/shop
+U1 "What would a first version look like?"
+A1< "Two ways."
+U2< "Take LIKE"
+A2< "Done."
+U3<A1 "Use FTS5 instead"
+A3< "Done too."
+B1 boundary after A3 trigger=manual
+C1< "The story so far"
+U4< "Great"
+A4< "Thanks."
+"""
+
+
+@pytest.mark.parametrize(
+    ("turn", "prompt", "is_in_reach"),
+    [
+        (1, "What would a first version look like?", False),
+        (2, "Use FTS5 instead", False),
+        (3, "Great", True),
+    ],
+)
+def test_turns_are_the_prompts_of_the_active_line(
+    tmp_path: Path, turn: int, prompt: str, is_in_reach: bool
+) -> None:
+    draw(TURNS).write(tmp_path)
+    (session,) = Archive([tmp_path]).sessions
+    back = resume_of(session, default=tmp_path, turn=turn).back
+    assert back is not None
+    assert (back.turn, back.turns, back.prompt) == (turn, 3, prompt)
+    assert back.is_in_reach is is_in_reach
+
+
+@pytest.mark.parametrize("turn", [-1, 0, 4])
+def test_a_turn_that_is_not_there_is_an_error(tmp_path: Path, turn: int) -> None:
+    draw(TURNS).write(tmp_path)
+    (session,) = Archive([tmp_path]).sessions
+    with pytest.raises(UserError, match=f"no turn {turn}: the active line has 3 turns"):
+        resume_of(session, default=tmp_path, turn=turn)

@@ -1,0 +1,234 @@
+"""`plait resume`, end to end: what it prints, what it runs, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw
+from plait.cli.app import run
+
+SESSION = "44c6406c-0c3e-4e67-886a-f5022bdc707b"
+WORK = """
+file work cwd={cwd} start=2026-11-02T09:00:00Z
+ai-title "A search box"
+U1 "What would a first version look like?"
+A1< "Two ways."
+U2< "Take LIKE, it is in the database already and nobody will ever ask for anything more than that"
+A2< "Done."
+"""
+
+
+@pytest.fixture(autouse=True)
+def narrow_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives the command a narrow page."""
+    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 80)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """Returns a configuration folder with a session of a directory that is there."""
+    (tmp_path / "shop").mkdir()
+    return drawn(tmp_path, WORK.format(cwd=tmp_path / "shop"))
+
+
+def drawn(folder: Path, text: str) -> Path:
+    draw(text).write(folder / "config" / "projects")
+    return folder / "config"
+
+
+def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+    code = run([str(argument) for argument in arguments])
+    captured = capfd.readouterr()
+    assert (code, captured.err) == (0, "")
+    return captured.out
+
+
+def test_it_prints_the_line_in_one_piece(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    shop = config.parent / "shop"
+    lines = out(capfd, "resume", "search box", "--root", config).splitlines()
+    assert lines[0] == "A search box"
+    assert lines[-2:] == [
+        "",
+        f"cd {shop} && CLAUDE_CONFIG_DIR={config} claude --resume {SESSION}",
+    ]
+    assert len(lines[-1]) > 80
+
+
+def test_warnings_fold_under_their_beginning(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = drawn(tmp_path, WORK.format(cwd="/nowhere/at/all"))
+    text = out(capfd, "resume", "search box", "--root", config)
+    assert [line.rstrip() for line in text.splitlines()[5:]] == [
+        "warning: '/nowhere/at/all' is not here: only newer versions find the session",
+        "         from elsewhere",
+    ]
+
+
+def test_the_way_back_to_a_turn(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    text = out(capfd, "resume", SESSION, "--at", 2, "--root", config)
+    assert text.partition(f"{SESSION}\n\n")[2].splitlines() == [
+        "Then, to go back to turn 2 of 2:",
+        "  1. press Esc twice, or type /rewind",
+        "  2. choose “Take LIKE, it is in the database already and nobody will ever…”",
+        "",
+        "What followed that prompt stays in the log as a branch.",
+        "With --fork-session added to the line it goes on in a new session.",
+    ]
+
+
+def test_a_turn_before_a_compaction_is_out_of_reach(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    later = 'B1 boundary after A2\nC1< "The story so far"\nU3< "Go on"\nA3< "Yes."\n'
+    config = drawn(tmp_path, WORK.format(cwd=tmp_path) + later)
+    text = out(capfd, "resume", SESSION, "--at", 1, "--root", config)
+    assert text.endswith(
+        "Turn 1 of 3 is in the log, but not in the context:\n"
+        "  “What would a first version look like?”\n"
+        "Claude Code begins after it, at a compaction or afresh, and cannot go back.\n"
+    )
+
+
+def test_what_cannot_be_resumed_has_no_line(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = drawn(tmp_path, 'file work\nU1 "Alone" side\n')
+    text = out(capfd, "resume", SESSION, "--at", 1, "--root", config)
+    assert "cannot be resumed: " in text
+    assert "claude --resume" not in text
+    found = json.loads(out(capfd, "resume", SESSION, "--json", "--root", config))
+    assert (found["resumes"], found["command"], found["line"]) == (False, None, None)
+    assert found["why_not"] in text
+
+
+def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None:
+    found = json.loads(out(capfd, "resume", SESSION, "--at", 1, "--json", "--root", config))
+    shop = config.parent / "shop"
+    assert found == {
+        "session": SESSION,
+        "resumes": True,
+        "why_not": None,
+        "directory": str(shop),
+        "config": str(config),
+        "command": ["claude", "--resume", SESSION],
+        "line": f"cd {shop} && CLAUDE_CONFIG_DIR={config} claude --resume {SESSION}",
+        "warnings": [],
+        "back": {
+            "turn": 1,
+            "turns": 2,
+            "uuid": found["back"]["uuid"],
+            "prompt": "What would a first version look like?",
+            "is_in_reach": True,
+        },
+    }
+
+
+def test_the_folder_in_the_home_needs_no_name(
+    capfd: pytest.CaptureFixture[str], nobodys_home: Path
+) -> None:
+    draw(WORK.format(cwd=nobodys_home)).write(nobodys_home / ".claude" / "projects")
+    assert f"\ncd {nobodys_home} && claude --resume {SESSION}\n" in out(capfd, "resume", "latest")
+
+
+def test_a_line_that_cannot_be_shown_says_so(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    config = drawn(tmp_path, 'file work\nU1 "Hi" {"cwd": "/home/\\u001b[31mred"}\n')
+    text = out(capfd, "resume", SESSION, "--root", config)
+    assert "\x1b" not in text
+    assert "warning: the line holds what cannot be shown, and so copied: use `--run`" in text
+
+
+FAKE = """#!/bin/sh
+echo "$CLAUDE_CONFIG_DIR"
+pwd -P
+printf '%s\\n' "$@"
+exit 7
+"""
+
+
+def plait(config: Path, *arguments: str, path: Path | None = None) -> tuple[int, str, str]:
+    """Runs the command in a process of its own, with a fake client on the path."""
+    client = path or config.parent / "bin" / "claude"
+    client.parent.mkdir(exist_ok=True)
+    if path is None:
+        client.write_text(FAKE)
+        client.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-m", "plait", "resume", SESSION, "--root", str(config), *arguments],
+        env={
+            "PATH": f"{client.parent}{os.pathsep}/usr/bin{os.pathsep}/bin",
+            "HOME": str(config.parent / "home"),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_run_becomes_the_client_in_its_directory(config: Path) -> None:
+    code, text, errors = plait(config, "--run")
+    shop = str((config.parent / "shop").resolve())
+    assert (code, errors) == (7, "")
+    assert text.splitlines() == [str(config), shop, "--resume", SESSION]
+
+
+def test_run_tells_the_way_back_first(config: Path) -> None:
+    code, text, _ = plait(config, "--run", "--at", "1")
+    assert code == 7
+    assert "choose “What would a first version look like?”" in text.partition("--resume")[0]
+
+
+def test_run_refuses_where_the_directory_is_gone(config: Path) -> None:
+    shop = config.parent / "shop"
+    shop.rmdir()
+    for options in (["--run"], ["--run", "--force"]):
+        code, text, errors = plait(config, *options)
+        assert (code, text) == (2, "")
+        assert errors == (
+            f"error: refusing to run: '{shop}' is not here: only newer versions find the session "
+            f"from elsewhere\nhint: `mkdir -p {shop}` makes it again\n"
+            f"hint: `claude --resume {SESSION}` may find it from anywhere\n"
+        )
+
+
+def test_run_refuses_while_another_client_does(config: Path) -> None:
+    (config / "sessions").mkdir()
+    running = {"pid": os.getpid(), "sessionId": SESSION}
+    (config / "sessions" / "1.json").write_text(json.dumps(running))
+    code, text, errors = plait(config, "--run")
+    assert (code, text) == (2, "")
+    assert errors.startswith("error: refusing to run: a client is running this session now")
+    code, text, errors = plait(config, "--run", "--force")
+    assert (code, text.splitlines()[-1]) == (7, SESSION)
+    assert errors.startswith("warning: a client is running this session now")
+
+
+def test_run_refuses_what_cannot_be_resumed(tmp_path: Path) -> None:
+    config = drawn(tmp_path, 'file work\nU1 "Alone" side\n')
+    code, text, errors = plait(config, "--run", "--force")
+    assert (code, text) == (2, "")
+    assert errors.startswith("error: refusing to run: ")
+
+
+def test_run_needs_the_client_on_the_path(config: Path, tmp_path: Path) -> None:
+    code, text, errors = plait(config, "--run", path=tmp_path / "empty" / "claude")
+    assert (code, text) == (2, "")
+    assert errors == (
+        "error: 'claude' is not on the path\nhint: without `--run` the line is printed\n"
+    )
+
+
+def test_run_and_json_exclude_each_other(config: Path) -> None:
+    code, text, errors = plait(config, "--run", "--json")
+    assert (code, text) == (2, "")
+    assert "either `--run` or `--json`" in json.loads(errors)["error"]

@@ -1,0 +1,212 @@
+"""Tokens to dollars: by hand from the published lists, and beside the price library itself."""
+
+import warnings
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.conversation.cards import references
+from plait.conversation.price_file import price_file
+from plait.conversation.prices import Prices, name_of
+from plait.conversation.tokens import Tokens
+from plait.errors import ConfigError
+
+DAY = datetime(2026, 11, 2, 9, tzinfo=UTC)
+MILLION = 1_000_000
+USED = Tokens(
+    input=1_000, output=200, cache_write_5m=3_000, cache_write_1h=4_000, cache_read=50_000
+)
+
+# Dollars for a million tokens, as Anthropic publishes them: input, output. A write to the
+# cache costs 1.25 times the input, for an hour twice, a read a tenth.
+PUBLISHED = {
+    "claude-opus-4-20250514": (15, 75),
+    "claude-opus-4-1-20250805": (15, 75),
+    "claude-opus-4-5-20251101": (5, 25),
+    "claude-sonnet-4-20250514": (3, 15),
+    "claude-sonnet-4-5-20250929": (3, 15),
+    "claude-haiku-4-5-20251001": (1, 5),
+    "claude-3-5-haiku-20241022": (0.8, 4),
+    "claude-3-7-sonnet-20250219": (3, 15),
+}
+
+
+@pytest.fixture(scope="module")
+def prices() -> Prices:
+    return Prices()
+
+
+@pytest.mark.parametrize(("model", "rates"), PUBLISHED.items(), ids=list(PUBLISHED))
+def test_published_prices(prices: Prices, model: str, rates: tuple[float, float]) -> None:
+    into, out = rates
+    by_hand = (
+        1_000 * into + 200 * out + 3_000 * into * 1.25 + 4_000 * into * 2 + 50_000 * into * 0.1
+    ) / MILLION
+    assert prices.cost(model, USED, DAY) == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_a_thousand_searches_cost_ten_dollars(prices: Prices) -> None:
+    model = "claude-sonnet-4-5-20250929"
+    assert prices.cost(model, Tokens(web_searches=7), DAY) == pytest.approx(0.07)
+    assert prices.cost(model, Tokens(web_fetches=7), DAY) == 0
+
+
+def test_a_long_response_costs_more_and_a_sum_of_short_ones_does_not(prices: Prices) -> None:
+    model, before = "claude-sonnet-4-5-20250929", datetime(2026, 1, 5, tzinfo=UTC)
+    short, long = Tokens(input=150_000, output=1_000), Tokens(input=300_000, output=1_000)
+    plain = prices.cost(model, short, before)
+    assert plain == pytest.approx((150_000 * 3 + 1_000 * 15) / MILLION)
+    assert prices.cost(model, long, before) == pytest.approx((300_000 * 6 + 1_000 * 22.5) / MILLION)
+    cached = Tokens(input=1_000, cache_read=250_000)
+    assert prices.cost(model, cached, before) == pytest.approx(
+        (1_000 * 6 + 250_000 * 0.6) / MILLION
+    )
+
+
+NAMES = {
+    "us.anthropic.claude-sonnet-4-5-20250929-v1:0": 3.3,  # in one region: a tenth more
+    "global.anthropic.claude-sonnet-4-5-20250929-v1:0": 3,
+    "arn:aws:bedrock:us-east-1:1:p/global.anthropic.claude-opus-4-5-20251101-v1:0": 5,
+    "claude-opus-4-5@20251101": 5,
+    "anthropic/claude-sonnet-4.5": 3,
+    "claude-opus-4-6[1m]": 5,
+}
+
+
+@pytest.mark.parametrize(("model", "rate"), NAMES.items(), ids=list(NAMES))
+def test_names_of_other_providers_have_their_price(prices: Prices, model: str, rate: float) -> None:
+    assert prices.cost(model, Tokens(input=1_000), DAY) == pytest.approx(1_000 * rate / MILLION)
+
+
+def test_names_are_looked_up_where_they_come_from() -> None:
+    assert next(references("us.anthropic.claude-x-v1:0"))[1] == "aws"
+    assert next(references("claude-x@20250514"))[1] == "google"
+    assert ("claude-x", "anthropic") in list(references("anthropic/claude-x"))
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        Tokens(100, 10, tier="priority"),
+        Tokens(100, 10, speed="fast"),
+        Tokens(100, 10, geo="mars"),
+        Tokens(100, 10, tier="a tier of tomorrow"),
+    ],
+    ids=lambda tokens: name_of("m", tokens),
+)
+def test_what_no_list_covers_is_not_priced(prices: Prices, tokens: Tokens) -> None:
+    assert prices.cost("claude-opus-4-6", tokens, DAY) is None
+    assert prices.cost("claude-opus-4-6", Tokens(100, 10), DAY) is not None
+
+
+def test_an_unknown_model_is_not_priced_and_not_looked_up_twice(prices: Prices) -> None:
+    assert prices.cost("claude-from-tomorrow-9", Tokens(100, 10), DAY) is None
+    assert prices.cards["claude-from-tomorrow-9"] is None
+    assert prices.cost(None, Tokens(100, 10), DAY) is None
+
+
+def test_a_batch_costs_half_from_the_day_that_the_list_knows(prices: Prices) -> None:
+    batch = Tokens(1_000, 200, tier="batch")
+    assert prices.cost("claude-opus-4-5", batch, DAY) == pytest.approx(
+        (1_000 * 2.5 + 200 * 12.5) / MILLION
+    )
+    assert prices.cost("claude-opus-4-5", batch, datetime(2026, 1, 1, tzinfo=UTC)) is None
+
+
+def test_work_kept_in_one_country_costs_a_tenth_more(prices: Prices) -> None:
+    assert prices.cost("claude-opus-4-6", Tokens(1_000, 200, geo="us"), DAY) == pytest.approx(
+        1.1 * (1_000 * 5 + 200 * 25) / MILLION
+    )
+
+
+amounts = st.integers(0, 400_000)
+used = st.builds(
+    Tokens,
+    input=amounts,
+    output=amounts,
+    cache_write_5m=amounts,
+    cache_write_1h=amounts,
+    cache_read=amounts,
+    web_searches=st.integers(0, 20),
+    tier=st.sampled_from((None, None, "batch")),
+)
+models = st.sampled_from(
+    (*PUBLISHED, "claude-opus-4-6", "claude-haiku-5-5", "claude-opus-5-5", "claude-fable-5-1")
+)
+days = st.datetimes(datetime(2025, 6, 1), datetime(2026, 11, 10), timezones=st.just(UTC))
+
+
+@given(model=models, tokens=used, when=days)
+def test_it_is_what_the_price_library_says(
+    prices: Prices, model: str, tokens: Tokens, when: datetime
+) -> None:
+    import genai_prices
+
+    cost = prices.cost(model, tokens, when)
+    if cost is None:
+        assert tokens.tier == "batch"
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a key that it does not know is free: never use one
+        usage = genai_prices.Usage(
+            input_tokens=tokens.total_input,
+            output_tokens=tokens.output,
+            cache_write_tokens=tokens.cache_write,
+            cache_write_1h_tokens=tokens.cache_write_1h,
+            cache_read_tokens=tokens.cache_read,
+            web_searches=tokens.web_searches,
+        )
+    context = {"processing": "batch"} if tokens.tier else None
+    theirs = genai_prices.calc_price(
+        usage, model, genai_request_timestamp=when, price_context=context
+    )
+    assert cost == pytest.approx(float(theirs.total_price), abs=1e-9)
+
+
+def test_a_key_that_the_library_does_not_know_only_warns() -> None:
+    import genai_prices
+
+    with pytest.warns(UserWarning, match="web_search_requests"):
+        genai_prices.Usage(web_search_requests=7)
+
+
+def test_a_users_own_prices_come_first() -> None:
+    own = price_file(
+        '["claude-opus-4-5"]\ninput = 1\noutput = 2\n["glm-*"]\ninput = 10\noutput = 20\n'
+        'cache_read = 3\n["claude-opus-4-6 (fast)"]\ninput = 30\noutput = 150\n',
+        "prices.toml",
+    )
+    prices = Prices(own)
+    assert prices.cost("claude-opus-4-5", Tokens(1_000, 100), DAY) == pytest.approx(0.0012)
+    assert prices.cost("glm-4.7", Tokens(1_000, 100), DAY) == pytest.approx(0.012)
+    assert prices.cost("glm-4.7", Tokens(cache_read=1_000), DAY) == pytest.approx(0.003)
+    assert prices.cost("glm-4.7", Tokens(cache_write_1h=1_000), DAY) == pytest.approx(0.02)
+    fast = prices.cost("claude-opus-4-6", Tokens(1_000, 100, speed="fast"), DAY)
+    assert fast == pytest.approx(0.045)
+
+
+def test_own_prices_may_be_json() -> None:
+    own = price_file('{"m": {"input": 1, "output": 2}}', "prices.json")
+    assert Prices(own).cost("m", Tokens(1_000_000), DAY) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[", "cannot read the prices in 'p': "),
+        ('{"m": ', "cannot read the prices in 'p': "),
+        ('m = "cheap"', "'m' in 'p' has no table of prices"),
+        ("[m]\ninput = 1", "'m' in 'p' has no price for output"),
+        ("[m]\ninput = 1\noutputs = 2", "unknown price 'outputs' of 'm' in 'p'"),
+        ('[m]\ninput = "1"\noutput = 2', "the price 'input' of 'm' in 'p' must be a number"),
+        ("[m]\ninput = -1\noutput = 2", "the price 'input' of 'm' in 'p' must be a number"),
+        ("[m]\ninput = nan\noutput = 2", "the price 'input' of 'm' in 'p' must be a number"),
+    ],
+)
+def test_a_wrong_price_file_is_a_wrong_setting(text: str, message: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        price_file(text, "p")
+    assert raised.value.message.startswith(message)
+    assert raised.value.hints

@@ -1,0 +1,74 @@
+"""Small charts: bars, columns, and days put together."""
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.view.charts import bar, between_ends, columns, scale, stretched
+
+DAY = date(2026, 11, 2)
+
+
+@pytest.mark.parametrize(
+    ("value", "most", "width", "shown"),
+    [
+        (8, 8, 4, "████"),
+        (4, 8, 4, "██"),
+        (1, 8, 4, "▌"),
+        (1, 1000, 4, "▏"),
+        (0, 8, 4, ""),
+        (9, 8, 4, "████"),
+        (3, 0, 4, ""),
+        (5, 8, 2, "█▎"),
+    ],
+)
+def test_a_bar_is_as_long_as_its_share(value: int, most: int, width: int, shown: str) -> None:
+    assert bar(value, most, width) == shown
+
+
+def test_a_plain_bar_has_no_parts() -> None:
+    assert bar(3, 8, 8, ascii_only=True) == "###"
+    assert bar(1, 1000, 8, ascii_only=True) == "#"
+
+
+def test_columns_stand_on_one_line() -> None:
+    assert columns([0, 1, 4, 8], 2, 2) == ["      ██", "  ▂▂████"]
+    assert columns([0, 1, 2, 4, 8]) == [" ▁▂▄█"]
+    assert columns([0, 7], 1, ascii_only=True) == [" #"]
+    assert columns([0, 0], 1) == ["  "]
+    assert columns([], 2) == ["", ""]
+
+
+@given(st.lists(st.integers(0, 10**9), max_size=40), st.integers(1, 5), st.booleans())
+def test_a_column_is_empty_only_where_there_is_nothing(
+    values: list[int], height: int, ascii_only: bool
+) -> None:
+    lines = columns(values, height, ascii_only=ascii_only)
+    assert [len(line) for line in lines] == [len(values)] * height
+    assert [one != " " for one in lines[-1]] == [value > 0 for value in values]
+
+
+@given(st.dictionaries(st.integers(0, 3000), st.integers(1, 9), min_size=1), st.integers(1, 200))
+def test_days_are_put_together_until_they_fit(counts: dict[int, int], width: int) -> None:
+    found = stretched({DAY + timedelta(days=day): n for day, n in counts.items()}, width)
+    assert found is not None
+    assert len(found.counts) <= width
+    if found.span != "month" or len(found.counts) < width:
+        assert sum(found.counts) == sum(counts.values())
+    assert found.first == DAY + timedelta(days=min(counts))
+
+
+def test_no_days_make_no_chart() -> None:
+    assert stretched({}, 10) is None
+    one = stretched({DAY: 3}, 10)
+    assert one is not None
+    assert (one.span, one.counts) == ("day", (3,))
+
+
+def test_labels_stand_apart() -> None:
+    assert scale({0: "0:00", 3: "x", 12: "6:00"}, 16) == "0:00        6:00"
+    assert scale({14: "6:00"}, 16) == ""
+    assert between_ends("a", "b", 5) == "a   b"
+    assert between_ends("aaa", "bbb", 6) == "aaa"
