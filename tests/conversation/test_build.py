@@ -68,7 +68,7 @@ def check_turns(conversation: Conversation) -> None:
         assert (turn.opener is None) == (turn.number == 0)
         assert turn.opener is None or turn.items[0] is turn.opener
     counted = [number for turn in conversation.turns for number in turn.responses]
-    assert set(counted) == set(range(len(conversation.responses)))
+    assert sorted(counted) == list(range(len(conversation.responses)))
 
 
 def check(graph: SessionGraph, told: Conversations) -> None:
@@ -195,3 +195,13 @@ def test_a_retracted_prompt_keeps_its_words() -> None:
     (fold,) = (item for item in found.main.items() if isinstance(item, Folded))
     assert fold.reason == "retracted"
     assert isinstance(fold.items[0], Told)
+
+
+def test_what_broken_lines_hold_is_told_apart(gallery: Path) -> None:
+    archive = Archive([gallery / "glued-lines"])
+    told = archive.conversations(archive.sessions[0])
+    assert told.recovered is not None
+    assert [kind_of(item) for item in told.recovered.items()] == ["Answered", "Said", "Noted"]
+    assert not set(uuids_in(told.recovered.items())) & {
+        uuid for one in told.by_line.values() for uuid in uuids_in(one.items())
+    }

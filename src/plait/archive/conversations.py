@@ -1,19 +1,27 @@
 """Sessions to their conversations; each file is read once, for the graph and for the words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TypeAlias
 
+from msgspec.structs import replace as replace_field
+
 from plait.archive.model import Session
-from plait.conversation.build import RecordAt, conversations_of
+from plait.conversation.build import RecordAt, conversations_of, recovered_from
 from plait.conversation.model import Conversations
+from plait.errors import SourceError
 from plait.graph.build import build
 from plait.graph.client import resumed_leaf
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place, SessionGraph
 from plait.graph.source import FileFacts, Source, sources
-from plait.line import LogFile
+from plait.line import LogFile, lines
+from plait.line.split import count_lines
 from plait.record import Record
+from plait.record.encode import encode
+from plait.record.read import Broken, entries, record_of
+from plait.record.recover import Recovered
 
 Through: TypeAlias = Callable[[Record, str], Record]
 """What each record goes through before anything is made of it, with the path of its file."""
@@ -23,13 +31,17 @@ def conversations(session: Session) -> Conversations:
     """Returns all conversations of a session, its branches and agents among them."""
     shelf = Shelf(session.files)
     graph = build(shelf.sources, leaf_of=shelf.leaf)
-    return conversations_of(graph, session_in(graph, session), shelf.finder(graph))
+    name = session_in(graph, session)
+    told = conversations_of(graph, name, shelf.finder(graph))
+    broken = recovered_from(shelf.recovered(graph), name)
+    return replace_field(told, recovered=broken) if broken else told
 
 
 class Shelf:
     """All records of some files, as they were when those were read."""
 
     def __init__(self, files: Iterable[LogFile], through: Through | None = None) -> None:
+        self.through = through
         self.sources: list[Source] = []
         self._records: dict[str, list[Record]] = {}
         for source in sources(files):
@@ -48,6 +60,13 @@ class Shelf:
         """Returns the records of one file."""
         return self._records.get(path, [])
 
+    def recovered(self, graph: SessionGraph) -> Iterator[tuple[int, Record]]:
+        """Yields what can be read from broken lines; a file of whole lines is not read again."""
+        for number, file in enumerate(graph.files):
+            for one in broken_in(Path(file.path), len(self._records.get(file.path, ()))):
+                record = record_of(encode(one.fields), one.line, one.offset)
+                yield number, self.through(record, file.path) if self.through else record
+
     def finder(self, graph: SessionGraph) -> RecordAt:
         """Returns what finds a record by its place in the files of a graph."""
         held = [
@@ -58,6 +77,18 @@ class Shelf:
             return held[place.file].get(place.offset)
 
         return record_at
+
+
+def broken_in(path: Path, whole: int) -> Iterator[Recovered]:
+    """Yields what the broken lines of a file hold, where it has more lines than records."""
+    try:
+        if count_lines(path)[0] == whole:
+            return
+        for entry in entries(lines(path)):
+            if isinstance(entry, Broken):
+                yield from entry.recovered
+    except SourceError:  # gone since it was read
+        return
 
 
 def session_in(graph: SessionGraph, session: Session) -> str:

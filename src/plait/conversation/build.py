@@ -42,6 +42,18 @@ def conversations_of(graph: SessionGraph, session: str, record_at: RecordAt) -> 
     return Conversations(session, trunk or next(iter(found)), found)
 
 
+def recovered_from(records: Iterable[tuple[int, Record]], session: str) -> Conversation | None:
+    """Returns what could be read from broken lines as a conversation of its own."""
+    responses = Responses()
+    items = [item for file, one in records for item in items_of(one, responses, file)]
+    if not items:
+        return None
+    told = paired(items, lambda _: None, lambda _: True)
+    turns = turns_of(told)
+    name = f"{session}~recovered"
+    return Conversation(name, "foreign", session, "", None, turns, responses.finished(), ())
+
+
 @dataclass(frozen=True)
 class Teller:
     """Tells the conversations of one graph; what several of them need is made once."""

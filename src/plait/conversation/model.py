@@ -120,6 +120,8 @@ class Conversations(Struct, frozen=True):
     main: str
     """The one that Claude Code would go on with."""
     by_line: Mapping[str, Conversation]
+    recovered: Conversation | None = None
+    """What could still be read from broken lines; the client never sees it."""
 
     @property
     def active(self) -> Conversation:

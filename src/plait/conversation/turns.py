@@ -35,21 +35,20 @@ def turns_of(items: Sequence[Item], *, is_agent: bool = False) -> tuple[Turn, ..
         if place in openers:
             parts.append([])
         parts[-1].append(item)
-    return timed(
-        turn_of(number, part, has_opener=number > 0)
-        for number, part in enumerate(parts)
-        if part or number
-    )
+    begun: set[int] = set()
+    return timed(turn_of(number, part, begun) for number, part in enumerate(parts) if part)
 
 
-def turn_of(number: int, items: Sequence[Item], *, has_opener: bool) -> Turn:
-    """Returns one turn; its times are filled in where the turn before it is known."""
-    opener = items[0] if has_opener and isinstance(items[0], Told) else None
+def turn_of(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
+    """Returns one turn, without its times; the responses that begin in it have begun."""
+    opener = items[0] if number and isinstance(items[0], Told) else None
+    responses = [one for one in dict.fromkeys(responses_in(items)) if one not in begun]
+    begun.update(responses)
     return Turn(
         number,
         opener,
         tuple(items),
-        tuple(dict.fromkeys(responses_in(items))),
+        tuple(responses),
         None,
         None,
         is_interrupted=any(isinstance(i, Told) and i.kind == "interruption" for i in items),

@@ -1,0 +1,263 @@
+"""Sessions to files to keep and share: transcripts in any format, an index, a manifest, a report.
+
+An exporter takes a plan and yields files, a relative path and the bytes of each. Sessions are
+read one family after the other, so memory is bounded by the largest of them. Everything goes
+through the redactor before a word of it is looked at, unless the plan has none.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from itertools import chain
+from pathlib import PurePath
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from plait.archive.conversations import Shelf
+from plait.archive.export_paths import Family, Names
+from plait.archive.families import families
+from plait.archive.model import Session
+from plait.conversation.totals import Pricing
+from plait.graph.paths import Path as GraphPath
+from plait.graph.paths import uuids
+from plait.record import Record
+from plait.record.read import read_if_there
+from plait.redact import Redactor
+from plait.view.markdown_transcript import markdown_of, text_of
+from plait.view.plain_transcript import plain_of
+from plait.view.transcript import Manner, Transcript
+from plait.view.transcript_index import Entry, entry_of, index_of
+from plait.view.transcript_json import FORMAT, json_of
+
+Branches: TypeAlias = Literal["active", "all"]
+File: TypeAlias = tuple[str, bytes]
+"""A path within the export, and what the file holds."""
+
+MANIFEST, REPORT, INDEX, COMBINED = (
+    "manifest.json",
+    "redaction-report.json",
+    "index.md",
+    "transcripts",
+)
+EXPORT_FORMAT = "plait-export/1"
+
+
+@dataclass
+class ExportPlan:
+    """What is exported, and how; tells afterwards what was."""
+
+    sessions: tuple[Session, ...]
+    manner: Manner = field(default_factory=Manner)
+    branches: Branches = "all"
+    is_combined: bool = False
+    redactor: Redactor | None = None
+    pricing: Pricing | None = None
+    written: list[Entry] = field(default_factory=list)
+    """The transcripts that were made so far."""
+    copies: list[str] = field(default_factory=list)
+    """Sessions without a transcript: another holds all that they do."""
+    reencoded: int = 0
+    """Records whose bytes redaction changed."""
+    names: Names = field(default_factory=Names)
+
+    def learn(self) -> None:
+        """Lets the redactor see everything first: what one place tells is hidden in all."""
+        if self.redactor:
+            for session in self.sessions:
+                for file in session.files:
+                    self.redactor.learn(read_if_there(file.path))
+
+    def families(self) -> Iterator[Family]:
+        """Yields sessions that share records together, read and redacted."""
+        for members in families(self.sessions):
+            files = [file for session in members for file in session.files]
+            shelf = Shelf(files, self.redacted if self.redactor else None)
+            family = Family(members, shelf, self.private, self.names, self.pricing)
+            self.copies += map(self.private, family.copies)
+            yield family
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yields all transcripts, one by one, and remembers what each was about."""
+        for family in self.families():
+            found = family.transcripts(is_active_only=self.branches == "active")
+            if self.manner.agents == "files" and self.manner.has_tools:
+                found = chain(found, family.agent_transcripts())
+            for transcript in found:
+                self.written.append(entry_of(transcript))
+                yield transcript
+
+    def redacted(self, record: Record, path: str) -> Record:
+        """Returns a record without what should not be shared; the report names its file alone."""
+        if self.redactor is None:
+            return record
+        found = self.redactor.record(record, PurePath(path).name)
+        self.reencoded += found is not record
+        return found
+
+    def private(self, text: str) -> str:
+        """Returns a title or a name without what should not be shared."""
+        return self.redactor.text(text) if self.redactor else text
+
+
+Exporter: TypeAlias = Callable[[ExportPlan], Iterator[File]]
+
+
+def export(plan: ExportPlan, format_: str) -> Iterator[File]:
+    """Yields all files of an export, the manifest last: without it an export is not whole."""
+    plan.learn()
+    sizes: dict[str, int] = {}
+    for path, data in EXPORTERS[format_](plan):
+        sizes[path] = len(data)
+        yield path, data
+    if plan.redactor:
+        report = as_json(report_of(plan))
+        sizes[REPORT] = len(report)
+        yield REPORT, report
+    yield MANIFEST, as_json(manifest_of(plan, format_, sizes))
+
+
+def markdown_files(plan: ExportPlan) -> Iterator[File]:
+    """Yields transcripts in Markdown, and their index."""
+    if plan.is_combined:
+        used: set[str] = set()
+        parts = [text_of(markdown_of(one, plan.manner, used)) for one in plan.transcripts()]
+        yield f"{COMBINED}.md", in_bytes("\n---\n\n".join(parts))
+        return
+    for transcript in plan.transcripts():
+        yield f"{transcript.name}.md", in_bytes(text_of(markdown_of(transcript, plan.manner)))
+    yield INDEX, in_bytes(index_of(plan.written, is_redacted=plan.redactor is not None))
+
+
+def plain_files(plan: ExportPlan) -> Iterator[File]:
+    """Yields transcripts in plain text."""
+    texts = ((one.name, "\n".join(plain_of(one, plan.manner)) + "\n") for one in plan.transcripts())
+    if plan.is_combined:
+        yield f"{COMBINED}.txt", in_bytes("\n\n".join(text for _, text in texts))
+        return
+    for name, text in texts:
+        yield f"{name}.txt", in_bytes(text)
+
+
+def json_files(plan: ExportPlan) -> Iterator[File]:
+    """Yields transcripts as JSON; together they are a list."""
+    found = ((one.name, json_of(one, plan.manner)) for one in plan.transcripts())
+    if plan.is_combined:
+        yield f"{COMBINED}.json", b"[" + b",\n".join(data for _, data in found) + b"]\n"
+        return
+    for name, data in found:
+        yield f"{name}.json", data + b"\n"
+
+
+def record_files(plan: ExportPlan) -> Iterator[File]:
+    """Yields the records of each path as they lie in the files, root to leaf."""
+    found = (
+        (transcript.name, b"".join(path_lines(family, path)))
+        for family in plan.families()
+        for path, transcript in chosen(plan, family)
+    )
+    if plan.is_combined:
+        yield f"{COMBINED}.jsonl", b"".join(data for _, data in found)
+        return
+    for name, data in found:
+        yield f"{name}.jsonl", data
+
+
+def chosen(plan: ExportPlan, family: Family) -> Iterator[tuple[GraphPath, Transcript]]:
+    """Yields the paths of a family that are wanted, with what is told of them."""
+    for number, path in enumerate(family.paths):
+        if plan.branches == "all" or path.status == "ACTIVE":
+            transcript = family.transcript(number, path)
+            plan.written.append(entry_of(transcript))
+            yield path, transcript
+
+
+def path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
+    """Yields the lines of a path; those outside the chain behind the record they follow."""
+    graph = family.graph
+    way = set(family.way(path))
+    beside: dict[str | None, list[Any]] = {}
+    for loose in graph.loose:
+        if loose.line in way or (loose.line is None and loose.after is None):
+            beside.setdefault(loose.after, []).append(loose.place)
+    nodes = uuids(graph, path) if path.leaf else ()
+    for uuid in (None, *nodes):
+        places = [graph.nodes[uuid].place] if uuid else []
+        for place in (*places, *beside.get(uuid, ())):
+            record = family.record_at(place)
+            if record is not None:
+                yield record.raw.rstrip(b"\r\n") + b"\n"
+
+
+EXPORTERS: dict[str, Exporter] = {
+    "md": markdown_files,
+    "txt": plain_files,
+    "json": json_files,
+    "jsonl": record_files,
+}
+
+
+def manifest_of(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[str, Any]:
+    """Returns what an export holds."""
+    sessions: dict[tuple[str | None, str], dict[str, Any]] = {}
+    for entry in plan.written:
+        facts = {"session": entry.session, "project": entry.project, "title": entry.title}
+        known = sessions.setdefault((entry.project, entry.session), {**facts, "transcripts": []})
+        file = f"{COMBINED if plan.is_combined else entry.name}.{format_}"
+        told = {name: getattr(entry, name) for name in TOLD}
+        known["transcripts"].append({"file": file, "bytes": sizes.get(file), **told})
+    return {
+        "format": EXPORT_FORMAT,
+        "plait": version("plait"),
+        "transcript_format": FORMAT if format_ == "json" else format_,
+        "is_redacted": plan.redactor is not None,
+        "options": {
+            "format": format_,
+            "branches": plan.branches,
+            "is_combined": plan.is_combined,
+            **msgspec.to_builtins(plan.manner),
+        },
+        "counts": {
+            "sessions": len(sessions),
+            "transcripts": len(plan.written),
+            "messages": sum(entry.messages for entry in plan.written),
+            "files": len(sizes),
+            "bytes": sum(sizes.values()),
+        },
+        "files": sizes,
+        "copies": plan.copies,
+        "sessions": list(sessions.values()),
+    }
+
+
+TOLD = (
+    "path of status fork_point agent started ended messages compactions turns calls agents "
+    "tokens cost_usd".split()
+)
+
+
+def report_of(plan: ExportPlan) -> dict[str, Any]:
+    """Returns what was redacted and where, never the values themselves."""
+    report = plan.redactor.report if plan.redactor else None
+    found = list(report.found.values()) if report else []
+    return {
+        "count": sum(one.count for one in found),
+        "kinds": report.kinds if report else {},
+        "records_changed": plan.reencoded,
+        "found": [msgspec.to_builtins(one) for one in found],
+    }
+
+
+def as_json(value: object) -> bytes:
+    """Returns a value as indented JSON."""
+    try:
+        return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
+    except UnicodeEncodeError:
+        import json
+
+        return json.dumps(value, indent=2).encode() + b"\n"
+
+
+def in_bytes(text: str) -> bytes:
+    """Returns a text as it is written to a file."""
+    return text.encode("utf-8", "replace")

@@ -1,0 +1,192 @@
+"""`plait show`: a conversation in the terminal, as deep as one wants to read."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from plait.archive import Session
+from plait.cli.options import Request, global_options, json_option, session_argument
+from plait.cli.show_choice import chosen_conversation, chosen_turns, short_name
+from plait.cli.usage_prices import PriceBook, own_prices
+from plait.conversation.depth import DEPTHS, Depth
+from plait.conversation.model import Called, Conversation, Conversations, Turn
+from plait.conversation.persisted import persisted_text
+from plait.conversation.prices import Prices
+from plait.conversation.totals import Totals, agents_below, totals_over
+from plait.view.reading import Reading
+from plait.view.spending import Spending
+
+if TYPE_CHECKING:
+    from plait.cli.output import Output
+    from plait.line import Line
+
+MOST_NAMED = 4
+
+
+@click.command("show")
+@session_argument
+@click.option(
+    "--branch",
+    metavar="B",
+    help="A branch or an agent instead: its id, the beginning of it, or its number.",
+)
+@click.option("--turn", metavar="N[-M]", help="Only this turn, or these; -1 is the last.")
+@click.option(
+    "--depth",
+    type=click.Choice(DEPTHS),
+    default="tools",
+    show_default=True,
+    help="How much to show, each with all before it.",
+)
+@click.option("--thinking", is_flag=True, help="Show the model's thinking too.")
+@click.option("--raw", is_flag=True, help="The records behind it, as they lie in the files.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    session: str,
+    branch: str | None,
+    turn: str | None,
+    depth: Depth,
+    thinking: bool,
+    raw: bool,
+    as_json: bool,
+) -> None:
+    """Show SESSION as the conversation it was: prompts, answers, tools, agents.
+
+    Without options it is the conversation that Claude Code would go on with. Rewinds and
+    compactions are marked where they happened; `--branch` reads what was left.
+    """
+    chosen = chosen_by(request, session, branch, turn)
+    if as_json:
+        print_json(request, chosen, has_data=raw)
+    elif raw:
+        reading = Reading(chosen.found, Spending(chosen.found), depth, thinking)
+        print_raw(request, chosen, reading)
+    else:
+        print_page(request, chosen, depth, thinking=thinking)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What is to be shown: some turns of one conversation of a session."""
+
+    session: Session
+    found: Conversations
+    shown: Conversation
+    turns: Sequence[Turn]
+    is_whole: bool
+
+
+def chosen_by(request: Request, session: str, branch: str | None, turn: str | None) -> Chosen:
+    """Returns what the arguments mean."""
+    meant = request.archive.session(session, request.settings.directory)
+    found = request.archive.conversations(meant)
+    shown = chosen_conversation(found, branch)
+    return Chosen(meant, found, shown, chosen_turns(shown, turn), turn is None)
+
+
+def print_json(request: Request, chosen: Chosen, *, has_data: bool) -> None:
+    """Prints the conversation as JSON, the data of pictures only where it is wanted."""
+    from plait.cli.show_json import as_object
+
+    with prices_of(request) as prices:
+        totals = totals_of(chosen.found, chosen.shown, prices)
+    value = as_object(chosen.found, chosen.shown, chosen.turns, totals, has_data=has_data)
+    request.output.json(value)
+
+
+def print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: bool) -> None:
+    """Prints the conversation for people."""
+    from plait.cli.show_heading import print_heading, print_totals
+    from plait.cli.show_page import Page
+
+    output, found, shown = request.output, chosen.found, chosen.shown
+    facts = request.archive.facts(chosen.session)
+    whole = partial(kept_beside, chosen.session.path.with_suffix(""))
+    page = Page(output, chosen.session.id, "wrap" if depth == "all" else "cut")
+    with prices_of(request) as prices, output.paged():
+        reading = Reading(found, Spending(found, prices), depth, thinking, facts.cwd, whole)
+        print_heading(output, chosen.session, facts, found, shown)
+        print_totals(output, shown, totals_of(found, shown, prices))
+        page.print(reading.passages(shown, chosen.turns))
+        if page.before is None:
+            output.print(f"nothing to show at depth {depth}: `plait doctor` accounts for each line")
+        if chosen.is_whole and shown.id == found.main:
+            if found.recovered:
+                output.print("")
+                output.print("recovered from broken lines, never seen by the client", style="dim")
+                page.print(reading.passages(found.recovered))
+            print_rest(output, found, reading.told)
+
+
+@contextmanager
+def prices_of(request: Request) -> Iterator[Prices]:
+    """Gives the prices in force, and keeps what had to be looked up."""
+    own = request.settings.prices
+    book = PriceBook(request.settings.cache, own_prices(Path(own) if own else None))
+    yield book.prices
+    book.keep()
+
+
+def kept_beside(folder: Path, called: Called) -> str | None:
+    """Returns an output that was too large for the log, None where it is not there."""
+    persisted = called.result.persisted if called.result else None
+    return persisted_text(folder, persisted) if persisted else None
+
+
+def totals_of(found: Conversations, shown: Conversation, prices: Prices) -> Totals:
+    """Returns the figures of a conversation with the agents that it sent out."""
+    names = [name for name in agents_below(found, shown.id) if found.by_line[name].kind == "agent"]
+    return totals_over([shown, *(found.by_line[name] for name in names)], prices)
+
+
+def print_rest(output: "Output", found: Conversations, told: set[str]) -> None:
+    """Prints which agents stand in no turn: the client's own, and those nobody names."""
+    rest = [one for one in found.by_line.values() if one.id not in told]
+    for kind, noun in (("agent", "agent that no call names"), ("service", "service agent")):
+        names = [short_name(one.id) for one in rest if one.kind == kind and not one.call]
+        if not names:
+            continue
+        plural = noun.replace("agent", "agents", 1).replace("names", "name")
+        count = noun if len(names) == 1 else plural
+        more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        output.print("")
+        output.print(
+            f"{len(names)} {count}: {', '.join(names[:MOST_NAMED])}{more}, "
+            f"`--branch {names[0]}` shows {'it' if len(names) == 1 else 'the first'}",
+            style="dim",
+        )
+
+
+def print_raw(request: Request, chosen: Chosen, reading: Reading) -> None:
+    """Prints the lines behind what is shown, each once, in reading order."""
+    from plait.cli.cat import print_line
+
+    shown, turns = chosen.shown, chosen.turns
+    places = dict.fromkeys((item.file, item.line) for item in reading.items(shown, turns))
+    files = {file: Path(shown.files[file]) for file, _ in places}
+    kept = {
+        (file, line.number): line
+        for file, path in files.items()
+        for line in lines_of(path, {number for other, number in places if other == file})
+    }
+    with request.output.paged():
+        for place in places:
+            if place in kept:
+                print_line(request, kept[place], pretty=request.output.console.is_terminal)
+
+
+def lines_of(path: Path, numbers: set[int]) -> "Iterator[Line]":
+    """Yields some lines of a file."""
+    from plait.line import lines
+
+    for line in lines(path):
+        if line.number in numbers:
+            yield line

@@ -1,0 +1,105 @@
+"""A conversation to the object that `plait show --json` prints."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from plait.conversation.model import Conversation, Conversations, Turn
+from plait.conversation.totals import Totals
+from plait.view.spending import sent_by
+
+LONG = 200
+BASE64_KEYS = frozenset({"data", "base64"})
+
+
+def as_object(
+    found: Conversations,
+    shown: Conversation,
+    turns: Sequence[Turn],
+    totals: Totals,
+    *,
+    has_data: bool,
+) -> dict[str, Any]:
+    """Returns a conversation, or some of its turns, with the agents that were sent out there."""
+    agents = list(agents_below(found, turns))
+    value = {
+        **conversation_object(shown, turns),
+        "totals": {**builtins(totals), "tokens": builtins(totals.tokens)},
+        "agents": [conversation_object(one, one.turns) for one in agents],
+        "others": [
+            other_object(one)
+            for one in found.by_line.values()
+            if one is not shown and one not in agents
+        ],
+    }
+    return value if has_data else without_data(value)
+
+
+def conversation_object(shown: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:
+    """Returns a conversation with the turns that are wanted, and the responses in them."""
+    value = builtins(shown)
+    wanted = {number for turn in turns for number in turn.responses}
+    value["turns"] = [turn_object(turn) for turn in turns]
+    value["responses"] = [
+        {"number": number, **builtins(response)}
+        for number, response in enumerate(shown.responses)
+        if number in wanted
+    ]
+    return value
+
+
+def turn_object(turn: Turn) -> dict[str, Any]:
+    """Returns a turn; its opener is the first of its items and named by its uuid."""
+    value = builtins(turn)
+    value["opener"] = turn.opener.uuid if turn.opener else None
+    value["working_ms"] = turn.working_ms
+    return value
+
+
+def other_object(other: Conversation) -> dict[str, Any]:
+    """Returns what is said of a conversation that is not shown."""
+    names = ("id", "kind", "title", "label", "is_active", "parent", "started", "ended")
+    return {name: getattr(other, name) for name in names} | {"turns": len(other.turns)}
+
+
+def agents_below(found: Conversations, turns: Sequence[Turn]) -> Iterator[Conversation]:
+    """Yields the agents that some turns sent out, and theirs, each once."""
+    seen: set[str] = set()
+    waiting = [line for turn in turns for line in sent_by(turn.items)][::-1]
+    while waiting:
+        line = waiting.pop()
+        if line not in seen and line in found.by_line:
+            seen.add(line)
+            yield found.by_line[line]
+            waiting += list(sent_by(found.by_line[line].items()))[::-1]
+
+
+def builtins(value: object) -> dict[str, Any]:
+    """Returns a value as plain objects and lists."""
+    plain: dict[str, Any] = msgspec.to_builtins(value)
+    return plain
+
+
+def without_data(value: dict[str, Any]) -> dict[str, Any]:
+    """Returns an object in which the data of pictures is left out; what is around it stays."""
+    holder: dict[str, Any] = {"": value}
+    waiting: list[Any] = [holder]
+    while waiting:
+        one = waiting.pop()
+        for key, inner in one.items() if isinstance(one, dict) else enumerate(one):
+            if isinstance(inner, Mapping):
+                one[key] = {k: v for k, v in inner.items() if not is_data(inner, k, v)}
+                waiting.append(one[key])
+            elif isinstance(inner, list | tuple):
+                one[key] = list(inner)
+                waiting.append(one[key])
+    found: dict[str, Any] = holder[""]
+    return found
+
+
+def is_data(around: Mapping[str, Any], key: str, value: object) -> bool:
+    """Tells whether a text is a file in base64."""
+    if key not in BASE64_KEYS or not isinstance(value, str) or len(value) < LONG:
+        return False
+    return key == "base64" or around.get("type") == "base64"

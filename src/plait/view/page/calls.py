@@ -1,0 +1,263 @@
+"""Calls to HTML: one line each, and behind it what the tool was given and what it answered."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from plait.conversation.model import Answered, Called, Enclosure, Result
+from plait.conversation.patches import proposed_patch
+from plait.conversation.times import between
+from plait.view.amounts import bytes_in_words, many, time_in_words
+from plait.view.page.changes import changes
+from plait.view.page.escape import esc
+from plait.view.page.fold import answer_spot, more, place_of, printed
+from plait.view.page.icons import icon, tool_icon
+from plait.view.page.prose import prose
+from plait.view.page.setting import Setting
+from plait.view.seen import Seen, field
+from plait.view.tool_lines import call_line, shell_output
+
+Body: TypeAlias = Callable[[Seen, Setting], str]
+SLOW_MS = 2000
+
+
+def call(called: Called, setting: Setting, *, has_result: bool, inner: str = "") -> str:
+    """Returns a call as a line that opens; its agents stand inside."""
+    seen = Seen(called, setting.directory)
+    body = BODIES.get(called.name, any_tool)(seen, setting) if has_result else given_json(seen)
+    return opening(
+        called,
+        headline(seen, has_result=has_result),
+        body + rejected(called) + enclosed(called, has_result=has_result) + inner,
+    )
+
+
+def opening(called: Called, head: str, body: str) -> str:
+    """Returns a line, with a body where there is one."""
+    kind = f"call {called.outcome}"
+    place = f' id="{esc(called.uuid or "")}" data-l="{called.file}.{called.line}"'
+    if not body:
+        return f'<div class="{kind}"{place}><div class="line">{head}</div></div>'
+    is_open = " open" if called.name in OPEN else ""
+    return (
+        f'<details class="{kind}"{place}{is_open}><summary class="line">{head}</summary>'
+        f'<div class="body">{body}</div></details>'
+    )
+
+
+def headline(seen: Seen, *, has_result: bool) -> str:
+    """Returns the line of a call: its tool, what it was about, how it went, how long it took."""
+    line = call_line(seen, has_result=has_result)
+    took = between(seen.called.time, seen.called.answered_at) or 0
+    slow = f'<span class="took">{time_in_words(took)}</span>' if took >= SLOW_MS else ""
+    result = f'<span class="res">{esc(line.result)}</span>' if line.result else ""
+    return (
+        f"{tool_icon(seen.called.name)}<b>{esc(line.tool)}</b> "
+        f'<span class="obj">{esc(line.subject)}</span>{result}{slow}'
+    )
+
+
+def shell(seen: Seen, setting: Setting) -> str:
+    """Shows a command, where it has more than the line tells, and what it printed."""
+    command, about = seen.text("command"), seen.text("description")
+    is_told = "\n" not in command.strip() and len(command) < 90
+    part = f"input/{seen.called.call}/command"
+    given = "" if is_told else printed(command, seen.called, part, setting.code, "cmd")
+    purpose = f'<p class="about">{esc(about)}</p>' if about else ""
+    return purpose + given + answer_of(seen, setting, shell_output(seen))
+
+
+def answer_of(seen: Seen, setting: Setting, text: str) -> str:
+    """Shows what a tool answered, in the colour of its outcome."""
+    kind = "out bad" if seen.called.outcome == "failed" else "out"
+    return printed(
+        text, answer_spot(seen.called), f"result/{seen.called.call}", setting.output, kind
+    )
+
+
+def read(seen: Seen, setting: Setting) -> str:
+    """Shows the lines of a file that was read, with their numbers."""
+    file = getattr(seen.detail, "file", None)
+    content = file.get("content") if isinstance(file, Mapping) else None
+    if not isinstance(content, str) or not isinstance(file, Mapping):
+        return answer_of(seen, setting, seen.answer)
+    start = file.get("startLine")
+    lines = content.strip("\n").split("\n")
+    shown = lines[: setting.output.lines]
+    body = "".join(f"<li>{esc(line[: setting.output.characters])}" for line in shown)
+    first = f' start="{start}"' if isinstance(start, int) and start > 1 else ""
+    rest = more(content, len(lines) - len(shown), answer_spot(seen.called), "file")
+    return f'<ol class="code"{first}>{body}</ol>' + (rest if len(shown) < len(lines) else "")
+
+
+def change(seen: Seen, setting: Setting) -> str:
+    """Shows what changed in a file."""
+    patch = proposed_patch(seen.called)
+    trouble = "" if seen.called.outcome == "ok" else answer_of(seen, setting, seen.answer)
+    if patch is None:
+        return trouble or any_tool(seen, setting)
+    html, hidden = changes(patch, setting.code)
+    if hidden:
+        part = f"input/{seen.called.call}"
+        html += f'<button class="more"{place_of(seen.called, part)}>Show all: {many(hidden, "more line")}</button>'
+    return html + trouble
+
+
+def todos(seen: Seen, setting: Setting) -> str:
+    """Shows a list of things to do."""
+    rows = "".join(
+        f'<li class="{esc(field(one, "status"))}">{esc(field(one, "content") or field(one, "subject"))}</li>'
+        for one in seen.listed("todos") or seen.listed("tasks")
+    )
+    return f'<ul class="todos">{rows}</ul>' if rows else answer_of(seen, setting, seen.answer)
+
+
+def questions(seen: Seen, setting: Setting) -> str:
+    """Shows questions, their options, and what was chosen."""
+    answers = getattr(seen.detail, "answers", None)
+    chosen = answers if isinstance(answers, Mapping) else {}
+    html = "".join(question(one, chosen) for one in seen.listed("questions"))
+    return html or answer_of(seen, setting, seen.answer)
+
+
+def question(asked: Any, chosen: Mapping[str, Any]) -> str:
+    """Shows one question."""
+    words = field(asked, "question")
+    answer = chosen.get(words)
+    told = answer if isinstance(answer, str) else ""
+    options = asked.get("options") if isinstance(asked, Mapping) else None
+    labels = [field(one, "label") for one in options] if isinstance(options, list) else []
+    rows = "".join(
+        f'<li class="{"chosen" if label and label in told else ""}">{esc(label)}</li>'
+        for label in labels
+    )
+    own = (
+        f'<p class="chosen">{esc(told)}</p>'
+        if told and not any(one in told for one in labels)
+        else ""
+    )
+    return f'<div class="ask"><p>{esc(words)}</p><ul>{rows}</ul>{own}</div>'
+
+
+def plan(seen: Seen, setting: Setting) -> str:
+    """Shows a plan that was put to the person."""
+    words = seen.text("plan") or seen.told("plan")
+    said = {"ok": "accepted", "rejected": "rejected"}.get(seen.called.outcome, "")
+    verdict = f'<p class="about">{said}</p>' if said else ""
+    return (
+        f'<div class="prose plan">{prose(words)}</div>{verdict}'
+        if words
+        else answer_of(seen, setting, seen.answer)
+    )
+
+
+def page(seen: Seen, setting: Setting) -> str:
+    """Shows what was found in the web."""
+    address = seen.text("url")
+    link = f'<p class="about"><a href="{esc(address)}" rel="noreferrer noopener" target="_blank">{esc(address)}</a></p>'
+    is_safe = address.startswith(("http://", "https://"))
+    words = seen.told("result") or seen.answer
+    asked = f'<p class="about">{esc(seen.text("prompt"))}</p>' if seen.text("prompt") else ""
+    return (link if is_safe else "") + asked + answer_of(seen, setting, words)
+
+
+def found(seen: Seen, setting: Setting) -> str:
+    """Shows what a search found."""
+    return answer_of(seen, setting, seen.answer)
+
+
+def sent_out(seen: Seen, setting: Setting) -> str:
+    """Shows what an agent was asked, and what it answered where its conversation is not here."""
+    asked = seen.text("prompt")
+    html = ""
+    if asked and not seen.called.agents:
+        html = f'<div class="prose task">{prose(asked)}</div>'
+    answer = seen.answer
+    if answer and (not seen.called.agents or seen.called.outcome != "ok"):
+        html += printed(
+            answer,
+            answer_spot(seen.called),
+            f"result/{seen.called.call}",
+            setting.words,
+            "out words",
+        )
+    return html
+
+
+def any_tool(seen: Seen, setting: Setting) -> str:
+    """Shows the input as it is, and the words of the answer."""
+    return given_json(seen, setting) + answer_of(seen, setting, seen.answer)
+
+
+def given_json(seen: Seen, setting: Setting | None = None) -> str:
+    """Shows an input as indented JSON."""
+    if not seen.called.input:
+        return ""
+    try:
+        data = msgspec.json.format(msgspec.json.encode(seen.called.input), indent=2).decode()
+    except (UnicodeError, RecursionError, TypeError):
+        data = repr(seen.called.input)
+    cut = (setting or Setting()).output
+    return printed(data, seen.called, f"input/{seen.called.call}", cut, "json")
+
+
+def rejected(called: Called) -> str:
+    """Shows what the person said who rejected a call."""
+    feedback = called.result.feedback if called.result else None
+    return f'<div class="feedback">{icon("note")}{esc(feedback)}</div>' if feedback else ""
+
+
+def enclosed(called: Called, *, has_result: bool) -> str:
+    """Shows the pictures and other blocks of a result, each opened on click."""
+    if not has_result or not called.result:
+        return ""
+    return "".join(
+        enclosure(one, place_of(answer_spot(called), f"enclosed/{called.call}/{place}"))
+        for place, one in enumerate(called.result.enclosures)
+    )
+
+
+def enclosure(one: Enclosure, place: str) -> str:
+    """Shows a picture or a document by its kind and size; the page fetches it on click."""
+    if one.kind == "tool_reference":
+        return f'<span class="ref">{esc(one.title or "")}</span> '
+    words = one.title or one.media_type or one.kind
+    size = f", {bytes_in_words(one.size)}" if one.size else ""
+    return f'<button class="enclosed"{place}>{icon("image")}{esc(words)}{size}</button>'
+
+
+def result_apart(answered: Answered, setting: Setting) -> str:
+    """Returns a result that arrived after the model had gone on."""
+    result: Result = answered.result
+    words = {
+        "repeat": "answered again",
+        "orphan": "its call is not in the log",
+        "foreign": "its call stands in another conversation",
+    }
+    note = words.get(answered.standing, "arrived later")
+    body = printed(result.text, answered, f"result/{answered.call}", setting.output)
+    body += "".join(
+        enclosure(one, place_of(answered, f"enclosed/{answered.call}/{place}"))
+        for place, one in enumerate(result.enclosures)
+    )
+    name = answered.name or "result"
+    head = f'{tool_icon(name)}<b>{esc(name)}</b> <span class="res">{note}</span>'
+    place = f' id="{esc(answered.uuid or "")}" data-l="{answered.file}.{answered.line}"'
+    return f'<details class="call {result.outcome} apart"{place} open><summary class="line">{head}</summary><div class="body">{body}</div></details>'
+
+
+OPEN = frozenset({"AskUserQuestion", "ExitPlanMode", "exit_plan_mode", "TodoWrite"})
+"""Calls that are read rather than looked up."""
+BODIES: dict[str, Body] = {
+    **dict.fromkeys(("Bash", "PowerShell", "BashOutput", "TaskOutput"), shell),
+    "Read": read,
+    **dict.fromkeys(("Edit", "MultiEdit", "Write", "NotebookEdit"), change),
+    "TodoWrite": todos,
+    "TaskList": todos,
+    "AskUserQuestion": questions,
+    **dict.fromkeys(("ExitPlanMode", "exit_plan_mode"), plan),
+    **dict.fromkeys(("WebFetch", "WebSearch"), page),
+    **dict.fromkeys(("Grep", "Glob", "LS"), found),
+    **dict.fromkeys(("Task", "Agent", "Workflow"), sent_out),
+}

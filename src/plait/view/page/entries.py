@@ -1,0 +1,255 @@
+"""Items to HTML: each kind of entry in its own form, its line of the log one click away."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from plait.conversation.model import (
+    Compacted,
+    Folded,
+    Item,
+    Left,
+    Noted,
+    Said,
+    Shown,
+    Spot,
+    Thought,
+    Told,
+    ToldKind,
+)
+from plait.view.amounts import bytes_in_words, many, tokens_in_words
+from plait.view.page.calls import enclosure
+from plait.view.page.escape import esc
+from plait.view.page.fold import OUTPUT, beginning, more, place_of, printed
+from plait.view.page.icons import icon
+from plait.view.page.prose import prose, typed
+from plait.view.page.setting import Setting
+
+VOICES: dict[ToldKind, str] = {
+    "queued": "typed while the model worked",
+    "teammate": "teammate",
+    "peer": "from another session",
+    "notice": "notice",
+    "bash": "shell",
+    "command": "command",
+}
+ASIDES: dict[ToldKind, str] = {
+    "skill": "skill",
+    "ide": "shown by the editor",
+    "reminder": "reminder",
+    "hook": "hook",
+    "document": "document",
+    "meta": "words of the client",
+    "empty": "empty entry",
+    "summary": "summary",
+}
+FOLDS = {
+    "retracted": "taken back before any answer",
+    "resent": "sent again",
+    "replay": "written twice",
+}
+
+
+def mark(spot: Spot) -> str:
+    """Returns the attributes by which an entry is linked to and looked up."""
+    name = f' id="{esc(spot.uuid)}"' if spot.uuid else ""
+    return f'{name} data-l="{spot.file}.{spot.line}"'
+
+
+def clock(time: str | None) -> str:
+    """Returns a time that the page tells in the reader's zone."""
+    if not time:
+        return ""
+    return f'<time datetime="{esc(time)}">{esc(time[:16].replace("T", " "))}</time>'
+
+
+def told(item: Told, setting: Setting) -> str:
+    """Returns what stands in the user's place."""
+    match item.kind:
+        case "interruption":
+            return (
+                f'<div class="event"{mark(item)}>{icon("stop")}{esc(item.text.strip("[]"))}</div>'
+            )
+        case "command-output" | "bash-output":
+            return output_of(item, setting)
+        case _ if item.kind in ASIDES:
+            return aside(item, setting)
+        case _:
+            return prompt(item, setting)
+
+
+def prompt(item: Told, setting: Setting) -> str:
+    """Returns what somebody asked: a chapter of the conversation."""
+    label = VOICES.get(item.kind, "")
+    if item.is_only_queued:
+        label = "in the queue, never seen by the model"
+    name = f"{label} {item.name}" if item.name and item.kind in ("teammate", "notice") else label
+    tag = f'<span class="tag">{esc(name)}</span>' if name else ""
+    shown, hidden = beginning(item.text, setting.words)
+    is_code = item.kind in ("command", "bash")
+    sign = "! " if item.kind == "bash" else ""
+    words = f"<p><code>{sign}{esc(shown)}</code></p>" if is_code else typed(shown)
+    rest = more(item.text, hidden, item, "text") if hidden else ""
+    return (
+        f'<div class="prompt {item.kind}"{mark(item)}>{tag}<div class="prose">{words}</div>{rest}'
+        f"{context_of(item)}{pictures(item)}{attached_output(item, setting)}</div>"
+    )
+
+
+def context_of(item: Told) -> str:
+    """Returns what the editor added to a prompt."""
+    return f'<p class="about">{esc(item.context)}</p>' if item.context else ""
+
+
+def pictures(item: Told) -> str:
+    """Returns the pictures and documents that came with a prompt."""
+    return "".join(
+        enclosure(one, place_of(item, f"block/{place}"))
+        for place, one in enumerate(item.enclosures)
+    )
+
+
+def attached_output(item: Told, setting: Setting) -> str:
+    """Returns what a command printed, or what a task gave back, where the record holds it."""
+    text = "\n".join(filter(None, (item.output, item.errors)))
+    return printed(text, item, "output", setting.output) if text else ""
+
+
+def output_of(item: Told, setting: Setting) -> str:
+    """Returns what a command printed."""
+    out = printed(item.text, item, "text", setting.output)
+    errors = printed(item.errors or "", item, "text", setting.output, "out bad")
+    return f'<div class="printed"{mark(item)}>{out}{errors}</div>'
+
+
+def aside(item: Told, setting: Setting) -> str:
+    """Returns what the client said in the user's place, closed."""
+    label = ASIDES[item.kind]
+    name = f" {item.name}" if item.name and item.name != "caveat" else ""
+    body = printed(item.text, item, "text", setting.output, "out words") + pictures(item)
+    first = " ".join(item.text[:160].split())
+    head = f'{icon("note")}{esc(label + name)} <span class="obj">{esc(first)}</span>'
+    if not body:
+        return f'<div class="note"{mark(item)}><div class="line">{head}</div></div>'
+    return f'<details class="note"{mark(item)}><summary class="line">{head}</summary><div class="body">{body}</div></details>'
+
+
+def said(item: Said, setting: Setting, *, is_error: bool, is_synthetic: bool) -> str:
+    """Returns what the model said, as an article; errors and the client's own words marked."""
+    if item.is_intermediate:
+        return f'<span class="again"{mark(item)}></span>'
+    shown, hidden = beginning(item.text, setting.words)
+    rest = more(item.text, hidden, item, "text") if hidden else ""
+    if is_error:
+        return f'<div class="event bad"{mark(item)}>{icon("warn")}<span>{esc(shown)}</span></div>{rest}'
+    tag = '<span class="tag">by the client</span>' if is_synthetic else ""
+    return f'<div class="say prose"{mark(item)}>{tag}{prose(shown)}{rest}</div>'
+
+
+def thought(item: Thought, setting: Setting) -> str:
+    """Returns a thought, closed; one that was not recorded says so."""
+    if not item.text.strip():
+        words = "thinking, encrypted" if item.is_encrypted else "thinking, not recorded"
+        return f'<div class="think empty"{mark(item)}><div class="line">{icon("think")}{words}</div></div>'
+    shown, hidden = beginning(item.text, setting.output)
+    first = " ".join(item.text[:140].split())
+    rest = more(item.text, hidden, item, "thinking") if hidden else ""
+    return (
+        f'<details class="think"{mark(item)}><summary class="line">{icon("think")}Thinking '
+        f'<span class="obj">{esc(first)}</span></summary>'
+        f'<div class="body prose">{prose(shown)}{rest}</div></details>'
+    )
+
+
+def compacted(item: Compacted) -> str:
+    """Returns the landmark of a compaction."""
+    tokens = f" ({tokens_in_words(item.pre_tokens)} tokens)" if item.pre_tokens else ""
+    facts = [
+        f"{tokens_in_words(item.post_tokens)} left" if item.post_tokens else "",
+        f"{many(len(item.preserved), 'record')} kept" if item.preserved else "",
+        item.trigger or "",
+    ]
+    told_facts = ", ".join(fact for fact in facts if fact)
+    return (
+        f'<div class="landmark"{mark(item)}>{icon("knot")}<span>Conversation compacted{tokens} • '
+        f"{clock(item.time)}<small>{esc(told_facts)}</small></span></div>"
+    )
+
+
+def left(item: Left, setting: Setting) -> str:
+    """Returns the place where another conversation leaves this one."""
+    words = esc(" ".join((item.label or "").split())[:200])
+    state = "goes on" if item.is_active else "abandoned"
+    there = setting.conversations.get(item.to)
+    turns = many(sum(turn.number > 0 for turn in there.turns), "turn") if there else ""
+    href = f"#line-{item.to}"
+    if item.kind == "trunk" and (page := setting.page_of(item.to)):
+        href = page
+    return (
+        f'<a class="fork" href="{esc(href)}" data-to="{esc(item.to)}">{icon("fork")}'
+        f"<span>{'Another session' if item.kind == 'trunk' else 'Another way'} from here, "
+        f"{state}: “{words}”</span><small>{turns}</small></a>"
+    )
+
+
+def shown(item: Shown) -> str:
+    """Returns a block of a response that is neither words nor a call."""
+    if item.enclosure.kind == "empty":
+        return f'<span class="again"{mark(item)}></span>'
+    return f'<div class="note"{mark(item)}>{enclosure(item.enclosure, place_of(item, "raw"))}</div>'
+
+
+def folded(item: Folded, setting: Setting) -> str:
+    """Returns records that were replaced, closed."""
+    words = next((one.text for one in item.items if isinstance(one, Told) and one.text), "")
+    first = " ".join(words[:160].split())
+    body = "".join(plain_item(one, setting) for one in item.items)
+    return (
+        f'<details class="note folded"{mark(item)}><summary class="line">{icon("back")}'
+        f'{FOLDS[item.reason]} <span class="obj">{esc(first)}</span></summary>'
+        f'<div class="body">{body}</div></details>'
+    )
+
+
+def plain_item(item: Item, setting: Setting) -> str:
+    """Returns an item of a fold: its words, or its kind."""
+    match item:
+        case Told():
+            return told(item, setting)
+        case Said():
+            return said(item, setting, is_error=False, is_synthetic=False)
+        case Thought():
+            return thought(item, setting)
+        case _:
+            name = getattr(item, "name", None) or getattr(item, "subtype", None) or "entry"
+            return f'<div class="note"{mark(item)}><div class="line">{icon("tool")}{esc(str(name))}</div></div>'
+
+
+def notes(items: Sequence[Noted]) -> str:
+    """Returns notes of the client that follow one another, closed, by their kinds."""
+    counts = Counter(note.subtype or note.kind for note in items)
+    told = ", ".join(
+        kind.replace("_", " ") + (f" ×{count}" if count > 1 else "")
+        for kind, count in counts.most_common(4)
+    )
+    rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
+    rows = "".join(note_row(note) for note in items)
+    return (
+        f'<details class="notes"><summary class="line">{icon("note")}{many(len(items), "note")} '
+        f'<span class="obj">{esc(told)}{rest}</span></summary><div class="body">{rows}</div></details>'
+    )
+
+
+def note_row(note: Noted) -> str:
+    """Returns one note on one line, with the beginning of its words."""
+    name = note.subtype or note.kind
+    words, hidden = beginning(note.text.strip(), OUTPUT)
+    text = (
+        printed(note.text, note, "content", OUTPUT, "out words") if "\n" in words or hidden else ""
+    )
+    first = "" if text else f' <span class="obj">{esc(words)}</span>'
+    return f'<div class="row"{mark(note)}><b>{esc(name)}</b>{first}{text}</div>'
+
+
+def size_of(text: str) -> str:
+    """Returns the size of a text in words."""
+    return bytes_in_words(len(text.encode("utf-8", "replace")))

@@ -1,0 +1,24 @@
+"""Texts of the log to text in a page: never markup, never running backwards."""
+
+import re
+from html import escape
+
+DECEIVING = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+STAND_IN = "\ufffd"
+
+
+def esc(text: str) -> str:
+    """Returns a text as it stands in a page or in an attribute."""
+    return escape(clean(text))
+
+
+def clean(text: str) -> str:
+    """Returns a text without what would deceive its reader or break its encoding."""
+    return DECEIVING.sub(STAND_IN, text)
+
+
+def attribute(name: str, value: str | None) -> str:
+    """Returns an attribute with a space before it, nothing where there is no value."""
+    return f' {name}="{esc(value)}"' if value else ""

@@ -1,0 +1,136 @@
+"""Sessions to the first page of a site: figures, days, projects, and a row for each session."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+
+import msgspec
+from msgspec import Struct
+
+from plait.record.time import moment
+from plait.view.amounts import many, money_in_words, tokens_in_words
+from plait.view.page.entries import clock
+from plait.view.page.escape import clean, esc
+from plait.view.page.heat import heat_map
+from plait.view.page.icons import icon
+
+LONGEST = 400
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """What the list says of a session."""
+
+    session: str
+    href: str
+    title: str
+    project: str
+    directory: str | None
+    started: str | None
+    ended: str | None
+    turns: int
+    branches: int
+    agents: int
+    tokens: int
+    cost: float | None
+    drawing: str
+    """Its strands, small."""
+    prompts: tuple[str, ...]
+    prompt_times: tuple[str, ...]
+    parent: str | None = None
+    """The session that it goes on from."""
+
+
+def index_page(entries: Sequence[Entry], title: str) -> str:
+    """Returns the body of the first page."""
+    days = Counter(day for entry in entries for day in days_of(entry))
+    projects: dict[str, list[Entry]] = {}
+    for entry in sorted(entries, key=lambda one: one.ended or "", reverse=True):
+        projects.setdefault(entry.project, []).append(entry)
+    sections = "".join(section(name, found) for name, found in projects.items())
+    costs = [entry.cost for entry in entries if entry.cost is not None]
+    figures = [
+        many(len(entries), "session"),
+        many(len(projects), "project"),
+        many(sum(entry.turns for entry in entries), "turn"),
+        f"{tokens_in_words(sum(entry.tokens for entry in entries))} tokens",
+        money_in_words(sum(costs)) if costs else "",
+    ]
+    told = " · ".join(figure for figure in figures if figure)
+    nothing = "No session has these words in its title or its prompts."
+    return (
+        f'<div class="site"><div class="lead"><h1>{esc(title)}</h1>'
+        '<input type="search" id="find" placeholder="Search titles and prompts" '
+        'aria-label="Search titles and prompts" autofocus>'
+        f'<span class="figures">{esc(told)}</span>'
+        '<div class="actions"><button data-do="theme" title="Light or dark (t)">'
+        f"{icon('moon')}</button></div></div>"
+        f'{heat_map(days)}{sections}<p class="empty none" hidden>{nothing}</p></div>'
+    )
+
+
+def days_of(entry: Entry) -> Iterable[date]:
+    """Yields the days on which somebody asked something, as often as they did."""
+    for time in entry.prompt_times:
+        when = moment(time)
+        if when:
+            yield when.date()
+
+
+def section(project: str, entries: Sequence[Entry]) -> str:
+    """Returns the sessions of one project, those that go on from others below them."""
+    known = {entry.session for entry in entries}
+    children: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.parent in known and entry.parent != entry.session:
+            children.setdefault(entry.parent or "", []).append(entry)
+    nested = {entry.session for found in children.values() for entry in found}
+    tops = [entry for entry in entries if entry.session not in nested]
+    where = next((entry.directory for entry in entries if entry.directory), project)
+    rows = "".join(row(entry) + below(entry, children) for entry in tops)
+    return (
+        f'<section class="project"><h2>{esc(where)} <small>{many(len(entries), "session")}</small>'
+        f'</h2><ul class="list">{rows}</ul></section>'
+    )
+
+
+def below(entry: Entry, children: Mapping[str, Sequence[Entry]]) -> str:
+    """Returns all sessions that go on from one, and from those, in one indented list."""
+    found: list[Entry] = []
+    seen = {entry.session}
+    waiting = list(children.get(entry.session, ()))
+    while waiting:
+        one = waiting.pop(0)
+        if one.session not in seen:
+            seen.add(one.session)
+            found.append(one)
+            waiting += children.get(one.session, ())
+    rows = "".join(row(one) for one in found)
+    return f'<li><ul class="sub-list list">{rows}</ul></li>' if rows else ""
+
+
+def row(entry: Entry) -> str:
+    """Returns one session."""
+    numbers = [
+        many(entry.turns, "turn"),
+        many(entry.branches, "branch", "branches") if entry.branches else "",
+        many(entry.agents, "agent") if entry.agents else "",
+        f"{tokens_in_words(entry.tokens)} tokens" if entry.tokens else "",
+        money_in_words(entry.cost) if entry.cost is not None else "",
+    ]
+    first = " ".join(entry.prompts[0].split())[:200] if entry.prompts else "no prompt"
+    told = " · ".join(number for number in numbers if number)
+    return (
+        f'<li data-session="{esc(entry.session)}"><a class="entry" href="{esc(entry.href)}">'
+        f'<span class="title">{esc(entry.title)}</span>'
+        f'<span class="nums">{clock(entry.ended)}</span>'
+        f'<span class="sub">{esc(first)}</span><span class="nums">{esc(told)} {entry.drawing}</span>'
+        "</a></li>"
+    )
+
+
+def search_table(entries: Iterable[Entry]) -> str:
+    """Returns the prompts of all sessions as JSON, for the page to search."""
+    table = {
+        entry.session: [clean(prompt)[:LONGEST] for prompt in entry.prompts] for entry in entries
+    }
+    return msgspec.json.encode(table).decode()

@@ -1,0 +1,248 @@
+"""Conversations of a session to its page: header, outline, reading column, rail."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from plait.conversation.model import Conversation, Conversations
+from plait.conversation.totals import Totals
+from plait.graph.paths import SPOKEN
+from plait.graph.shapes import Row
+from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.page.entries import clock
+from plait.view.page.escape import esc
+from plait.view.page.icons import icon
+from plait.view.page.rail import rail
+from plait.view.page.raw import Piece
+from plait.view.page.setting import Setting
+from plait.view.page.turns import agents_html, turns_html
+
+FIRST_PART = 900_000
+"""So many characters of a conversation stand in the page itself; the rest comes as it is read."""
+PART = 400_000
+
+
+class Heading(Struct, frozen=True, kw_only=True):
+    """What the head of a page says of its session."""
+
+    session: str
+    title: str
+    project: str
+    directory: str | None = None
+    git_branch: str | None = None
+    models: tuple[str, ...] = ()
+    turns: int = 0
+    """Of the conversations that people had, agents apart."""
+    totals: Totals
+    resume: str | None = None
+    """The line that continues it in Claude Code."""
+
+
+class Part(Struct, frozen=True):
+    """Turns that do not stand in the page itself."""
+
+    number: int
+    html: str
+
+
+class SessionPage(Struct, frozen=True):
+    """The body of a page, and what it fetches later."""
+
+    body: str
+    parts: tuple[Part, ...]
+
+
+def session_page(
+    told: Conversations,
+    rows: Sequence[Row],
+    heading: Heading,
+    setting: Setting,
+    lines: Sequence[Piece] = (),
+    *,
+    home: str | None = "../index.html",
+) -> SessionPage:
+    """Returns the page of a session."""
+    agents = agents_html(told.by_line, setting)
+    parts = Parts()
+    reading = "".join(line_html(one, setting, agents, parts) for one in spoken(told))
+    places = [[piece.file, piece.first, piece.last] for piece in lines]
+    table = esc(msgspec.json.encode(places).decode())
+    body = (
+        f"{header(heading, told, home)}"
+        f'<div class="sheet3"><nav class="outline" aria-label="Prompts">{outline(told.active)}</nav>'
+        f'<main data-session="{esc(heading.session)}" data-lines="{table}" '
+        f'data-main="{esc(told.main)}">{reading}{unplaced(told, agents)}'
+        f"{recovered(told, setting)}</main>"
+        f'<aside class="rail" aria-label="Graph">{rail(rows)}</aside></div>'
+    )
+    return SessionPage(body, tuple(parts.found))
+
+
+class Parts:
+    """Keeps what is too long for the page."""
+
+    def __init__(self) -> None:
+        self.found: list[Part] = []
+        self.room = FIRST_PART
+
+    def placed(self, turns: Iterable[str]) -> Iterator[str]:
+        """Yields turns while there is room in the page, then the places of parts."""
+        waiting: list[str] = []
+        size = 0
+        for html in turns:
+            if self.room > 0:
+                self.room -= len(html)
+                yield html
+                continue
+            waiting.append(html)
+            size += len(html)
+            if size >= PART:
+                yield self._put(waiting)
+                waiting, size = [], 0
+        if waiting:
+            yield self._put(waiting)
+
+    def _put(self, turns: list[str]) -> str:
+        number = len(self.found) + 1
+        self.found.append(Part(number, "".join(turns)))
+        return f'<div class="part" data-part="{number}" data-turns="{len(turns)}"></div>'
+
+
+def spoken(told: Conversations) -> Iterator[Conversation]:
+    """Yields the active conversation, then its branches and the others in its file."""
+    yield told.active
+    for one in told.by_line.values():
+        if one.kind in SPOKEN and one.id != told.main:
+            yield one
+
+
+def line_html(one: Conversation, setting: Setting, agents: Mapping[str, str], parts: Parts) -> str:
+    """Returns one DAG-line, with where it leaves another."""
+    turns = "".join(parts.placed(turns_html(one, setting, agents)))
+    state = "" if one.is_active else " abandoned"
+    above = f' data-above="{esc(one.parent)}"' if one.parent else ""
+    at = f' data-at="{esc(one.attachment)}"' if one.attachment else ""
+    return (
+        f'<article class="dag{state}" id="line-{esc(one.id)}" data-line="{esc(one.id)}"{above}{at}>'
+        f"{backlink(one, setting)}{turns}</article>"
+    )
+
+
+def backlink(one: Conversation, setting: Setting) -> str:
+    """Returns where a conversation comes from."""
+    if not one.parent or one.kind not in SPOKEN:
+        return ""
+    state = "A branch" if one.kind == "branch" else "This session goes on"
+    if not one.is_active:
+        state = "An abandoned branch"
+    page = setting.page_of(one.parent.partition("@")[0]) if one.kind == "trunk" else ""
+    href = f"{page or ''}#{one.attachment or f'line-{one.parent}'}"
+    return f'<a class="from" href="{esc(href)}">{icon("fork")}<span>{state}: it leaves from here</span></a>'
+
+
+def header(heading: Heading, told: Conversations, home: str | None) -> str:
+    """Returns the one line above everything."""
+    totals = heading.totals
+    facts = [
+        ", ".join(heading.models[:2]),
+        many(heading.turns, "turn"),
+        time_in_words(totals.working_ms),
+        f"{tokens_in_words(totals.tokens.total)} tokens",
+        money_in_words(totals.cost_usd) if totals.cost_usd is not None else "",
+    ]
+    back = f'<a class="home" href="{home}" title="All sessions">{icon("back")}</a>' if home else ""
+    told_facts = "".join(f"<span>{esc(fact)}</span>" for fact in facts if fact)
+    return (
+        f'<header class="top">{back}<h1>{esc(heading.title)}</h1>{switch(told)}'
+        f'<div class="facts">{told_facts}</div>{ACTIONS}</header>{about(heading)}'
+    )
+
+
+ACTIONS = (
+    '<div class="actions"><input type="search" id="find" placeholder="Find" aria-label="Find">'
+    f'<button data-do="filter" title="Filter (f)">{icon("filter")}</button>'
+    f'<button data-do="outline" title="Prompts (o)">{icon("menu")}</button>'
+    f'<button data-do="rail" title="Graph (g)">{icon("fork")}</button>'
+    f'<button data-do="theme" title="Light or dark (t)">{icon("moon")}</button>'
+    '<button data-do="help" title="Keys (?)">?</button></div>'
+)
+
+
+def about(heading: Heading) -> str:
+    """Returns the second line: where, when, and how to go on."""
+    where = heading.directory or heading.project
+    branch = f" · {esc(heading.git_branch)}" if heading.git_branch else ""
+    resume = ""
+    if heading.resume:
+        resume = (
+            f'<button class="resume" data-copy="{esc(heading.resume)}">{icon("copy")}'
+            f"<code>{esc(heading.resume)}</code></button>"
+        )
+    first, last = clock(heading.totals.first), clock(heading.totals.last)
+    times = f"{first} – {last}" if first and last else first
+    unpriced = ", ".join(heading.totals.unpriced)
+    missing = f'<span class="warn">no price for {esc(unpriced)}</span>' if unpriced else ""
+    return (
+        f'<div class="about-line"><span>{esc(where)}{branch}</span><span>{times}</span>'
+        f"{missing}{resume}</div>"
+    )
+
+
+def switch(told: Conversations) -> str:
+    """Returns the choice between the ways through a session, where there are several."""
+    ways = list(spoken(told))
+    if len(ways) < 2:
+        return ""
+    options = "".join(
+        f'<option value="{esc(one.id)}">{esc(way_name(one, told))}</option>' for one in ways
+    )
+    return f'<select class="ways" aria-label="Branch">{options}</select>'
+
+
+def way_name(one: Conversation, told: Conversations) -> str:
+    """Returns what a way through a session is called."""
+    if one.id == told.main:
+        return "active"
+    words = " ".join((one.label or one.title or one.id).split())[:60]
+    return f"{'abandoned' if not one.is_active else 'also'}: {words}"
+
+
+def outline(conversation: Conversation) -> str:
+    """Returns the prompts of a conversation as a list of links."""
+    rows = "".join(
+        f'<li><a href="#{esc(turn.opener.uuid or "")}"><b>{turn.number}</b> '
+        f"{esc(' '.join(turn.opener.text.split())[:140]) or '…'}</a></li>"
+        for turn in conversation.turns
+        if turn.opener
+    )
+    return f"<ol>{rows}</ol>"
+
+
+def unplaced(told: Conversations, agents: Mapping[str, str]) -> str:
+    """Returns the agents that no call of this session names."""
+    lost = [
+        one
+        for one in told.by_line.values()
+        if one.kind in ("agent", "service") and not one.call and one.id != told.main
+    ]
+    placed = {name for one in told.by_line.values() for name in sent_out(one)}
+    rest = [agents[one.id] for one in lost if one.id not in placed]
+    if not rest:
+        return ""
+    return f'<section class="unplaced"><h2>Agents that no call names</h2>{"".join(rest)}</section>'
+
+
+def recovered(told: Conversations, setting: Setting) -> str:
+    """Returns what could be read from broken lines."""
+    if told.recovered is None:
+        return ""
+    html = "".join(turns_html(told.recovered, setting, {}))
+    title = "Recovered from broken lines, never seen by the client"
+    return f'<section class="unplaced"><h2>{title}</h2>{html}</section>'
+
+
+def sent_out(conversation: Conversation) -> Iterator[str]:
+    """Yields the agents that the calls of a conversation name."""
+    for item in conversation.items():
+        yield from getattr(item, "agents", ())

@@ -1,0 +1,227 @@
+"""Conversations to HTML, turn by turn; agents stand inside the calls that sent them out."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from plait.conversation.depth import TROUBLE, Depth, visible
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Compacted,
+    Conversation,
+    Folded,
+    Item,
+    Left,
+    Noted,
+    Said,
+    Shown,
+    Thought,
+    Told,
+    Turn,
+)
+from plait.conversation.pair import Placed, story
+from plait.conversation.tokens import tokens_of
+from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.page import entries
+from plait.view.page.calls import call, result_apart
+from plait.view.page.escape import esc
+from plait.view.page.icons import icon
+from plait.view.page.setting import Setting
+
+GROUPED = 4
+"""So many calls in a row are read as a group."""
+VERBS = {
+    "Read": ("read", "reads"),
+    "Edit": ("edit", "edits"),
+    "MultiEdit": ("edit", "edits"),
+    "Write": ("file written", "files written"),
+    "Bash": ("command", "commands"),
+    "Grep": ("search", "searches"),
+    "Glob": ("search", "searches"),
+    "WebFetch": ("page", "pages"),
+    "WebSearch": ("web search", "web searches"),
+    "TodoWrite": ("list", "lists"),
+}
+
+
+def turns_html(
+    conversation: Conversation, setting: Setting, agents: Mapping[str, str]
+) -> list[str]:
+    """Returns each turn of a conversation; agents are given as HTML by their names."""
+    return [turn_html(conversation, turn, setting, agents) for turn in conversation.turns]
+
+
+def turn_html(
+    conversation: Conversation, turn: Turn, setting: Setting, agents: Mapping[str, str]
+) -> str:
+    """Returns one turn: its head, its prompt, all that answers it."""
+    items = seen(turn.items, setting)
+    quiet = [item for item in items if is_quiet(item)]
+    told = story(item for item in items if not is_quiet(item))
+    body = "".join(
+        drawn(list(group), conversation, setting, agents, are_calls=are_calls)
+        for are_calls, group in groupby(told, key=is_call)
+    )
+    body += entries.notes([note for note in quiet if isinstance(note, Noted)]) if quiet else ""
+    number = (
+        f'<a class="n" href="#{esc(turn.opener.uuid or "")}">{turn.number}</a>'
+        if turn.opener
+        else ""
+    )
+    return (
+        f'<section class="turn" data-n="{turn.number}"><header class="head">{number}'
+        f"{entries.clock(turn.started)}{spent(conversation, turn, setting)}</header>{body}</section>"
+    )
+
+
+def seen(items: Sequence[Item], setting: Setting) -> Sequence[Item]:
+    """Returns the items that the chosen depth shows."""
+    depth: Depth | None = setting.depth
+    if depth is None or depth == "all":
+        return items
+    return visible(items, depth, thinking=setting.has_thinking)
+
+
+def is_quiet(item: Item) -> bool:
+    """Tells notes that are read at the end of a turn from those that tell of trouble."""
+    return isinstance(item, Noted) and item.subtype not in TROUBLE and item.kind != "gone"
+
+
+def is_call(placed: Placed) -> bool:
+    """Tells calls, which are grouped, from everything else."""
+    return isinstance(placed.item, Called)
+
+
+def drawn(
+    group: Sequence[Placed],
+    conversation: Conversation,
+    setting: Setting,
+    agents: Mapping[str, str],
+    *,
+    are_calls: bool,
+) -> str:
+    """Returns items that follow one another; many calls in a row are a group."""
+    html = "".join(item_html(one, conversation, setting, agents) for one in group)
+    if not are_calls or len(group) < GROUPED:
+        return html
+    calls = [one.item for one in group if isinstance(one.item, Called)]
+    return (
+        f'<details class="group"><summary class="line">{icon("menu")}{group_line(calls)}'
+        f'</summary><div class="body">{html}</div></details>'
+    )
+
+
+def group_line(calls: Sequence[Called]) -> str:
+    """Says what is in a group: how many of what, how many failed."""
+    counts = Counter(VERBS.get(one.name, (one.name, one.name)) for one in calls)
+    words = [many(count, *names) for names, count in counts.most_common(4)]
+    rest = len(counts) - len(words)
+    if rest > 0:
+        words.append(f"{rest} more kinds")
+    failed = sum(one.outcome in ("failed", "rejected") for one in calls)
+    bad = f'<span class="res bad">{failed} failed</span>' if failed else ""
+    return f"<span>{esc(', '.join(words))}</span>{bad}"
+
+
+def item_html(
+    placed: Placed, conversation: Conversation, setting: Setting, agents: Mapping[str, str]
+) -> str:
+    """Returns one item."""
+    item = placed.item
+    match item:
+        case Called():
+            inner = "".join(agents.get(name, "") for name in item.agents)
+            return call(item, setting, has_result=placed.has_result, inner=inner)
+        case Answered():
+            return result_apart(item, setting)
+        case Said():
+            response = conversation.responses[item.response]
+            return entries.said(
+                item, setting, is_error=response.is_error, is_synthetic=response.is_synthetic
+            )
+        case Thought():
+            return entries.thought(item, setting) if setting.has_thinking else ""
+        case _:
+            return other_html(item, setting)
+
+
+def other_html(item: Item, setting: Setting) -> str:
+    """Returns an item that no model and no tool made."""
+    match item:
+        case Told():
+            return entries.told(item, setting)
+        case Compacted():
+            return entries.compacted(item)
+        case Left():
+            return entries.left(item, setting)
+        case Folded():
+            return entries.folded(item, setting)
+        case Shown():
+            return entries.shown(item)
+        case Noted():
+            return entries.note_row(item)
+        case _:
+            return ""
+
+
+def spent(conversation: Conversation, turn: Turn, setting: Setting) -> str:
+    """Returns what a turn took, in the margin."""
+    parts = [time_in_words(turn.duration_ms)]
+    answers = [conversation.responses[number] for number in turn.responses]
+    written = sum(tokens_of(one.usage).output for one in answers if one.usage)
+    if written:
+        parts.append(f"{tokens_in_words(written)} tokens")
+    costs = [cost for one in answers if (cost := setting.cost_of(one)) is not None]
+    if costs:
+        parts.append(money_in_words(sum(costs)))
+    words = " · ".join(part for part in parts if part)
+    return f'<span class="spent">{esc(words)}</span>' if words else ""
+
+
+def agents_html(conversations: Mapping[str, Conversation], setting: Setting) -> dict[str, str]:
+    """Returns the agents of a session by their names, those that others sent out first."""
+    found: dict[str, str] = {}
+    for conversation in innermost_first(conversations):
+        found[conversation.id] = agent_html(conversation, setting, found)
+    return found
+
+
+def innermost_first(conversations: Mapping[str, Conversation]) -> Iterator[Conversation]:
+    """Yields the agents so that each comes after those it sent out."""
+    agents = [one for one in conversations.values() if one.kind in ("agent", "service")]
+    depth: dict[str, int] = {}
+    for agent in agents:
+        above = conversations.get(agent.parent or "")
+        depth[agent.id] = 0
+        while above and depth[agent.id] <= len(agents):
+            depth[agent.id] += 1
+            above = conversations.get(above.parent or "")
+    yield from sorted(agents, key=lambda one: -depth[one.id])
+
+
+def agent_html(conversation: Conversation, setting: Setting, agents: Mapping[str, str]) -> str:
+    """Returns an agent's whole conversation, closed, with its totals."""
+    calls = sum(isinstance(item, Called) for item in conversation.items())
+    words = [many(calls, "call")] if calls else []
+    duration = sum(turn.duration_ms or 0 for turn in conversation.turns)
+    tokens = sum(tokens_of(one.usage).total for one in conversation.responses if one.usage)
+    costs = [cost for one in conversation.responses if (cost := setting.cost_of(one)) is not None]
+    words += [time_in_words(duration), f"{tokens_in_words(tokens)} tokens" if tokens else ""]
+    words += [money_in_words(sum(costs))] if costs else []
+    totals = " · ".join(word for word in words if word)
+    title = " ".join((conversation.label or conversation.title or "agent").split())[:200]
+    body = "".join(turns_html(conversation, setting, agents))
+    return (
+        f'<details class="agent" id="line-{esc(conversation.id)}"><summary class="line">'
+        f'{icon("agent")}<b>{esc(title)}</b><span class="res">{esc(totals)}</span></summary>'
+        f'<div class="body">{body}</div></details>'
+    )
+
+
+def texts_of(conversations: Iterable[Conversation]) -> Iterator[str]:
+    """Yields the prompts of conversations, for outlines and searching."""
+    for conversation in conversations:
+        for turn in conversation.turns:
+            if turn.opener and turn.opener.text:
+                yield turn.opener.text

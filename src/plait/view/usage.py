@@ -1,0 +1,89 @@
+"""Rows of figures to JSON, and figures to the words of a table."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from plait.conversation.spending import Row, Tally
+from plait.conversation.windows import Block
+
+DATED = re.compile(r"[-@]20\d{6}.*$|-v\d+(?::\d+)?$")
+DECIMALS = 9
+"""So that dollars add up and carry no dust."""
+
+
+def figures(tally: Tally) -> dict[str, Any]:
+    """Returns figures under the names they have in JSON."""
+    return {
+        "responses": tally.responses,
+        "input_tokens": tally.input,
+        "output_tokens": tally.output,
+        "cache_creation_tokens": tally.cache_write,
+        "cache_creation_1h_tokens": tally.cache_write_1h,
+        "cache_read_tokens": tally.cache_read,
+        "total_tokens": tally.tokens,
+        "web_searches": tally.web_searches,
+        "web_fetches": tally.web_fetches,
+        "cost_usd": round(tally.cost, DECIMALS),
+        "unpriced": sorted(tally.unpriced),
+        "unpriced_responses": sum(tally.unpriced.values()),
+        "logged_cost_usd": None if tally.logged is None else round(tally.logged, DECIMALS),
+    }
+
+
+def row_value(row: Row, *, is_full: bool) -> dict[str, Any]:
+    """Returns a row with its parts; in full, model by model, and with what was abandoned."""
+    value = {
+        **figures(row.total),
+        "models": list(row.models),
+        "agents": figures(row.agents),
+        "service": figures(row.service),
+        "abandoned": figures(row.abandoned) if is_full else None,
+    }
+    if is_full:
+        value["breakdown"] = {name: figures(tally) for name, tally in row.models.items()}
+    return value
+
+
+def block_value(block: Block, now: datetime, *, is_full: bool) -> dict[str, Any]:
+    """Returns a block or a gap as JSON has it."""
+    rate, projected = block.rate, block.projected(now)
+    return {
+        "start": block.start,
+        "end": block.end,
+        "active": block.is_active,
+        "gap": block.is_gap,
+        "first": block.total.first,
+        "last": block.total.last,
+        "minutes_left": round(block.left(now).total_seconds() / 60) if block.is_active else None,
+        "tokens_per_minute": round(rate.tokens_per_minute, 1) if rate else None,
+        "cost_usd_per_hour": round(rate.cost_per_hour, DECIMALS) if rate else None,
+        "projected_tokens": projected[0] if projected else None,
+        "projected_cost_usd": round(projected[1], DECIMALS) if projected else None,
+        **row_value(block.row, is_full=is_full),
+        "abandoned": None,
+    }
+
+
+def short_model(name: str) -> str:
+    """Returns the name of a model without maker, date and version of its wrapping."""
+    last = name.rpartition("/")[2].rpartition("anthropic.")[2]
+    return DATED.sub("", DATED.sub("", last.removesuffix("[1m]"))).removeprefix("claude-") or name
+
+
+def model_names(names: Iterable[str]) -> str:
+    """Returns the short names of models, each once."""
+    return ", ".join(dict.fromkeys(map(short_model, names)))
+
+
+def money(amount: float) -> str:
+    """Writes dollars with two decimals."""
+    return f"${amount:,.2f}".replace(",", " ")
+
+
+def cost_of(tally: Tally) -> str:
+    """Writes the cost of a row; a star says that something in it has no price."""
+    if not tally.unpriced:
+        return f"{money(tally.cost)} "
+    return "?*" if sum(tally.unpriced.values()) == tally.responses else f"{money(tally.cost)}*"

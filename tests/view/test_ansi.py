@@ -1,0 +1,67 @@
+"""Escape sequences: none reaches a reader but harmless colours."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.view.ansi import COLOUR, with_colours, without_escapes
+from plait.view.folding import folded, printed
+
+ESC = "\x1b"
+
+
+@pytest.mark.parametrize(
+    ("text", "plain", "coloured"),
+    [
+        ("plain", "plain", "plain"),
+        (f"{ESC}[31mred{ESC}[0m", "red", f"{ESC}[31mred{ESC}[0m"),
+        (f"{ESC}[1;38;5;8mgrey", "grey", f"{ESC}[1;38;5;8mgrey"),
+        (f"{ESC}[5;1;8mbold", "bold", f"{ESC}[1mbold"),
+        (f"{ESC}[38;5;8mgrey", "grey", f"{ESC}[38;5;8mgrey"),
+        (f"{ESC}[8mhidden", "hidden", "hidden"),
+        (f"{ESC}[2J{ESC}[Hcleared", "cleared", "cleared"),
+        (f"{ESC}]0;a title\x07on", "on", "on"),
+        (f"{ESC}]8;;http://evil.example{ESC}\\link{ESC}]8;;{ESC}\\", "link", "link"),
+        (f"{ESC}]52;c;Y2xpcA==", "", ""),
+        (f"{ESC}Pdevice{ESC}\\control", "control", "control"),
+        (f"{ESC}cfull reset", "full reset", "full reset"),
+        ("\x9b31mone byte", "one byte", "one byte"),
+        (f"end{ESC}", "end", "end"),
+        ("10 %\r50 %\r100 %\nnext", "100 %\nnext", "100 %\nnext"),
+        ("one\r\ntwo\r\n", "one\ntwo\n", "one\ntwo\n"),
+    ],
+)
+def test_sequences_go_and_colours_may_stay(text: str, plain: str, coloured: str) -> None:
+    assert (without_escapes(text), with_colours(text)) == (plain, coloured)
+
+
+@given(st.text(alphabet="a1;m[]\\\x07\x1b\x9b8?\n\r", max_size=40))
+def test_whatever_the_log_holds_no_other_sequence_is_left(text: str) -> None:
+    assert "\x1b" not in without_escapes(text)
+    assert "\x1b" not in COLOUR.sub("", with_colours(text))
+
+
+@pytest.mark.parametrize(
+    ("count", "first", "last", "picture"),
+    [
+        (0, 2, 2, ""),
+        (1, 2, 2, "1"),
+        (5, 2, 2, "1 2 3 4 5"),
+        (6, 2, 2, "1 2 [2] 5 6"),
+        (9, 3, 0, "1 2 3 [6]"),
+        (4, 3, 0, "1 2 3 4"),
+    ],
+)
+def test_long_texts_fold_in_the_middle(count: int, first: int, last: int, picture: str) -> None:
+    fold = folded("\n".join(str(n + 1) for n in range(count)) + "\n", first, last)
+    hidden = [f"[{fold.hidden}]"] if fold.hidden else []
+    assert " ".join([*fold.first, *hidden, *fold.last]) == picture
+
+
+def test_a_fold_knows_its_size_and_ends_with_words() -> None:
+    fold = folded("a\nb\nc\nö\n\nlast", 1, 2)
+    assert fold == (("a",), ("last",), 4, len("b\nc\nö\n\n".encode()))
+
+
+def test_nothing_printed_is_nothing_to_show() -> None:
+    assert printed(" \n\n", 3) is None

@@ -1,0 +1,254 @@
+"""Calls to one line each: what every tool was about, and how it went."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.conversation.model import Called, Enclosure, Outcome, Result
+from plait.view.call_parts import parts_of
+from plait.view.passages import Changed, Choices, Printed, Todos, Words
+from plait.view.seen import Seen, first_text, near
+from plait.view.tool_lines import TELLINGS, call_line
+
+DIRECTORY = "/home/dev/shop"
+
+
+def called(
+    name: str,
+    given: object = None,
+    text: str = "",
+    detail: object = None,
+    outcome: Outcome = "ok",
+    **more: Any,
+) -> Called:
+    """Returns a call with its result."""
+    result = Result(text, outcome, detail=detail, **more)
+    if outcome == "missing":
+        return Called(response=0, call="c", name=name, input=given)
+    return Called(
+        response=0,
+        call="c",
+        name=name,
+        input=given,
+        outcome=outcome,
+        result=result,
+        answered_by="r",
+    )
+
+
+def line_of(call: Called) -> str:
+    """Returns a call's line as it reads."""
+    line = call_line(Seen(call, DIRECTORY))
+    return "  ".join(filter(None, (line.tool, line.subject, line.result and f"→ {line.result}")))
+
+
+SEARCH = {"filenames": [], "mode": "content", "numFiles": 0, "numLines": 12}
+FILE = {"filePath": "/home/dev/shop/a.py", "startLine": 5, "numLines": 10, "totalLines": 80}
+WHOLE = {"filePath": "/home/dev/shop/a.py", "startLine": 1, "numLines": 80, "totalLines": 80}
+SHELL = {"stdout": "one\ntwo\n", "stderr": "three", "interrupted": False}
+TODOS = [{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}]
+FOUND = {"query": "q", "results": [{"content": [{"title": "t"}, {"title": "u"}]}, "words"]}
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        (called("Bash", {"command": "npm test"}, "a\nb"), "Bash  npm test  → 2 lines"),
+        (called("Bash", {"command": "x"}, "", SHELL), "Bash  x  → 3 lines"),
+        (called("Bash", {"command": "true"}), "Bash  true  → no output"),
+        (called("Bash", {"command": "cat <<E\na\nE"}, "a"), "Bash  cat <<E …  → 1 line"),
+        (
+            called("Bash", {"command": "x"}, "Exit code 2\nno", "Error: no", "failed", exit_code=2),
+            "Bash  x  → exit 2",
+        ),
+        (called("Bash", {"command": "x"}, outcome="missing"), "Bash  x  → no result in the log"),
+        (
+            called("Bash", {"command": "x"}, outcome="launched"),
+            "Bash  x  → goes on in the background",
+        ),
+        (called("Bash", {"command": "x"}, outcome="rejected"), "Bash  x  → rejected"),
+        (
+            called("Read", {"file_path": "/home/dev/shop/a.py"}, "", {"file": FILE}),
+            "Read  a.py (lines 5–14)",
+        ),
+        (
+            called("Read", {"file_path": "/home/dev/shop/a.py"}, "", {"file": WHOLE}),
+            "Read  a.py (80 lines)",
+        ),
+        (called("Read", {"file_path": "/x", "offset": 3, "limit": 2}), "Read  /x (lines 3–4)"),
+        (called("Read", {"file_path": "/x", "offset": 3}), "Read  /x (from line 3)"),
+        (
+            called("Read", {"file_path": "/x.png"}, "", {"file": {"originalSize": 12_000}}),
+            "Read  /x.png (12 KB)",
+        ),
+        (
+            called("Edit", {"file_path": "/x", "old_string": "a", "new_string": "b\nc"}),
+            "Edit  /x  → +2 −1",
+        ),
+        (
+            called("Write", {"file_path": "/x", "content": "a\n"}, "", {"type": "create"}),
+            "Write  /x  → +1, new file",
+        ),
+        (called("Edit", {"file_path": "/x"}, "no", None, "failed"), "Edit  /x  → failed"),
+        (called("Grep", {"pattern": "a b", "path": "/home/dev/shop"}, "", SEARCH),
+         "Grep  “a b” in .  → 12 lines"),
+        (called("Glob", {"pattern": "*.py"}, "", {"filenames": [], "numFiles": 3}),
+         "Glob  *.py  → 3 files"),
+        (called("TodoWrite", {"todos": TODOS}), "TodoWrite  1/2 done"),
+        (called("TaskCreate", {"subject": "s"}, "", {"task": {"id": "4"}}), "TaskCreate  #4 s"),
+        (
+            called("TaskUpdate", {"taskId": "4", "status": "in_progress", "owner": "al"}),
+            "TaskUpdate  #4  → in progress, for al",
+        ),
+        (called("ExitPlanMode", {"plan": "p"}), "ExitPlanMode  → accepted"),
+        (
+            called("WebFetch", {"url": "https://a.example"}, "", {
+                "url": "u", "codeText": "OK", "code": 200, "bytes": 12_345}),
+            "WebFetch  https://a.example  → 200, 12 KB",
+        ),
+        (called("WebSearch", {"query": "q"}, "", FOUND), "WebSearch  “q”  → 2 results"),
+        (
+            called("ToolSearch", {"query": "q"}, "", {"matches": ["A", "B"], "query": "q"}),
+            "ToolSearch  q  → A, B",
+        ),
+        (called("Skill", {"skill": "pdf", "args": "x"}), "Skill  pdf x"),
+        (called("SendMessage", {"to": "bob", "summary": "hi"}), "SendMessage  to bob: hi"),
+        (
+            called("Task", {"description": "d", "subagent_type": "Explore"}, "", {
+                "agentId": "a", "status": "completed", "totalTokens": 45_000,
+                "totalToolUseCount": 12}),
+            "Task  “d”  → Explore, 12 calls, 45k tokens",
+        ),
+        (called("mcp__journal__note", {"deep": [{"text": "hello"}]}, "saved"),
+         "journal › note  hello  → 1 line"),
+        (called("Unheard", {"n": 1, "words": "of it"}), "Unheard  of it"),
+        (called("Unheard", "just words"), "Unheard  just words"),
+        (called("Unheard", {}, enclosures=(Enclosure("image", None),)), "Unheard  → 1 block"),
+    ],
+)  # fmt: skip
+def test_a_call_is_one_line(call: Called, line: str) -> None:
+    assert line_of(call) == line
+
+
+def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
+    seen = Seen(called("Bash", {"command": "sleep"}, "slept"))
+    assert call_line(seen, has_result=False).result == "answered below"
+    missing = Seen(called("Bash", {"command": "sleep"}, outcome="missing"))
+    assert call_line(missing, has_result=False).result == "no result in the log"
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/home/dev/shop/a/b.py", "a/b.py"),
+        ("/home/dev/shop", "."),
+        ("/home/dev/shopping/a.py", "/home/dev/shopping/a.py"),
+        ("/etc/hosts", "/etc/hosts"),
+        ("a.py", "a.py"),
+    ],
+)
+def test_paths_are_told_from_the_project(path: str, told: str) -> None:
+    assert near(path, DIRECTORY) == told
+
+
+def test_below_a_change_stand_its_lines() -> None:
+    hunk = {"oldStart": 7, "oldLines": 4, "newStart": 7, "newLines": 4,
+            "lines": [" ", " a", "-b", "+c", " d", " ", "\\ No newline"]}  # fmt: skip
+    detail = {"oldString": "b", "newString": "c", "filePath": "/x", "structuredPatch": [hunk]}
+    (change,) = parts_of(Seen(called("Edit", {"file_path": "/x"}, "ok", detail)), 0)
+    assert isinstance(change, Changed)
+    assert [(line.number, line.kind, line.text) for line in change.lines] == [
+        (8, "same", "a"),
+        (9, "removed", "b"),
+        (9, "added", "c"),
+        (10, "same", "d"),
+    ]
+
+
+def test_a_long_change_is_folded_and_shown_whole_where_everything_is() -> None:
+    seen = Seen(called("Write", {"file_path": "/x", "content": "a\n" * 40}))
+    (short,) = parts_of(seen, 0)
+    assert isinstance(short, Changed)
+    assert (len(short.lines), short.hidden) == (12, 28)
+    whole = next(one for one in parts_of(seen, 0, is_full=True) if isinstance(one, Changed))
+    assert (len(whole.lines), whole.hidden) == (40, 0)
+
+
+def test_below_other_calls_stand_their_lists_questions_and_plans() -> None:
+    (todos,) = parts_of(Seen(called("TodoWrite", {"todos": TODOS})), 0)
+    assert isinstance(todos, Todos)
+    assert todos.items == (("completed", "a"), ("pending", "b"))
+    asked = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
+    answers = {"questions": [], "answers": {"Which?": "this"}}
+    (choices,) = parts_of(Seen(called("AskUserQuestion", asked, "t", answers)), 0)
+    assert isinstance(choices, Choices)
+    assert choices.pairs == (("Which?", "this"), ("When?", None))
+    (plan,) = parts_of(Seen(called("ExitPlanMode", {"plan": "# Plan"})), 0)
+    assert isinstance(plan, Words)
+    assert (plan.voice, plan.text) == ("plan", "# Plan")
+
+
+def test_failures_show_their_words_and_rejections_the_persons() -> None:
+    text = "<tool_use_error>File does not exist.</tool_use_error>"
+    (failure,) = parts_of(Seen(called("Read", {"file_path": "/x"}, text, None, "failed")), 0)
+    assert failure == Printed(lines=("File does not exist.",), tone="trouble")
+    call = called("Bash", {"command": "x"}, "The user …", None, "rejected", feedback="not now")
+    (words,) = parts_of(Seen(call), 0)
+    assert isinstance(words, Words)
+    assert (words.voice, words.text, words.note) == ("prompt", "not now", "said no")
+
+
+def test_of_a_failed_command_the_end_is_shown() -> None:
+    text = "Exit code 1\n" + "\n".join(f"line {n}" for n in range(1, 41))
+    (failure,) = parts_of(Seen(called("Bash", {"command": "x"}, text, None, "failed")), 0)
+    assert isinstance(failure, Printed)
+    assert (failure.lines, failure.last[-1], failure.hidden) == (
+        ("line 1", "line 2"),
+        "line 40",
+        32,
+    )
+
+
+KEYS = """
+    file_path command todos questions plan file filenames numFiles structuredPatch lines oldString
+    newString content results task tasks stdout stderr url codeText code bytes answers question
+    status matches query offset limit path pattern agentId
+""".split()
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(KEYS),
+            inner,
+            max_size=5,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(
+    st.sampled_from([*TELLINGS, "mcp__a__b", "mcp__", "?"]),
+    VALUES,
+    VALUES,
+    st.sampled_from(["ok", "failed", "rejected", "interrupted", "launched", "missing"]),
+    st.booleans(),
+)
+def test_no_call_is_too_odd_to_be_told(
+    name: str, given_: object, detail: object, outcome: Outcome, is_full: bool
+) -> None:
+    seen = Seen(called(name, given_, "words", detail, outcome), DIRECTORY)
+    assert "\n" not in call_line(seen).subject
+    assert all(passage.level == 2 for passage in parts_of(seen, 2, is_full=is_full))
+
+
+def test_the_first_words_of_a_deep_input_are_found_without_going_down_in_calls() -> None:
+    deep: object = "words"
+    for _ in range(5000):
+        deep = [deep]
+    assert first_text(deep) == "words"

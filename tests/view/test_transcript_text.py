@@ -1,0 +1,168 @@
+"""Text of logs to Markdown: what renderers make of it, and that no word is lost."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from plait.view.markdown_text import code, fenced, html, literal, markdown, phrase, quoted
+from plait.view.plain_text import clean, short, when
+from tests.view.unescaped import squeezed
+
+RENDER = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable(
+    ["table", "strikethrough"]
+)
+FORMATTING = frozenset(
+    "p a b em strong code pre ul ol li blockquote h1 h2 h3 h4 h5 h6 hr br table thead tbody tr th "
+    "td s del".split()
+)
+HOSTILE = """<script>alert(1)</script> <details> </details> <!-- --> <img/src=x> <svg/onload=x>
+<a href=x> </p> <?x ?> <![CDATA[x]]> <javascript:x> <http://x.example> &lt; &#60; [a](javascript:x)
+[b](<javascript:x>) [c][d] [d]:javascript:x ![e](http://x.example/y.png) ![f][d] ``` ~~~ ~~~~`x
+` `` | |-| |---|---| \\ \\` \\< \\\\< > - * 1. 2) # ## = --- === word $x$ **b** _i_ http://x.example
+: ( ) [ ] ! <b""".split()
+texts = st.lists(st.sampled_from([*HOSTILE, " ", "\n", "\n\n", "\n    ", "  "])).map("".join)
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page, and where its links lead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
+
+
+def elements(source: str) -> Elements:
+    found = Elements()
+    found.feed(RENDER.render(source))
+    return found
+
+
+def is_harmless(link: str) -> bool:
+    scheme = re.match(r"\s*([a-z][a-z0-9+.-]*):", link.lower())
+    return scheme is None or scheme[1] in ("http", "https", "mailto")
+
+
+# checklist: S43
+@given(texts)
+def test_nothing_in_an_answer_is_markup_but_formatting(text: str) -> None:
+    found = elements(markdown(text))
+    assert found.names <= FORMATTING
+    assert all(map(is_harmless, found.links))
+
+
+@given(texts)
+def test_a_prompt_shows_as_it_was_typed(text: str) -> None:
+    found = elements(quoted(literal(text)))
+    assert found.names <= {"blockquote", "p", "br", "pre", "code"}
+
+
+@given(texts)
+def test_a_heading_or_a_cell_is_text(text: str) -> None:
+    assert elements(f"# {phrase(text)}").names <= {"h1"}
+    assert elements(f"| a |\n|---|\n| {phrase(text)} |").names <= FORMATTING - {"a", "em", "code"}
+
+
+@given(texts)
+def test_what_follows_stands_outside_of_any_text(text: str) -> None:
+    for block in (markdown(text), quoted(literal(text)), fenced(clean(text))):
+        page = RENDER.render(f"{block}\n\n<details>\n\n## End\n")
+        assert page.endswith("<details>\n<h2>End</h2>\n")
+
+
+@given(texts)
+def test_no_word_is_lost(text: str) -> None:
+    for made in (markdown(text), literal(text), quoted(literal(text))):
+        assert squeezed(made) == squeezed(text)
+
+
+@given(st.text())
+def test_code_is_the_text_itself(text: str) -> None:
+    shown = clean(text)
+    fence, *lines, last = fenced(shown).split("\n")
+    assert "\n".join(lines) == shown
+    assert fence == last and fence not in shown
+
+
+@given(st.text())
+def test_any_text_can_be_shown(text: str) -> None:
+    for made in (markdown(text), literal(text), phrase(text), html(text), code(clean(text))):
+        made.encode()
+        assert "\x1b" not in made and "\u202e" not in made
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("plain words", "plain words"),
+        ("use `<div>` here", "use `<div>` here"),
+        ("use <div> here", "use &lt;div> here"),
+        ("# Title", "#### Title"),
+        ("###### Six", "###### Six"),
+        ("Title\n---", "Title\n\\---"),
+        ("above\n\n---\n\nbelow", "above\n\n---\n\nbelow"),
+        ("[a](https://x.example)", "[a](https://x.example)"),
+        ("[a](docs/x.md)", "[a](docs/x.md)"),
+        ("[a](javascript:x)", "[a]\\(javascript:x)"),
+        ("![a](https://x.example/y.png)", "&#33;[a](https://x.example/y.png)"),
+        ("a < b && c > d", "a < b && c > d"),
+        ("- one\n  ```py\n  x = 1\n  ```\n- two", "- one\n\n```py\nx = 1\n```\n\n- two"),
+        ("~~~\n```\n~~~", "````\n```\n````"),
+        ("```\nnever closed", "```\nnever closed\n```"),
+        ("lone ` tick\nand `<b>`", "lone ` tick\nand `&lt;b>`"),
+        ("| `a|b` | `<i>` |", "| `a|b` | `&lt;i>` |"),
+    ],
+)
+def test_an_answer_keeps_its_formatting(written: str, shown: str) -> None:
+    assert markdown(written) == shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("fix *this* in my_file", "fix \\*this\\* in my_file"),
+        ("- a\n1. b\n# c\n> d", "\\- a  \n1\\. b  \n\\# c  \n\\> d"),
+        ("one\n\n\ntwo", "one\n\ntwo"),
+        ("    in", "&nbsp;&nbsp;&nbsp;&nbsp;in"),
+        ("C:\\dir\\*", "C:\\dir\\\\\\*"),
+        ("-o --flag #1", "-o --flag #1"),
+        ("a | b\n--- | ---", "a | b  \n\\--- | ---"),
+        ("<b> &amp; <3", "&lt;b> &amp;amp; <3"),
+        ("see\n```\n<b>\n```", "see\n\n```\n<b>\n```"),
+    ],
+)
+def test_a_prompt_keeps_its_lines_and_signs(typed: str, shown: str) -> None:
+    assert literal(typed) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]8;;http://x.example\x07link\x1b]8;;\x07", "link"),
+        ("\x1b]never ends", "\ufffd]never ends"),
+        ("10%\r20%\r\n", "10%\n20%\n"),
+        ("a\u202eb\x00c\ud800", "a\ufffdb\ufffdc\ufffd"),
+        ("tab\tnew\nline é 漢", "tab\tnew\nline é 漢"),
+    ],
+)
+def test_nothing_commands_the_reader(text: str, left: str) -> None:
+    assert clean(text) == left
+
+
+def test_moments_and_beginnings() -> None:
+    assert when("2026-04-14T09:09:28.123Z") == "2026-04-14 09:09:28"
+    assert when("2026-04-14T11:09:28+02:00") == "2026-04-14 09:09:28"
+    assert (when(None), when("long ago")) == ("", "long ago")
+    assert short("one two three four", 12) == "one two…"
+    assert short("word " * 3, 40) == "word word word"

@@ -1,0 +1,15 @@
+"""Markdown and plain text back to the words they were made of."""
+
+import re
+
+from plait.view.plain_text import clean
+
+DRESSING = re.compile(r"[\s\\#`~>|\ufffd]+")
+
+
+def squeezed(text: str) -> str:
+    """Returns words alone: escapes undone, fences, white space and line signs left out."""
+    plain = clean(text).replace("&nbsp;", " ").replace("&#33;", "!")
+    for _ in range(3):  # an escape that was in the text is one still
+        plain = plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+    return DRESSING.sub("", plain)
