@@ -5,13 +5,14 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from plait.conversation.model import Answered, Called, Enclosure, Result
+from plait.conversation.model import Answered, Called, Enclosure
 from plait.conversation.patches import proposed_patch
 from plait.conversation.times import between
 from plait.view.amounts import bytes_in_words, many, time_in_words
+from plait.view.page.boxes import box
 from plait.view.page.changes import changes
 from plait.view.page.escape import esc
-from plait.view.page.fold import answer_spot, more, place_of, printed
+from plait.view.page.fold import answer_spot, mark, more, place_of, printed
 from plait.view.page.icons import icon, tool_icon
 from plait.view.page.prose import prose
 from plait.view.page.setting import Setting
@@ -26,23 +27,12 @@ def call(called: Called, setting: Setting, *, has_result: bool, inner: str = "")
     """Returns a call as a line that opens; its agents stand inside."""
     seen = Seen(called, setting.directory)
     body = BODIES.get(called.name, any_tool)(seen, setting) if has_result else given_json(seen)
-    return opening(
-        called,
+    return box(
+        f"call {called.outcome}",
+        mark(called),
         headline(seen, has_result=has_result),
         body + rejected(called) + enclosed(called, has_result=has_result) + inner,
-    )
-
-
-def opening(called: Called, head: str, body: str) -> str:
-    """Returns a line, with a body where there is one."""
-    kind = f"call {called.outcome}"
-    place = f' id="{esc(called.uuid or "")}" data-l="{called.file}.{called.line}"'
-    if not body:
-        return f'<div class="{kind}"{place}><div class="line">{head}</div></div>'
-    is_open = " open" if called.name in OPEN else ""
-    return (
-        f'<details class="{kind}"{place}{is_open}><summary class="line">{head}</summary>'
-        f'<div class="body">{body}</div></details>'
+        is_open=called.name in OPEN,
     )
 
 
@@ -100,17 +90,21 @@ def change(seen: Seen, setting: Setting) -> str:
     html, hidden = changes(patch, setting.code)
     if hidden:
         part = f"input/{seen.called.call}"
-        html += f'<button class="more"{place_of(seen.called, part)}>Show all: {many(hidden, "more line")}</button>'
+        words = f"Show all: {many(hidden, 'more line')}"
+        html += f'<button class="more"{place_of(seen.called, part)}>{words}</button>'
     return html + trouble
 
 
 def todos(seen: Seen, setting: Setting) -> str:
     """Shows a list of things to do."""
-    rows = "".join(
-        f'<li class="{esc(field(one, "status"))}">{esc(field(one, "content") or field(one, "subject"))}</li>'
-        for one in seen.listed("todos") or seen.listed("tasks")
-    )
+    rows = "".join(map(todo, seen.listed("todos") or seen.listed("tasks")))
     return f'<ul class="todos">{rows}</ul>' if rows else answer_of(seen, setting, seen.answer)
+
+
+def todo(one: Any) -> str:
+    """Shows one thing to do."""
+    words = field(one, "content") or field(one, "subject")
+    return f'<li class="{esc(field(one, "status"))}">{esc(words)}</li>'
 
 
 def questions(seen: Seen, setting: Setting) -> str:
@@ -155,7 +149,10 @@ def plan(seen: Seen, setting: Setting) -> str:
 def page(seen: Seen, setting: Setting) -> str:
     """Shows what was found in the web."""
     address = seen.text("url")
-    link = f'<p class="about"><a href="{esc(address)}" rel="noreferrer noopener" target="_blank">{esc(address)}</a></p>'
+    link = (
+        f'<p class="about"><a href="{esc(address)}" rel="noreferrer noopener" target="_blank">'
+        f"{esc(address)}</a></p>"
+    )
     is_safe = address.startswith(("http://", "https://"))
     words = seen.told("result") or seen.answer
     asked = f'<p class="about">{esc(seen.text("prompt"))}</p>' if seen.text("prompt") else ""
@@ -227,15 +224,17 @@ def enclosure(one: Enclosure, place: str) -> str:
     return f'<button class="enclosed"{place}>{icon("image")}{esc(words)}{size}</button>'
 
 
+STANDINGS = {
+    "repeat": "answered again",
+    "orphan": "its call is not in the log",
+    "foreign": "its call stands in another conversation",
+}
+
+
 def result_apart(answered: Answered, setting: Setting) -> str:
     """Returns a result that arrived after the model had gone on."""
-    result: Result = answered.result
-    words = {
-        "repeat": "answered again",
-        "orphan": "its call is not in the log",
-        "foreign": "its call stands in another conversation",
-    }
-    note = words.get(answered.standing, "arrived later")
+    result = answered.result
+    note = STANDINGS.get(answered.standing, "arrived later")
     body = printed(result.text, answered, f"result/{answered.call}", setting.output)
     body += "".join(
         enclosure(one, place_of(answered, f"enclosed/{answered.call}/{place}"))
@@ -243,8 +242,7 @@ def result_apart(answered: Answered, setting: Setting) -> str:
     )
     name = answered.name or "result"
     head = f'{tool_icon(name)}<b>{esc(name)}</b> <span class="res">{note}</span>'
-    place = f' id="{esc(answered.uuid or "")}" data-l="{answered.file}.{answered.line}"'
-    return f'<details class="call {result.outcome} apart"{place} open><summary class="line">{head}</summary><div class="body">{body}</div></details>'
+    return box(f"call {result.outcome} apart", mark(answered), head, body, is_open=True)
 
 
 OPEN = frozenset({"AskUserQuestion", "ExitPlanMode", "exit_plan_mode", "TodoWrite"})

@@ -11,15 +11,15 @@ from plait.conversation.model import (
     Noted,
     Said,
     Shown,
-    Spot,
     Thought,
     Told,
     ToldKind,
 )
-from plait.view.amounts import bytes_in_words, many, tokens_in_words
+from plait.view.amounts import many, tokens_in_words
+from plait.view.page.boxes import box
 from plait.view.page.calls import enclosure
 from plait.view.page.escape import esc
-from plait.view.page.fold import OUTPUT, beginning, more, place_of, printed
+from plait.view.page.fold import OUTPUT, beginning, mark, more, place_of, printed
 from plait.view.page.icons import icon
 from plait.view.page.prose import prose, typed
 from plait.view.page.setting import Setting
@@ -47,12 +47,6 @@ FOLDS = {
     "resent": "sent again",
     "replay": "written twice",
 }
-
-
-def mark(spot: Spot) -> str:
-    """Returns the attributes by which an entry is linked to and looked up."""
-    name = f' id="{esc(spot.uuid)}"' if spot.uuid else ""
-    return f'{name} data-l="{spot.file}.{spot.line}"'
 
 
 def clock(time: str | None) -> str:
@@ -128,9 +122,7 @@ def aside(item: Told, setting: Setting) -> str:
     body = printed(item.text, item, "text", setting.output, "out words") + pictures(item)
     first = " ".join(item.text[:160].split())
     head = f'{icon("note")}{esc(label + name)} <span class="obj">{esc(first)}</span>'
-    if not body:
-        return f'<div class="note"{mark(item)}><div class="line">{head}</div></div>'
-    return f'<details class="note"{mark(item)}><summary class="line">{head}</summary><div class="body">{body}</div></details>'
+    return box("note", mark(item), head, body)
 
 
 def said(item: Said, setting: Setting, *, is_error: bool, is_synthetic: bool) -> str:
@@ -140,7 +132,8 @@ def said(item: Said, setting: Setting, *, is_error: bool, is_synthetic: bool) ->
     shown, hidden = beginning(item.text, setting.words)
     rest = more(item.text, hidden, item, "text") if hidden else ""
     if is_error:
-        return f'<div class="event bad"{mark(item)}>{icon("warn")}<span>{esc(shown)}</span></div>{rest}'
+        words = f"{icon('warn')}<span>{esc(shown)}</span>"
+        return f'<div class="event bad"{mark(item)}>{words}</div>{rest}'
     tag = '<span class="tag">by the client</span>' if is_synthetic else ""
     return f'<div class="say prose"{mark(item)}>{tag}{prose(shown)}{rest}</div>'
 
@@ -149,15 +142,12 @@ def thought(item: Thought, setting: Setting) -> str:
     """Returns a thought, closed; one that was not recorded says so."""
     if not item.text.strip():
         words = "thinking, encrypted" if item.is_encrypted else "thinking, not recorded"
-        return f'<div class="think empty"{mark(item)}><div class="line">{icon("think")}{words}</div></div>'
+        return box("think empty", mark(item), icon("think") + words, "")
     shown, hidden = beginning(item.text, setting.output)
     first = " ".join(item.text[:140].split())
     rest = more(item.text, hidden, item, "thinking") if hidden else ""
-    return (
-        f'<details class="think"{mark(item)}><summary class="line">{icon("think")}Thinking '
-        f'<span class="obj">{esc(first)}</span></summary>'
-        f'<div class="body prose">{prose(shown)}{rest}</div></details>'
-    )
+    head = f'{icon("think")}Thinking <span class="obj">{esc(first)}</span>'
+    return box("think", mark(item), head, f'<div class="prose">{prose(shown)}</div>{rest}')
 
 
 def compacted(item: Compacted) -> str:
@@ -203,11 +193,9 @@ def folded(item: Folded, setting: Setting) -> str:
     words = next((one.text for one in item.items if isinstance(one, Told) and one.text), "")
     first = " ".join(words[:160].split())
     body = "".join(plain_item(one, setting) for one in item.items)
-    return (
-        f'<details class="note folded"{mark(item)}><summary class="line">{icon("back")}'
-        f'{FOLDS[item.reason]} <span class="obj">{esc(first)}</span></summary>'
-        f'<div class="body">{body}</div></details>'
-    )
+    place = f' data-l="{item.file}.{item.line}"'  # its first record has the name
+    head = f'{icon("back")}{FOLDS[item.reason]} <span class="obj">{esc(first)}</span>'
+    return box("note folded", place, head, body)
 
 
 def plain_item(item: Item, setting: Setting) -> str:
@@ -221,7 +209,7 @@ def plain_item(item: Item, setting: Setting) -> str:
             return thought(item, setting)
         case _:
             name = getattr(item, "name", None) or getattr(item, "subtype", None) or "entry"
-            return f'<div class="note"{mark(item)}><div class="line">{icon("tool")}{esc(str(name))}</div></div>'
+            return box("note", mark(item), icon("tool") + esc(str(name)), "")
 
 
 def notes(items: Sequence[Noted]) -> str:
@@ -232,24 +220,16 @@ def notes(items: Sequence[Noted]) -> str:
         for kind, count in counts.most_common(4)
     )
     rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
-    rows = "".join(note_row(note) for note in items)
-    return (
-        f'<details class="notes"><summary class="line">{icon("note")}{many(len(items), "note")} '
-        f'<span class="obj">{esc(told)}{rest}</span></summary><div class="body">{rows}</div></details>'
-    )
+    kinds = f'<span class="obj">{esc(told)}{rest}</span>'
+    head = f"{icon('note')}{many(len(items), 'note')} {kinds}"
+    return box("notes", "", head, "".join(map(note_row, items)))
 
 
 def note_row(note: Noted) -> str:
     """Returns one note on one line, with the beginning of its words."""
     name = note.subtype or note.kind
     words, hidden = beginning(note.text.strip(), OUTPUT)
-    text = (
-        printed(note.text, note, "content", OUTPUT, "out words") if "\n" in words or hidden else ""
-    )
+    is_long = "\n" in words or hidden
+    text = printed(note.text, note, "content", OUTPUT, "out words") if is_long else ""
     first = "" if text else f' <span class="obj">{esc(words)}</span>'
     return f'<div class="row"{mark(note)}><b>{esc(name)}</b>{first}{text}</div>'
-
-
-def size_of(text: str) -> str:
-    """Returns the size of a text in words."""
-    return bytes_in_words(len(text.encode("utf-8", "replace")))

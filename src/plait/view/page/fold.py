@@ -30,6 +30,12 @@ def place_of(spot: Spot, part: str) -> str:
     return f' data-l="{spot.file}.{spot.line}" data-p="{esc(part)}"'
 
 
+def mark(spot: Spot) -> str:
+    """Returns the attributes by which an entry is linked to and looked up."""
+    name = f' id="{esc(spot.uuid)}"' if spot.uuid else ""
+    return f'{name} data-l="{spot.file}.{spot.line}"'
+
+
 def answer_spot(called: Called) -> Spot:
     """Returns where the result of a call stands."""
     file, line = called.answered_in or (called.file, called.line)
@@ -66,4 +72,5 @@ def more(text: str, hidden: int, spot: Spot, part: str) -> str:
     """Returns the button that fetches the rest of a text."""
     lines = text.count("\n") + 1
     size = bytes_in_words(len(text.encode("utf-8", "replace")))
-    return f'<button class="more"{place_of(spot, part)}>Show all: {many(lines, "line")}, {size}</button>'
+    words = f"Show all: {many(lines, 'line')}, {size}"
+    return f'<button class="more"{place_of(spot, part)}>{words}</button>'

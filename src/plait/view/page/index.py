@@ -123,7 +123,8 @@ def row(entry: Entry) -> str:
         f'<li data-session="{esc(entry.session)}"><a class="entry" href="{esc(entry.href)}">'
         f'<span class="title">{esc(entry.title)}</span>'
         f'<span class="nums">{clock(entry.ended)}</span>'
-        f'<span class="sub">{esc(first)}</span><span class="nums">{esc(told)} {entry.drawing}</span>'
+        f'<span class="sub">{esc(first)}</span>'
+        f'<span class="nums">{esc(told)} {entry.drawing}</span>'
         "</a></li>"
     )
 

@@ -117,7 +117,8 @@ def mini(rows: Sequence[Row]) -> str:
     depth = max(row.column for row in chosen)
     width, height = pitch * len(chosen) + 4, 8 + 6 * min(depth, 3)
     dots = "".join(
-        f'<circle class="{kind_of(row)}" cx="{4 + number * pitch}" cy="{4 + 6 * min(row.column, 3)}" r="2"/>'
+        f'<circle class="{kind_of(row)}" cx="{4 + number * pitch}" '
+        f'cy="{4 + 6 * min(row.column, 3)}" r="2"/>'
         for number, row in enumerate(chosen)
     )
     return (

@@ -70,7 +70,8 @@ def session_page(
     table = esc(msgspec.json.encode(places).decode())
     body = (
         f"{header(heading, told, home)}"
-        f'<div class="sheet3"><nav class="outline" aria-label="Prompts">{outline(told.active)}</nav>'
+        '<div class="sheet3">'
+        f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav>'
         f'<main data-session="{esc(heading.session)}" data-lines="{table}" '
         f'data-main="{esc(told.main)}">{reading}{unplaced(told, agents)}'
         f"{recovered(told, setting)}</main>"
@@ -138,7 +139,8 @@ def backlink(one: Conversation, setting: Setting) -> str:
         state = "An abandoned branch"
     page = setting.page_of(one.parent.partition("@")[0]) if one.kind == "trunk" else ""
     href = f"{page or ''}#{one.attachment or f'line-{one.parent}'}"
-    return f'<a class="from" href="{esc(href)}">{icon("fork")}<span>{state}: it leaves from here</span></a>'
+    words = f"{icon('fork')}<span>{state}: it leaves from here</span>"
+    return f'<a class="from" href="{esc(href)}">{words}</a>'
 
 
 def header(heading: Heading, told: Conversations, home: str | None) -> str:

@@ -39,7 +39,8 @@ def page(title: str, body: str, *, root: str, inlined: Assets | None = None) -> 
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
-        '<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">'
+        '<meta name="referrer" content="no-referrer">'
+        '<meta name="color-scheme" content="light dark">'
         f"<title>{esc(title)}</title>{links}</head>"
         f'<body data-root="{root}">{sheet()}{body}</body></html>'
     )

@@ -1,7 +1,7 @@
 """Conversations to HTML, turn by turn; agents stand inside the calls that sent them out."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from plait.conversation.depth import TROUBLE, Depth, visible
@@ -24,6 +24,7 @@ from plait.conversation.pair import Placed, story
 from plait.conversation.tokens import tokens_of
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.page import entries
+from plait.view.page.boxes import box
 from plait.view.page.calls import call, result_apart
 from plait.view.page.escape import esc
 from plait.view.page.icons import icon
@@ -71,7 +72,8 @@ def turn_html(
     )
     return (
         f'<section class="turn" data-n="{turn.number}"><header class="head">{number}'
-        f"{entries.clock(turn.started)}{spent(conversation, turn, setting)}</header>{body}</section>"
+        f"{entries.clock(turn.started)}{spent(conversation, turn, setting)}</header>"
+        f"{body}</section>"
     )
 
 
@@ -106,10 +108,7 @@ def drawn(
     if not are_calls or len(group) < GROUPED:
         return html
     calls = [one.item for one in group if isinstance(one.item, Called)]
-    return (
-        f'<details class="group"><summary class="line">{icon("menu")}{group_line(calls)}'
-        f'</summary><div class="body">{html}</div></details>'
-    )
+    return box("group", "", icon("menu") + group_line(calls), html)
 
 
 def group_line(calls: Sequence[Called]) -> str:
@@ -212,16 +211,5 @@ def agent_html(conversation: Conversation, setting: Setting, agents: Mapping[str
     totals = " · ".join(word for word in words if word)
     title = " ".join((conversation.label or conversation.title or "agent").split())[:200]
     body = "".join(turns_html(conversation, setting, agents))
-    return (
-        f'<details class="agent" id="line-{esc(conversation.id)}"><summary class="line">'
-        f'{icon("agent")}<b>{esc(title)}</b><span class="res">{esc(totals)}</span></summary>'
-        f'<div class="body">{body}</div></details>'
-    )
-
-
-def texts_of(conversations: Iterable[Conversation]) -> Iterator[str]:
-    """Yields the prompts of conversations, for outlines and searching."""
-    for conversation in conversations:
-        for turn in conversation.turns:
-            if turn.opener and turn.opener.text:
-                yield turn.opener.text
+    head = f'{icon("agent")}<b>{esc(title)}</b><span class="res">{esc(totals)}</span>'
+    return box("agent", f' id="line-{esc(conversation.id)}"', head, body)

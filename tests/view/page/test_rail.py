@@ -1,0 +1,42 @@
+"""Row shapes to strands in a page."""
+
+from plait.graph.rows import rows
+from plait.view.page.rail import mini, rail
+from tests.graph.sketch import sketch
+
+
+def drawn(text: str) -> str:
+    return rail(list(rows(sketch(text).graph)))
+
+
+def test_each_row_is_a_link_to_its_place_with_its_words() -> None:
+    found = sketch("U1 A1< U2< A2<")
+    shapes = list(rows(found.graph))
+    html = rail(shapes)
+    assert html.count('class="node"') == 2
+    for row in shapes:
+        assert f'href="#{row.head}"' in html
+    assert html.count("<title>") == 2
+
+
+def test_a_branch_is_a_hollow_strand_beside_the_active_one() -> None:
+    html = drawn("U1 A1< U2< A2< U3<A1 A3<")
+    assert '<g class="abandoned">' in html
+    assert 'class="s"' in html
+    assert 'class="m"' in html
+
+
+def test_a_compaction_is_a_knot_and_a_retracted_prompt_a_cross() -> None:
+    assert '<g class="compaction">' in drawn("U1 A1< B1 C1< U2< A2<")
+    assert '<g class="folded">' in drawn("U1 A1< U2<A1 U3<A1 A3<")
+
+
+def test_an_empty_session_is_an_empty_drawing() -> None:
+    assert "<circle" not in rail([])
+    assert mini([]) == ""
+
+
+def test_a_small_drawing_stays_small() -> None:
+    text = "U0 " + " ".join(f"A{n}< U{n}<" for n in range(1, 90))
+    html = mini(list(rows(sketch(text).graph)))
+    assert html.count("<circle") == 28
