@@ -10,6 +10,7 @@
     archive = plait.Archive(["/home/me/.claude"])
     latest = archive.session("latest")
     archive.graph(latest).lines
+    archive.conversations(latest).active.turns
     plait.context(latest).messages
 
 Names are loaded when they are first used, so that importing plait costs nothing.
@@ -19,8 +20,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait import graph
+    from plait import graph, redact
     from plait.archive import Archive, context
+    from plait.conversation.model import Conversation, Conversations, Turn
     from plait.errors import PlaitError
     from plait.record import (
         Assistant,
@@ -48,6 +50,8 @@ __all__ = [
     "Assistant",
     "Attachment",
     "Broken",
+    "Conversation",
+    "Conversations",
     "Message",
     "Other",
     "PlaitError",
@@ -59,6 +63,7 @@ __all__ = [
     "Thinking",
     "ToolResult",
     "ToolUse",
+    "Turn",
     "UnknownBlock",
     "Usage",
     "User",
@@ -66,14 +71,23 @@ __all__ = [
     "entries",
     "graph",
     "read",
+    "redact",
 ]
 
-HOMES = {"Archive": "plait.archive", "PlaitError": "plait.errors", "context": "plait.archive"}
+PACKAGES = frozenset({"graph", "redact"})
+HOMES = {
+    "Archive": "plait.archive",
+    "Conversation": "plait.conversation.model",
+    "Conversations": "plait.conversation.model",
+    "PlaitError": "plait.errors",
+    "Turn": "plait.conversation.model",
+    "context": "plait.archive",
+}
 
 
 def __getattr__(name: str) -> object:
-    if name == "graph":
-        return import_module("plait.graph")
+    if name in PACKAGES:
+        return import_module(f"plait.{name}")
     if name in __all__:
         return getattr(import_module(HOMES.get(name, "plait.record")), name)
     raise AttributeError(f"module 'plait' has no attribute '{name}'")

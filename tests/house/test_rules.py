@@ -99,8 +99,9 @@ def test_the_public_surface_is_this() -> None:
 
 
 PUBLIC = """
-    Archive Assistant Attachment Broken Message Other PlaitError Progress Record Summary System
-    Text Thinking ToolResult ToolUse UnknownBlock Usage User context entries graph read
+    Archive Assistant Attachment Broken Conversation Conversations Message Other PlaitError
+    Progress Record Summary System Text Thinking ToolResult ToolUse Turn UnknownBlock Usage User
+    context entries graph read redact
 """.split()
 
 COMMITTED = [

@@ -3,6 +3,7 @@
 import os
 from collections import defaultdict
 from collections.abc import Iterable
+from datetime import tzinfo
 from functools import cached_property
 from pathlib import Path
 from shlex import quote
@@ -19,7 +20,10 @@ from plait.line.split import unreadable
 from plait.record.sidecar import cleanup_days, running_clients
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
+    from plait.conversation.figures import Figures
     from plait.conversation.model import Conversations
+    from plait.conversation.prices import Prices
+    from plait.conversation.spending import By, Spending
     from plait.graph import SessionGraph
     from plait.graph.client import Context
 
@@ -107,6 +111,31 @@ class Archive:
         from plait.archive.conversations import conversations
 
         return conversations(session)
+
+    def usage(
+        self,
+        by: "By" = "daily",
+        prices: "Prices | None" = None,
+        zone: tzinfo | None = None,
+    ) -> "Spending":
+        """Returns tokens and money by day, week, month, session, project or model.
+
+        Each response counts once over all files. Without prices of the caller's own the
+        embedded list is used; without a time zone the local one.
+        """
+        from plait.archive.usage import abandoned, count
+        from plait.conversation.prices import Prices
+        from plait.conversation.spending import spending
+
+        responses = count(self.sessions).responses
+        left = abandoned(self.sessions, responses)
+        return spending(responses, by, prices or Prices(), zone, left)
+
+    def stats(self, *sessions: Session, zone: tzinfo | None = None) -> "Figures":
+        """Returns what was done in some sessions, or in all: turns, tools, agents, files."""
+        from plait.archive.stats import stats_of
+
+        return stats_of(sessions or self.sessions, zone)
 
     def context(self, session: Session, as_: Literal["client", "sdk"] = "client") -> "Context":
         """Returns what Claude will see when a session is resumed."""

@@ -27,10 +27,16 @@ COMMANDS = {
         "Show what Claude will see when a session is resumed.",
     ),
     "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
+    "export": ("plait.cli.export", "Write transcripts of sessions, one for each path."),
     "log": ("plait.cli.log", "Draw a session as a graph."),
     "ls": ("plait.cli.ls", "List projects and sessions."),
     "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
+    "redact": ("plait.cli.redact", "Find what should not be shared, or take it out of a text."),
+    "resume": ("plait.cli.resume", "Print what continues a session in Claude Code, or run it."),
+    "show": ("plait.cli.show", "Show a conversation: prompts, answers, tools, agents."),
+    "stats": ("plait.cli.stats", "Count prompts, tools, models, agents, files and hours."),
     "tree": ("plait.cli.tree", "Draw sessions with their branches and agents as a tree."),
+    "usage": ("plait.cli.usage", "Show tokens and cost by day, session, model and more."),
 }
 INTERRUPTED = 130
 

@@ -26,6 +26,7 @@ def command(request: Request, as_json: bool) -> None:
         "state": str(settings.state),
         "pager": settings.pager,
         "colour": settings.colour,
+        "prices": str(settings.prices) if settings.prices else None,
     }
     if as_json:
         request.output.json(shown)

@@ -9,6 +9,7 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_DATA_DIR          kept logs, journal and backups
     $PLAIT_STATE_DIR         traces and what waits to be sent
     $PLAIT_PAGER, $PAGER     the pager; an empty one means none
+    $PLAIT_PRICES            a file of your own prices
     $NO_COLOR, $FORCE_COLOR  colours never, or always
 """
 
@@ -32,6 +33,7 @@ KEYS: dict[str, type] = {
     "state_dir": str,
     "pager": str,
     "colour": str,
+    "prices": str,
 }
 
 
@@ -49,6 +51,8 @@ class Settings:
     colour: Colour
     directory: Path
     """Where the user stands."""
+    prices: Path | None = None
+    """A file of the user's own prices."""
 
     @property
     def index(self) -> Path:
@@ -67,6 +71,7 @@ def load_settings(
     env = os.environ if environment is None else environment
     config = read_config(config_path(env))
     chosen = tuple(roots) or listed(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
+    own = env.get("PLAIT_PRICES") or config.get("prices")
     return Settings(
         roots=tuple(expanded(root, env) for root in chosen or (claude_folder(env),)),
         is_default_root=not chosen,
@@ -76,6 +81,7 @@ def load_settings(
         pager=chosen_pager(env, config) if pager else None,
         colour=chosen_colour(colour, env, config),
         directory=Path.cwd(),
+        prices=expanded(own, env) if own else None,
     )
 
 

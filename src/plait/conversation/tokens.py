@@ -6,9 +6,10 @@ among equals. Older clients write growing numbers, and only the last line has th
 
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from plait.record.billing import Figures
+from plait.record.convert import lenient
 from plait.record.message import Usage
 
 PLAIN_TIERS = frozenset({None, "", "standard", "default"})
@@ -75,32 +76,29 @@ def tokens_of(said: Said) -> Tokens:
     """Returns the tokens that a line says a response took.
 
     The hour's share of the cache is a part of all that was written; where a line gives only
-    the shares, their sum is what was written.
+    the shares, their sum is what was written. Less than nothing is nothing.
     """
-    written, hour = count(said.cache_creation_input_tokens), 0
+    if isinstance(said, Usage):
+        said = lenient(to_builtins(said), Figures)
+    written, hour = said.cache_creation_input_tokens or 0, 0
     minutes = written
     shares, tools = said.cache_creation, said.server_tool_use
     if shares is not None:
-        hour = count(shares.ephemeral_1h_input_tokens)
-        minutes = max(written - hour, 0) if written else count(shares.ephemeral_5m_input_tokens)
+        hour = shares.ephemeral_1h_input_tokens or 0
+        minutes = max(written - hour, 0) if written else shares.ephemeral_5m_input_tokens or 0
     tier, speed, geo = said.service_tier, said.speed, said.inference_geo
     return Tokens(
-        count(said.input_tokens),
-        count(said.output_tokens),
+        said.input_tokens or 0,
+        said.output_tokens or 0,
         minutes,
         hour,
-        count(said.cache_read_input_tokens),
-        count(tools.web_search_requests) if tools else 0,
-        count(tools.web_fetch_requests) if tools else 0,
+        said.cache_read_input_tokens or 0,
+        (tools.web_search_requests or 0) if tools else 0,
+        (tools.web_fetch_requests or 0) if tools else 0,
         None if tier in PLAIN_TIERS else tier,
         None if speed in PLAIN_SPEEDS else speed,
         None if geo in PLAIN_PLACES else geo,
     )
-
-
-def count(value: int | None) -> int:
-    """Returns a figure; one that is absent or below nothing is none."""
-    return value if value and value > 0 else 0
 
 
 def supersedes(newer: Said, older: Said) -> bool:

@@ -155,7 +155,7 @@ def known_time(stamp: Stamp) -> datetime | None:
 def earlier(one: Stamp, other: Stamp) -> Stamp:
     """Returns the earlier of two times, or the one that is there."""
     if isinstance(one, str) and isinstance(other, str) and len(one) == len(other):
-        return one if one < other else other
+        return min(other, one)
     first, second = moment(one), moment(other)
     if first is None or second is None:
         return one if first else other

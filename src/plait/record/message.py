@@ -180,7 +180,7 @@ class Message(MessageFacts, frozen=True):
 class WireMessage(MessageFacts, frozen=True):
     """A message of the expected form, as it is decoded straight from a line."""
 
-    content: str | tuple[KnownBlock, ...] | None | UnsetType = UNSET
+    content: str | tuple[KnownBlock, ...] | UnsetType | None = UNSET
     usage: Usage | None = None
 
 

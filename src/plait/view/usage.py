@@ -33,13 +33,13 @@ def figures(tally: Tally) -> dict[str, Any]:
 
 
 def row_value(row: Row, *, is_full: bool) -> dict[str, Any]:
-    """Returns a row with its parts; in full, model by model, and with what was abandoned."""
+    """Returns a row with its parts; in full, model by model."""
     value = {
         **figures(row.total),
         "models": list(row.models),
         "agents": figures(row.agents),
         "service": figures(row.service),
-        "abandoned": figures(row.abandoned) if is_full else None,
+        "abandoned": figures(row.abandoned),
     }
     if is_full:
         value["breakdown"] = {name: figures(tally) for name, tally in row.models.items()}
@@ -62,7 +62,6 @@ def block_value(block: Block, now: datetime, *, is_full: bool) -> dict[str, Any]
         "projected_tokens": projected[0] if projected else None,
         "projected_cost_usd": round(projected[1], DECIMALS) if projected else None,
         **row_value(block.row, is_full=is_full),
-        "abandoned": None,
     }
 
 

@@ -1,0 +1,42 @@
+"""Names of other programs to where they are installed: a private folder, made once.
+
+Nothing is installed for the user; what a peer needs to run offline stands with it.
+"""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from bench.measure import CACHE
+
+PEERS = CACHE.parent / "peers"
+CCUSAGE = "20.0.24"
+
+
+def ccusage() -> tuple[Path, Path] | None:
+    """Returns the native `ccusage` and the script that starts it; None where npm is not there."""
+    folder = PEERS / f"ccusage-{CCUSAGE}"
+    script = folder / "node_modules" / "ccusage" / "src" / "cli.js"
+    if not script.exists():
+        npm = shutil.which("npm")
+        if npm is None:
+            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        wanted = [npm, "install", "--silent", "--prefix", str(folder), f"ccusage@{CCUSAGE}"]
+        subprocess.run(wanted, check=True, stdout=subprocess.DEVNULL)
+    native = next((folder / "node_modules" / "@ccusage").glob("*/bin/ccusage*"))
+    native.chmod(0o755)  # npm leaves it as it was packed
+    return native, script
+
+
+def nobodys(config: Path, home: Path) -> dict[str, str]:
+    """Returns an environment in which a peer finds these logs and nothing else."""
+    home.mkdir(parents=True, exist_ok=True)
+    return {
+        "CLAUDE_CONFIG_DIR": str(config),
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "NO_COLOR": "1",
+        "PATH": os.environ["PATH"],
+    }

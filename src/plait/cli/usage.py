@@ -1,0 +1,238 @@
+"""`plait usage`: tokens and cost by day, week, month, session, project, model or block."""
+
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast
+
+import click
+
+from plait.archive import Session
+from plait.archive.usage import Counted, abandoned, count
+from plait.cli.options import Request, filter_options, global_options, json_option
+from plait.cli.text import counted, now
+from plait.cli.usage_prices import PriceBook, own_prices
+from plait.cli.usage_time import point_in, zone_named
+from plait.conversation.prices import Prices
+from plait.conversation.spending import By, Row, Spending, spending, within
+from plait.conversation.usage import Response
+from plait.errors import UserError
+from plait.line import LogFile
+from plait.view.usage import block_value, row_value
+
+T = TypeVar("T")
+LITTLE = 50_000_000
+"""Bytes of sessions of which the branches are told without being asked for."""
+REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
+TIMES = ("daily", "weekly", "monthly", "blocks")
+NAMES = {"daily": "date", "weekly": "week", "monthly": "month"}
+
+
+class Asked(NamedTuple):
+    """What a report is to show, and how."""
+
+    report: str
+    zone: tzinfo | None
+    time: datetime
+    since: datetime | None
+    until: datetime | None
+    project: str | None
+    is_full: bool
+    order: str | None
+    limit: int | None
+
+
+@click.command("usage")
+@click.argument("report", type=click.Choice(REPORTS), default="daily", required=False)
+@filter_options
+@click.option("--timezone", "-z", metavar="ZONE", help="Whose days: Europe/Rome, UTC.")
+@click.option("--breakdown", "-b", is_flag=True, help="Model by model; agents and branches apart.")
+@click.option("--statusline", is_flag=True, help="One short line: today, this block, the pace.")
+@click.option("--prices", "own", metavar="FILE", help="Your own prices, TOML or JSON.")
+@click.option("--order", type=click.Choice(["asc", "desc", "cost"]), help="The order of the rows.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), help="Only the newest or dearest so many rows."
+)
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    report: str,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    timezone: str | None,
+    breakdown: bool,
+    statusline: bool,
+    own: str | None,
+    order: str | None,
+    limit: int | None,
+    as_json: bool,
+) -> None:
+    """Show tokens and cost: by day, or by week, month, session, project, model, 5-hour block.
+
+    Each response is counted once, over all files, at the prices of its day. What has no price
+    is named and left out of the sum.
+    """
+    zone, time = zone_named(timezone), now()
+    start, end = point_in(since, time, zone), point_in(until, time, zone)
+    asked = Asked(report, zone, time, start, end, project, breakdown, order, limit)
+    given = own or request.settings.prices
+    book = PriceBook(request.settings.cache, own_prices(Path(given) if given else None))
+    with uncollected():
+        if statusline:
+            from plait.cli.usage_line import print_statusline
+
+            print_statusline(request, asked.time, zone, book.prices)
+        elif report == "blocks":
+            show_blocks(request, asked, book.prices, as_json=as_json)
+        else:
+            show_rows(request, asked, book.prices, as_json=as_json)
+    book.keep()
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keeps the collector from looking at thousands of values again and again: none has cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
+    """Shows the rows of a report."""
+    found = read_all(request)
+    responses = chosen(request, found, asked)
+    left = left_behind(request, asked, responses)
+    by = cast(By, asked.report)
+    result = spending(responses, by, prices, asked.zone, left or ())
+    shown = arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens))
+    cut = Spending(tuple(shown), result.totals)
+    if as_json:
+        value = listed(request, asked, cut, found)
+        request.output.json(value if left is not None else untold(value))
+        return
+    from plait.cli.usage_table import print_spending
+
+    hidden = len(result.rows) - len(shown)
+    print_spending(request, asked.report, cut, asked.zone, is_full=asked.is_full, hidden=hidden)
+
+
+def left_behind(
+    request: Request, asked: Asked, responses: Sequence[Response]
+) -> frozenset[str] | None:
+    """Returns what was answered on abandoned branches; None where that would take too long.
+
+    The graphs of a gigabyte take several times as long as its figures: they are for those
+    who ask for a breakdown. Of little, everything is told.
+    """
+    held = {one.session for one in responses}
+    sessions = [one for one in request.archive.sessions if one.id in held]
+    if not asked.is_full and sum(one.bytes for one in sessions) > LITTLE:
+        return None
+    return abandoned(sessions, responses, watched(request, "following branches"))
+
+
+def untold(value: dict[str, Any]) -> dict[str, Any]:
+    """Returns rows and totals that do not say what was abandoned."""
+    for row in (*value["rows"], value["totals"]):
+        row["abandoned"] = None
+    return value
+
+
+def show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
+    """Shows the five-hour blocks."""
+    from plait.conversation.windows import blocks
+
+    found = blocks(chosen(request, read_all(request), asked), prices, asked.time)
+    totals = Row(None)
+    for block in found:
+        totals.take(block.row)
+    if asked.order == "cost":
+        found = [one for one in found if not one.is_gap]
+    shown = arranged(found, asked, lambda one: (one.total.cost, one.total.tokens))
+    if as_json:
+        rows = [block_value(one, asked.time, is_full=asked.is_full) for one in shown]
+        whole = row_value(totals, is_full=asked.is_full)
+        request.output.json(untold({"rows": rows, "totals": whole}))
+        return
+    from plait.cli.usage_table import print_blocks
+
+    print_blocks(request, shown, totals, asked.time, asked.zone)
+
+
+def read_all(request: Request) -> Counted:
+    """Reads and counts everything; a copy in one project may belong to another."""
+    archive = request.archive
+    if archive.discovery.unread:
+        places = counted(len(archive.discovery.unread), "place")
+        request.output.note(f"{places} could not be read: `plait doctor` names them")
+    return count(archive.sessions, watched(request, "reading sessions"))
+
+
+def watched(request: Request, label: str) -> Any:
+    """Returns what shows how far the reading of files has come."""
+
+    def watch(files: Sequence[LogFile]) -> Any:
+        return request.output.progress(files, label)
+
+    return watch
+
+
+def chosen(request: Request, found: Counted, asked: Asked) -> Sequence[Response]:
+    """Returns the responses of the project and the time asked for."""
+    responses = within(found.responses, asked.since, asked.until)
+    if asked.project is None:
+        return responses
+    from plait.cli.selection import members_of
+
+    members = {one.id for one in members_of(request, request.archive.sessions, asked.project)}
+    if not members:
+        raise UserError(
+            f"no project is called '{asked.project}'", "`plait ls` lists the projects there are"
+        )
+    return [one for one in responses if one.session in members]
+
+
+def arranged(rows: Iterable[T], asked: Asked, cost: Callable[[T], Any]) -> list[T]:
+    """Returns the rows in the order asked for; what is no time by its cost, if nothing is said.
+
+    A limit keeps the newest or the largest.
+    """
+    found = list(rows)
+    order = asked.order or ("asc" if asked.report in TIMES else "cost")
+    if order == "cost":
+        return sorted(found, key=cost, reverse=True)[: asked.limit]
+    found = found[-asked.limit :] if asked.limit else found
+    return found[::-1] if order == "desc" else found
+
+
+def listed(request: Request, asked: Asked, result: Spending, found: Counted) -> dict[str, Any]:
+    """Returns the rows as `--json` has them."""
+    sessions = {one.id: one for one in request.archive.sessions}
+    rows = []
+    for row in result.rows:
+        name = {NAMES.get(asked.report, asked.report): row.key}
+        if asked.report == "session":
+            name |= session_value(request, sessions.get(row.key or ""), found)
+        rows.append({**name, **row_value(row, is_full=asked.is_full)})
+    return {"rows": rows, "totals": row_value(result.totals, is_full=asked.is_full)}
+
+
+def session_value(request: Request, session: Session | None, found: Counted) -> dict[str, Any]:
+    """Returns what JSON says of a session besides its figures."""
+    if session is None:
+        return {}
+    return {
+        "project": session.project,
+        "title": request.archive.facts(session).title,
+        "path": session.path,
+        "client_cost_usd": found.client_costs.get(session.id),
+    }

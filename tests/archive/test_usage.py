@@ -1,0 +1,168 @@
+"""Responses over all files: counted as plainly as can be, branches as the graph has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples.drawing import draw
+from plait.archive import Archive, usage
+from plait.archive.usage import abandoned, count
+from plait.conversation.bends import may_branch
+from plait.conversation.tokens import NOTHING, Tokens
+from plait.graph import agents, build
+from tests.graph.generated import archives, conversations, sources
+
+FIGURES = (
+    "input_tokens",
+    "output_tokens",
+    "cache_creation_input_tokens",
+    "cache_read_input_tokens",
+)
+
+
+def plainly(root: Path) -> dict[str, list[int]]:
+    """Returns the figures of each response, in the plainest way there is."""
+    found: dict[str, list[int]] = {}
+    for path in sorted(root.rglob("*.jsonl")):
+        if path.name == "journal.jsonl":
+            continue
+        for number, line in enumerate(path.read_bytes().split(b"\n")):
+            try:
+                value = json.loads(line)
+            except ValueError:
+                continue
+            if not isinstance(value, dict) or value.get("type") != "assistant":
+                continue
+            message = value.get("message")
+            if not isinstance(message, dict) or message.get("model") == "<synthetic>":
+                continue
+            usage = message.get("usage")
+            if not isinstance(usage, dict):
+                continue
+            key = message.get("id") or value.get("requestId") or f"{path}:{number}"
+            said = [usage.get(name) or 0 for name in FIGURES]
+            if key not in found or said[1] >= found[key][1]:
+                found[key] = said
+    return found
+
+
+def totals(root: Path) -> tuple[int, Tokens]:
+    counted = count(Archive([root]).sessions).responses
+    return len(counted), sum((one.tokens for one in counted), NOTHING)
+
+
+# checklist: F25, F37
+def test_real_logs_add_up_to_the_token(shared: Path) -> None:
+    for root in (shared / "corpus", shared / "produced"):
+        plain = plainly(root)
+        number, tokens = totals(root)
+        assert number == len(plain)
+        assert [tokens.input, tokens.output, tokens.cache_write, tokens.cache_read] == [
+            sum(column) for column in zip(*plain.values(), strict=True)
+        ]
+
+
+def test_branches_of_real_logs_are_those_of_the_graph(shared: Path) -> None:
+    archive = Archive([shared / "corpus"])
+    responses = count(archive.sessions).responses
+    graph = build(archive.files)
+    uuids = {one.uuid for one in responses if one.uuid}
+    left = {uuid for uuid in uuids if not graph.lines[graph.line_of[uuid]].is_active}
+    assert abandoned(archive.sessions, responses) == left
+    assert left
+
+
+def test_service_agents_are_those_of_the_graph() -> None:
+    assert usage.SERVICE_IDS == agents.SERVICE_IDS
+    assert usage.SERVICE_PROMPT == agents.SERVICE_PROMPT
+
+
+Drawn = dict[str, list[dict[str, Any]]]
+
+
+def is_missed(archive: Drawn) -> bool:
+    """Tells whether a session called straight has a line that was left."""
+    given_ = sources(archive)
+    graph = build(given_)
+    main = [one for one in given_ if one.file.kind == "session"]
+    bent = any(may_branch(one.records) for one in main)
+    return not bent and any(line.kind == "branch" for line in graph.lines.values())
+
+
+@given(conversations)
+def test_a_straight_session_has_no_branch(archive: Drawn) -> None:
+    assert not is_missed(archive)
+
+
+@given(archives)
+def test_nor_has_one_among_others(archive: Drawn) -> None:
+    alone = {path: rows for path, rows in archive.items() if path == "p/s1.jsonl"}
+    assert not alone or not is_missed(alone)
+
+
+def nearly_straight(lengths: list[int], back: list[int]) -> Drawn:
+    """Returns turns of so many records, the prompts of which hang that many records back."""
+    plain = {
+        "uuid": None,
+        "session": "s1",
+        "time": 0,
+        "response": None,
+        "words": 1,
+        "sidechain": False,
+        "forked": None,
+    }
+    rows: list[dict[str, Any]] = []
+    for turn, length in enumerate(lengths):
+        rows.append({**plain, "kind": "prompt", "parent": back[turn], "call": 0, "words": turn})
+        for call in range(length):
+            rows.append({**plain, "kind": "call", "parent": 1, "call": turn * 4 + call})
+            rows.append({**plain, "kind": "result", "parent": 1, "call": turn * 4 + call})
+        rows.append({**plain, "kind": "answer", "parent": 1, "call": 0})
+    for number, row in enumerate(rows):
+        row["time"] = number % 60
+    return {"p/s1.jsonl": rows}
+
+
+turns = st.lists(
+    st.tuples(st.integers(0, 3), st.sampled_from((1, 1, 1, 1, 2, 3, 5))), min_size=1, max_size=6
+)
+
+
+@given(turns)
+def test_most_sessions_are_straight(drawn: list[tuple[int, int]]) -> None:
+    lengths, back = [length for length, _ in drawn], [steps for _, steps in drawn]
+    archive = nearly_straight(lengths, back)
+    assert not is_missed(archive)
+    if all(steps == 1 for steps in back):
+        assert not may_branch(sources(archive)[0].records)
+
+
+BRANCH_WITH_AGENT = """
+file work cwd=/home/dev/shop
+U1 "Begin"
+A1< "Yes?"
+U2< "Ask an agent"
+T2< Agent(description="Look", prompt="Look around")
+R2< "Nothing."
+A2< "Nothing there."
+U3<A1 "Do it yourself"
+A3< "Done."
+agent look of T2
+U9 "Look around"
+A9< "Nothing."
+"""
+
+
+def test_agents_sent_out_from_a_branch_are_left_with_it(tmp_path: Path) -> None:
+    draw(BRANCH_WITH_AGENT).write(tmp_path)
+    archive = Archive([tmp_path])
+    responses = count(archive.sessions).responses
+    left = abandoned(archive.sessions, responses)
+    kinds = sorted(one.kind for one in responses if one.uuid in left)
+    assert kinds == ["agent", "main", "main"]
+    assert len(responses) == 5
