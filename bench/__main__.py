@@ -2,7 +2,7 @@
 
 import sys
 
-from bench import reading
+from bench import conversation, reading
 from bench.measure import SHARED, program
 
 if __name__ == "__main__":
@@ -10,3 +10,6 @@ if __name__ == "__main__":
     print("\ngraph\n" + program(sys.executable, "-m", "bench.graph").output)
     if SHARED.is_dir():
         print(program(sys.executable, "-m", "bench.graph", SHARED / "corpus").output)
+    conversation.main()
+    for peer in ("usage", "redact"):
+        print(f"\n{peer}\n" + program(sys.executable, "-m", f"bench.{peer}").output)

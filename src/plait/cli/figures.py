@@ -4,10 +4,12 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from plait.record.time import moment
+from plait.view.amounts import tokens_in_words
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 SEPARATOR = " · "
 SHORT = 8
+thousands = tokens_in_words
 
 
 def lasting(started: str | None, ended: str | None) -> str:
@@ -39,15 +41,6 @@ def local(stamp: str | None) -> datetime | None:
         return time.astimezone() if time else None
     except (OverflowError, OSError, ValueError):  # a year that no clock knows
         return None
-
-
-def thousands(tokens: int) -> str:
-    """Writes a number of tokens for people."""
-    if tokens < 1000:
-        return str(tokens)
-    if tokens < 1_000_000:
-        return f"{tokens / 1000:.{1 if tokens < 10_000 else 0}f}k"
-    return f"{tokens / 1_000_000:.1f}M"
 
 
 def fitting(parts: Iterable[str], room: int) -> str:

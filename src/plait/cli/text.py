@@ -5,12 +5,14 @@ import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
+from plait.view.amounts import bytes_in_words, many
+
 # Escape sequences of a log must not reach the terminal, nor may text run backwards.
 UNSAFE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-UNITS = ("B", "KB", "MB", "GB", "TB")
 MINUTE, HOUR, DAY = 60, 3600, 86400
+size, counted = bytes_in_words, many
 
 
 def safe(text: str) -> str:
@@ -18,24 +20,9 @@ def safe(text: str) -> str:
     return UNSAFE.sub("\ufffd", text)
 
 
-def size(count: int) -> str:
-    """Writes a number of bytes for people."""
-    value, unit = float(count), UNITS[0]
-    for unit in UNITS:
-        if value < 1000 or unit == UNITS[-1]:
-            break
-        value /= 1000
-    return f"{count} B" if unit == "B" else f"{value:.{1 if value < 10 else 0}f} {unit}"
-
-
 def number(count: int) -> str:
     """Writes a whole number with thin groups of three."""
     return f"{count:,}".replace(",", " ")
-
-
-def counted(count: int, noun: str, plural: str | None = None) -> str:
-    """Writes a number with its noun."""
-    return f"{number(count)} {noun if count == 1 else plural or noun + 's'}"
 
 
 def by_count(counts: Mapping[str, int]) -> dict[str, int]:
