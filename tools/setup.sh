@@ -29,4 +29,10 @@ if [ -x "$bin/uv" ] || "$bin/python" -m pip install --quiet --constraint constra
 else
     "$bin/python" -m pip install --quiet --constraint constraints.txt --editable "$what"
 fi
+# The pages are tested in a real browser; where none can be had, those tests are skipped.
+if [ "$part" = dev ] && ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null \
+    && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; } >/dev/null 2>&1 \
+        || echo "note: no browser could be installed, the tests of pages will be skipped" >&2
+fi
 touch "$venv/.$part"

@@ -11,7 +11,7 @@ from plait.cli.printing import print_lines as print_texts
 from plait.cli.text import clipped, columns, counted, number, safe
 from plait.conversation.spending import Row, Spending, Tally
 from plait.conversation.windows import Block
-from plait.view.usage import cost_of, model_names, money, short_model
+from plait.view.usage import cost_of, model_names, money, told_apart
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -75,7 +75,8 @@ def namer(
 ) -> Callable[[Row], tuple[str, ...]]:
     """Returns what gives the words of a row."""
     if report == "model":
-        return lambda row: (short_model(row.key or "unnamed"),)
+        names = told_apart(row.key or "unnamed" for row in rows)
+        return lambda row: (names[row.key or "unnamed"],)
     if report == "project":
         homes = {one.project: one for one in request.archive.sessions}
         return lambda row: (directory(request, homes, row.key or ""),)
@@ -106,8 +107,9 @@ def parts_of(row: Row, width: int, *, by_model: bool) -> Iterator[Line]:
     """Yields the parts of a row, each as a line below it."""
     empty = ("",) * (width - 1)
     if by_model and len(row.models) > 1:
+        names = told_apart(row.models)
         for model, tally in row.models.items():
-            yield Line((f"{INDENT}{short_model(model)}", *empty), tally, "dim")
+            yield Line((f"{INDENT}{names[model]}", *empty), tally, "dim")
     for attribute, words in PARTS:
         part: Tally = getattr(row, attribute)
         if part.responses:

@@ -1,6 +1,7 @@
 """Rows of figures to JSON, and figures to the words of a table."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -69,6 +70,13 @@ def short_model(name: str) -> str:
     """Returns the name of a model without maker, date and version of its wrapping."""
     last = name.rpartition("/")[2].rpartition("anthropic.")[2]
     return DATED.sub("", DATED.sub("", last.removesuffix("[1m]"))).removeprefix("claude-") or name
+
+
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """Returns short names of models; those that would read the same are written in full."""
+    short = {name: short_model(name) for name in names}
+    counts = Counter(short.values())
+    return {name: one if counts[one] == 1 else name for name, one in short.items()}
 
 
 def model_names(names: Iterable[str]) -> str:
