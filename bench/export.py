@@ -64,9 +64,13 @@ def transcripts(logs: Path, out: Path, *options: str) -> Run:
 
 
 def peers_transcripts(peer: Path, logs: Path, out: Path) -> Run:
-    """Runs theirs, without what it keeps from run to run."""
-    options = ("--all-projects", "--format", "md", "--no-cache", "-o", out / "made")
-    return program(peer, logs / "projects", *options, HOME=str(out / "home"))
+    """Runs theirs for the first time: it keeps notes beside the logs, so it gets a copy."""
+    copy = shutil.copytree(logs / "projects", out / "projects")
+    made = program(
+        peer, copy, "--all-projects", "--format", "md", "-o", out / "made", HOME=str(out)
+    )
+    shutil.rmtree(copy)
+    return made
 
 
 def installed() -> Path:

@@ -2,58 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from html.parser import HTMLParser
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from plait.view.markdown_text import code, fenced, html, literal, markdown, phrase, quoted
 from plait.view.plain_text import clean, short, when
+from tests.view.rendered import FORMATTING, HOSTILE, RENDER, elements, is_harmless
 from tests.view.unescaped import squeezed
 
-RENDER = MarkdownIt("commonmark", {"html": True, "linkify": False}).enable(
-    ["table", "strikethrough"]
-)
-FORMATTING = frozenset(
-    "p a b em strong code pre ul ol li blockquote h1 h2 h3 h4 h5 h6 hr br table thead tbody tr th "
-    "td s del".split()
-)
-HOSTILE = """<script>alert(1)</script> <details> </details> <!-- --> <img/src=x> <svg/onload=x>
-<a href=x> </p> <?x ?> <![CDATA[x]]> <javascript:x> <http://x.example> &lt; &#60; [a](javascript:x)
-[b](<javascript:x>) [c][d] [d]:javascript:x ![e](http://x.example/y.png) ![f][d] ``` ~~~ ~~~~`x
-` `` | |-| |---|---| \\ \\` \\< \\\\< > - * 1. 2) # ## = --- === word $x$ **b** _i_ http://x.example
-: ( ) [ ] ! <b""".split()
 texts = st.lists(st.sampled_from([*HOSTILE, " ", "\n", "\n\n", "\n    ", "  "])).map("".join)
 
 
-class Elements(HTMLParser):
-    """Collects the elements of a page, and where its links lead."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-        self.links: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.names.add(tag)
-        self.links += [value or "" for name, value in attrs if name in ("href", "src")]
-
-
-def elements(source: str) -> Elements:
-    found = Elements()
-    found.feed(RENDER.render(source))
-    return found
-
-
-def is_harmless(link: str) -> bool:
-    scheme = re.match(r"\s*([a-z][a-z0-9+.-]*):", link.lower())
-    return scheme is None or scheme[1] in ("http", "https", "mailto")
-
-
-# checklist: S43
 @given(texts)
 def test_nothing_in_an_answer_is_markup_but_formatting(text: str) -> None:
     found = elements(markdown(text))

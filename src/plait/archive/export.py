@@ -5,30 +5,34 @@ read one family after the other, so memory is bounded by the largest of them. Ev
 through the redactor before a word of it is looked at, unless the plan has none.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from itertools import chain
 from pathlib import PurePath
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
 from plait.archive.conversations import Shelf
-from plait.archive.export_paths import Family, Names
+from plait.archive.export_facts import Names
+from plait.archive.export_paths import Family
 from plait.archive.families import families
 from plait.archive.model import Session
 from plait.conversation.totals import Pricing
+from plait.graph.model import Place
 from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import uuids
 from plait.record import Record
 from plait.record.read import read_if_there
-from plait.redact import Redactor
-from plait.view.markdown_transcript import markdown_of, text_of
+from plait.view.markdown_transcript import KeptTurns, markdown_of, text_of
 from plait.view.plain_transcript import plain_of
 from plait.view.transcript import Manner, Transcript
 from plait.view.transcript_index import Entry, entry_of, index_of
 from plait.view.transcript_json import FORMAT, json_of
+
+if TYPE_CHECKING:  # an export without redaction loads none of it
+    from plait.redact import Redactor
 
 Branches: TypeAlias = Literal["active", "all"]
 File: TypeAlias = tuple[str, bytes]
@@ -51,7 +55,7 @@ class ExportPlan:
     manner: Manner = field(default_factory=Manner)
     branches: Branches = "all"
     is_combined: bool = False
-    redactor: Redactor | None = None
+    redactor: "Redactor | None" = None
     pricing: Pricing | None = None
     written: list[Entry] = field(default_factory=list)
     """The transcripts that were made so far."""
@@ -73,14 +77,15 @@ class ExportPlan:
         for members in families(self.sessions):
             files = [file for session in members for file in session.files]
             shelf = Shelf(files, self.redacted if self.redactor else None)
-            family = Family(members, shelf, self.private, self.names, self.pricing)
+            is_active = self.branches == "active"
+            family = Family(members, shelf, self.private, self.names, self.pricing, is_active)
             self.copies += map(self.private, family.copies)
             yield family
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yields all transcripts, one by one, and remembers what each was about."""
         for family in self.families():
-            found = family.transcripts(is_active_only=self.branches == "active")
+            found = family.transcripts()
             if self.manner.agents == "files" and self.manner.has_tools:
                 found = chain(found, family.agent_transcripts())
             for transcript in found:
@@ -124,8 +129,12 @@ def markdown_files(plan: ExportPlan) -> Iterator[File]:
         parts = [text_of(markdown_of(one, plan.manner, used)) for one in plan.transcripts()]
         yield f"{COMBINED}.md", in_bytes("\n---\n\n".join(parts))
         return
-    for transcript in plan.transcripts():
-        yield f"{transcript.name}.md", in_bytes(text_of(markdown_of(transcript, plan.manner)))
+    family, kept = None, KeptTurns()
+    for one in plan.transcripts():
+        if one.by_line is not family:
+            family, kept = one.by_line, KeptTurns()
+        blocks = markdown_of(one, plan.manner, kept=kept if one.heading.of > 1 else None)
+        yield f"{one.name}.md", in_bytes(text_of(blocks))
     yield INDEX, in_bytes(index_of(plan.written, is_redacted=plan.redactor is not None))
 
 
@@ -151,11 +160,7 @@ def json_files(plan: ExportPlan) -> Iterator[File]:
 
 def record_files(plan: ExportPlan) -> Iterator[File]:
     """Yields the records of each path as they lie in the files, root to leaf."""
-    found = (
-        (transcript.name, b"".join(path_lines(family, path)))
-        for family in plan.families()
-        for path, transcript in chosen(plan, family)
-    )
+    found = (file for family in plan.families() for file in of_records(plan, family))
     if plan.is_combined:
         yield f"{COMBINED}.jsonl", b"".join(data for _, data in found)
         return
@@ -163,30 +168,39 @@ def record_files(plan: ExportPlan) -> Iterator[File]:
         yield f"{name}.jsonl", data
 
 
-def chosen(plan: ExportPlan, family: Family) -> Iterator[tuple[GraphPath, Transcript]]:
-    """Yields the paths of a family that are wanted, with what is told of them."""
-    for number, path in enumerate(family.paths):
-        if plan.branches == "all" or path.status == "ACTIVE":
-            transcript = family.transcript(number, path)
-            plan.written.append(entry_of(transcript))
-            yield path, transcript
+def of_records(plan: ExportPlan, family: Family) -> Iterator[File]:
+    """Yields the records of a family's paths by their names, and of agents in their own files."""
+    for number, path in family.chosen:
+        transcript = family.transcript(number, path)
+        plan.written.append(entry_of(transcript))
+        yield transcript.name, b"".join(path_lines(family, path))
+    for transcript in family.agent_transcripts() if plan.manner.agents == "files" else ():
+        plan.written.append(entry_of(transcript))
+        nodes = family.graph.lines[transcript.agent or ""].nodes
+        places = (family.graph.nodes[uuid].place for uuid in nodes)
+        yield transcript.name, b"".join(lines_at(family, places))
 
 
 def path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
     """Yields the lines of a path; those outside the chain behind the record they follow."""
     graph = family.graph
     way = set(family.way(path))
-    beside: dict[str | None, list[Any]] = {}
+    beside: dict[str | None, list[Place]] = {}
     for loose in graph.loose:
         if loose.line in way or (loose.line is None and loose.after is None):
             beside.setdefault(loose.after, []).append(loose.place)
     nodes = uuids(graph, path) if path.leaf else ()
-    for uuid in (None, *nodes):
-        places = [graph.nodes[uuid].place] if uuid else []
-        for place in (*places, *beside.get(uuid, ())):
-            record = family.record_at(place)
-            if record is not None:
-                yield record.raw.rstrip(b"\r\n") + b"\n"
+    yield from lines_at(family, beside.get(None, ()))
+    for uuid in nodes:
+        yield from lines_at(family, (graph.nodes[uuid].place, *beside.get(uuid, ())))
+
+
+def lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:
+    """Yields the lines at some places, as they are."""
+    for place in places:
+        record = family.record_at(place)
+        if record is not None:
+            yield record.raw.rstrip(b"\r\n") + b"\n"
 
 
 EXPORTERS: dict[str, Exporter] = {
@@ -199,6 +213,8 @@ EXPORTERS: dict[str, Exporter] = {
 
 def manifest_of(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[str, Any]:
     """Returns what an export holds."""
+    from importlib.metadata import version
+
     sessions: dict[tuple[str | None, str], dict[str, Any]] = {}
     for entry in plan.written:
         facts = {"session": entry.session, "project": entry.project, "title": entry.title}
@@ -253,8 +269,6 @@ def as_json(value: object) -> bytes:
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
     except UnicodeEncodeError:
-        import json
-
         return json.dumps(value, indent=2).encode() + b"\n"
 
 

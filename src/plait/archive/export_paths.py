@@ -1,19 +1,20 @@
 """Sessions of a family to their transcripts: one for each path, with names and headings."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from pathlib import PurePath
 from typing import TypeAlias
 
 from msgspec.structs import replace
 
 from plait.archive.conversations import Shelf
+from plait.archive.export_facts import Names, Surroundings, empty, heard, surroundings
 from plait.archive.group import is_uuid
 from plait.archive.model import Session
 from plait.archive.resume import Resume
-from plait.conversation.build import RecordAt, conversations_of
-from plait.conversation.model import Called, Conversation, Said, Shown, Thought
+from plait.conversation.build import RecordAt, conversations_of, recovered_from
+from plait.conversation.model import Conversation
 from plait.conversation.paths import parent_of, path_to
 from plait.conversation.totals import Pricing, Totals, totals_over
 from plait.graph.build import build
@@ -26,34 +27,6 @@ from plait.view.transcript import Heading, Transcript
 
 Private: TypeAlias = Callable[[str], str]
 """A text to the same without what should not be shared."""
-UNSAFE = re.compile(r"[^\w.~-]+")
-LONGEST = 120
-OfModel = (Said, Thought, Called, Shown)
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What the records of a session say of where it took place."""
-
-    directory: str | None = None
-    branch: str | None = None
-    versions: tuple[str, ...] = ()
-
-
-@dataclass
-class Names:
-    """Gives each transcript a name of its own."""
-
-    taken: set[str] = field(default_factory=set)
-
-    def free(self, name: str) -> str:
-        """Returns a name that no other has, on any file system."""
-        safe = UNSAFE.sub("_", name)[:LONGEST]
-        found, number = safe, 2
-        while found.casefold() in self.taken:
-            found, number = f"{safe}_{number}", number + 1
-        self.taken.add(found.casefold())
-        return found
 
 
 @dataclass(frozen=True)
@@ -65,6 +38,7 @@ class Family:
     private: Private
     names: Names
     pricing: Pricing | None = None
+    is_active_only: bool = False
 
     @cached_property
     def graph(self) -> SessionGraph:
@@ -82,7 +56,25 @@ class Family:
         if not self.graph.sessions:
             return {}
         found = conversations_of(self.graph, next(iter(self.graph.sessions)), self.record_at)
-        return {name: self._named(one) for name, one in found.by_line.items()}
+        told = {**found.by_line, **self.recovered}
+        return {name: self._named(one) for name, one in told.items()}
+
+    @cached_property
+    def recovered(self) -> dict[str, Conversation]:
+        """What can be read from broken lines, for each session that has any."""
+        records: dict[str, list[tuple[int, Record]]] = {}
+        for number, record in self.shelf.recovered(self.graph):
+            session = self.session_of.get(number)
+            if session:
+                records.setdefault(session, []).append((number, record))
+        found = (recovered_from(held, session) for session, held in records.items())
+        return {one.id: one for one in found if one}
+
+    @cached_property
+    def session_of(self) -> dict[int, str]:
+        """The session of each file."""
+        sessions = self.graph.sessions.values()
+        return {number: one.id for one in sessions for number in one.files}
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
@@ -98,6 +90,12 @@ class Family:
             *found,
             *(Path(one.id, 1, 1, "ACTIVE", None, "", one.id, one.title) for one in rest),
         )
+
+    @cached_property
+    def chosen(self) -> list[tuple[int, Path]]:
+        """The paths that are wanted, with their places among all."""
+        numbered = enumerate(self.paths)
+        return [one for one in numbered if not self.is_active_only or one[1].status == "ACTIVE"]
 
     def _holds(self, session: GraphSession) -> bool:
         """Tells whether a session has records that no other has."""
@@ -125,8 +123,8 @@ class Family:
     @cached_property
     def targets(self) -> dict[str, str]:
         """By DAG-line: the transcript that reads it to its end, else one that goes along it."""
-        found = {path.line: self.named[number] for number, path in enumerate(self.paths)}
-        for number, path in enumerate(self.paths):
+        found = {path.line: self.named[number] for number, path in self.chosen}
+        for number, path in self.chosen:
             for line in self.way(path):
                 found.setdefault(line, self.named[number])
         for line in self.agents:
@@ -151,17 +149,16 @@ class Family:
                 for line in self.way(path):
                     homes.setdefault(self.by_line[line].session, number)
         found: dict[int, list[str]] = {}
-        for name in self.agents:
+        for name in (*self.recovered, *self.agents):
             if name not in called:
                 home = homes.get(self.by_line[name].session, len(self.paths) - 1)
                 found.setdefault(home, []).append(name)
         return found
 
-    def transcripts(self, *, is_active_only: bool = False) -> Iterator[Transcript]:
-        """Yields the paths as transcripts, one by one."""
-        for number, path in enumerate(self.paths):
-            if not is_active_only or path.status == "ACTIVE":
-                yield self.transcript(number, path)
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yields the paths that are wanted as transcripts, one by one."""
+        for number, path in self.chosen:
+            yield self.transcript(number, path)
 
     def transcript(self, number: int, path: Path) -> Transcript:
         """Returns one path as a transcript."""
@@ -190,7 +187,7 @@ class Family:
                     ended=agent.ended,
                     turns=len(agent.turns),
                     totals=totals_over([agent], self.pricing),
-                    directory=self._surroundings(agent.session).directory,
+                    directory=self.places[agent.session].directory,
                 ),
                 conversation=agent,
                 by_line=self.by_line,
@@ -207,13 +204,16 @@ class Family:
     def _named(self, one: Conversation) -> Conversation:
         title = self.private(one.title) if one.title else one.title
         label = self.private(one.label) if one.label else one.label
-        if title == one.title and label == one.label:
-            return one
-        return replace(one, title=title, label=label)
+        return replace(one, title=title, label=label, files=self._files)
+
+    @cached_property
+    def _files(self) -> tuple[str, ...]:
+        """The files by their names alone."""
+        return tuple(self.private(PurePath(file.path).name) for file in self.graph.files)
 
     def _heading(self, path: Path, told: Conversation, unnamed: Iterable[str]) -> Heading:
         session = self.graph.sessions[path.session]
-        place = self._surroundings(path.session)
+        place = self.places[path.session]
         models = (one.model for one in told.responses if one.model and not one.is_synthetic)
         started = next((turn.started for turn in told.turns if turn.started), told.started)
         can_resume = path.status == "ACTIVE" and is_uuid(path.session)
@@ -250,35 +250,12 @@ class Family:
         parts = [heard(told), *(self.by_line[name] for name in agents)]
         return totals_over(parts, self.pricing)
 
-    def _surroundings(self, session: str) -> Surroundings:
-        known = self.graph.sessions[session]
-        files = [self.graph.files[number] for number in known.files]
+    @cached_property
+    def places(self) -> dict[str, Surroundings]:
+        """Where each session took place."""
+        return {name: self._place(one) for name, one in self.graph.sessions.items()}
+
+    def _place(self, session: GraphSession) -> Surroundings:
+        files = [self.graph.files[number] for number in session.files]
         own = [file for file in files if file.kind == "session"] or files
         return surroundings(record for file in own for record in self.shelf.records_of(file.path))
-
-
-def heard(told: Conversation) -> Conversation:
-    """Returns a path with those responses alone that stand on it, for counting."""
-    spoken = {item.response for item in told.items() if isinstance(item, OfModel)}
-    kept = tuple(one for number, one in enumerate(told.responses) if number in spoken)
-    return replace(told, responses=kept)
-
-
-def surroundings(records: Iterable[Record]) -> Surroundings:
-    """Returns the first directory, the last branch and all versions that records name."""
-    directory = branch = None
-    versions: dict[str, None] = {}
-    for record in records:
-        envelope = record.envelope
-        directory = directory or envelope.cwd
-        branch = envelope.git_branch or branch
-        if envelope.version:
-            versions[envelope.version] = None
-    return Surroundings(directory, branch, tuple(versions))
-
-
-def empty(path: Path, graph: SessionGraph) -> Conversation:
-    """Returns the conversation of a session that has none of its own."""
-    project = graph.sessions[path.session].project
-    files = tuple(file.path for file in graph.files)
-    return Conversation(path.session, "trunk", path.session, project, None, (), (), files)

@@ -8,6 +8,8 @@ from typing import TypeAlias
 import msgspec
 
 from plait.archive.export_paths import Family
+from plait.archive.group import is_uuid
+from plait.archive.resume import Resume
 from plait.conversation.depth import Depth
 from plait.conversation.model import Conversation, Conversations, Response, Told
 from plait.conversation.tokens import tokens_of
@@ -23,6 +25,7 @@ from plait.view.page.raw import Piece, pieces, script_of
 from plait.view.page.session import Heading, SessionPage, session_page, spoken
 from plait.view.page.setting import Setting
 from plait.view.page.shell import Assets, page
+from plait.view.page.titles import shortened
 
 Output: TypeAlias = tuple[str, bytes]
 """A file of the site: its name within it, and its bytes."""
@@ -68,7 +71,7 @@ class Site:
         pages = {one: f"{family.private(one)}.html" for one in family.graph.sessions}
         return Setting(
             told.by_line,
-            family.surroundings(session.id).directory,
+            family.places[session.id].directory,
             self.depth,
             self.has_thinking,
             self.cost_of,
@@ -84,20 +87,20 @@ class Site:
 
     def heading(self, family: Family, session: GraphSession, told: Conversations) -> Heading:
         """Returns what the head of a page says."""
-        place = family.surroundings(session.id)
+        place = family.places[session.id]
         answers = (one for line in told.by_line.values() for one in line.responses)
         models = dict.fromkeys(one.model for one in answers if one.model and not one.is_synthetic)
         title = told.active.title or told.active.label or session.title or session.id
         return Heading(
             session=family.private(session.id),
-            title=family.private(title),
+            title=shortened(family.private(title)),
             project=family.private(session.project),
             directory=place.directory,
             git_branch=place.branch,
             models=tuple(models),
             turns=sum(turn.number > 0 for line in spoken(told) for turn in line.turns),
             totals=totals_over(told.by_line.values(), self.pricing),
-            resume=family.resume_line(session.id),
+            resume=resume_line(session.id, place.directory),
         )
 
     def written(
@@ -142,6 +145,11 @@ def told_in(family: Family, session: GraphSession, *, is_active_only: bool) -> C
     }
     main = session.trunk if session.trunk in found else next(iter(found), None)
     return Conversations(session.id, main, found) if main else None
+
+
+def resume_line(session: str, directory: str | None) -> str | None:
+    """Returns the line that continues a session in Claude Code, None where it has no such name."""
+    return Resume(session, None, directory, None).line if is_uuid(session) else None
 
 
 def shapes_of(family: Family, session: GraphSession) -> list[Row]:

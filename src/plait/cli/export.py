@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from plait.archive import Session
 from plait.archive.export import EXPORTERS, MANIFEST, REPORT, ExportPlan, File, export, manifest_of
-from plait.cli.export_files import prepare, write
+from plait.cli.export_files import prepare, write, write_file
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
 from plait.cli.output import write_bytes
 from plait.cli.selection import required, selected
@@ -89,6 +89,7 @@ def form_options(function: F) -> F:
 @click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or these.")
 @click.option("--copy", "is_copied", is_flag=True, help="Copy the turn, or all, to the clipboard.")
 @click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as they are.")
+@click.option("--rules", metavar="FILE", help="Your own rules of what to replace.")
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files.")
 @json_option
 @global_options
@@ -103,7 +104,7 @@ def command(request: Request, /, **asked: Any) -> None:
     sessions = required(chosen(request, asked))
     if asked["no_redact"]:
         warn(request)
-    plan = plan_of(request, sessions, asked)
+    plan = plan_of(sessions, asked)
     with prices_for(request, plan), without_collector():
         if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
             hand_over(request, plan, asked)
@@ -140,7 +141,7 @@ def warn(request: Request) -> None:
     request.output.stderr.print(words, style="bold red")
 
 
-def plan_of(request: Request, sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
+def plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
     """Returns what is to be done."""
     is_one_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
     return ExportPlan(
@@ -155,15 +156,16 @@ def plan_of(request: Request, sessions: list[Session], asked: dict[str, Any]) ->
         ),
         asked["branches"],
         is_one_file,
-        None if asked["no_redact"] else redactor_for(request),
+        None if asked["no_redact"] else redactor_of(asked["rules"]),
     )
 
 
-def redactor_for(request: Request) -> "Redactor":
+def redactor_of(rules: str | None) -> "Redactor":
     """Returns what replaces that which should not be shared."""
+    from plait.cli.redact import rules_in
     from plait.redact import Redactor
 
-    return Redactor()
+    return Redactor(rules_in(rules))
 
 
 @contextmanager
@@ -242,7 +244,7 @@ def hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None
         folder = Path(asked["output"])
         prepare(folder, is_forced=asked["force"])
         name = f"{plan.written[0].name}_turn{asked['turn']}.{asked['format_']}"
-        write(folder, [(name, data)])
+        write_file(folder / name, data)
     if plan.redactor and plan.redactor.report:
         request.output.note(f"redacted: {in_words(plan.redactor.report.kinds)}")
 

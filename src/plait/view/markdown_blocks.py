@@ -1,6 +1,7 @@
 """Items of a conversation to blocks of Markdown: prompts, answers, calls, results, notes."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -57,7 +58,7 @@ def told_blocks(told: Told, *, is_task: bool = False) -> Iterator[str]:
         yield quoted(fenced(clean(f"! {told.text}"), "bash"))
         yield from outputs(told.output, told.errors)
     elif told.kind == "interruption":
-        yield f"**⏹ {phrase(told.text)}**"
+        yield f"**■ {phrase(told.text)}**"
     elif told.kind == "notice":
         yield from notice_blocks(told)
     else:
@@ -138,7 +139,7 @@ def call_block(placed: Placed, called: Called, directory: str | None, *, is_simp
 def asked(line: CallLine, called: Called) -> CallLine:
     """Returns the line of questions with what was answered, so that nobody need unfold it."""
     pairs = [(one.text, one.answer) for one in asked_by(called, 0) if one.text]
-    words = "; ".join(f"{text} {answer or ''}".strip() for text, answer in pairs)
+    words = "; ".join(f"{text} → {answer}" if answer else text for text, answer in pairs)
     return replace(line, subject=words) if words else line
 
 
@@ -172,7 +173,7 @@ def late_block(answer: Answered, *, is_simple: bool) -> str:
 def given_blocks(called: Called) -> Iterator[str]:
     """Yields what a tool was given: short values as a list, long ones below it."""
     pieces = list(pieces_of(called))
-    values = [f"- {phrase(one.name)}: {code(clean(one.text))}" for one in pieces if is_value(one)]
+    values = [f"- {label(one.name)}: {code(clean(one.text))}" for one in pieces if is_value(one)]
     for one in pieces:
         if not is_value(one) and not one.name:
             yield piece_block(one)
@@ -180,8 +181,14 @@ def given_blocks(called: Called) -> Iterator[str]:
         yield "\n".join(values)
     for one in pieces:
         if not is_value(one) and one.name:
-            yield f"{phrase(one.name)}:"
+            yield f"{label(one.name)}:"
             yield piece_block(one)
+
+
+@lru_cache(maxsize=256)
+def label(name: str) -> str:
+    """Returns the name of something that was given; there are few, and they come often."""
+    return phrase(name)
 
 
 def is_value(piece: Piece) -> bool:

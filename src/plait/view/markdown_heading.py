@@ -129,16 +129,15 @@ def contents(transcript: Transcript, manner: Manner) -> Iterator[str]:
 
 def content_lines(turn: Turn, manner: Manner, way: Collection[str]) -> Iterator[str]:
     """Yields the lines of one turn."""
-    items = seen_items(turn.items, manner)
-    if not items:
+    if not any(seen_items((item,), manner) for item in turn.items):
         return
     yield f"- [{turn.number} · {phrase(short(turn_words(turn), TITLE_LENGTH))}](#{turn_name(turn)})"
-    for item in items:
+    for item in turn.items:
         if isinstance(item, Compacted):
             words = f"📦 {phrase(compaction_words(item))}"
             yield f"  - [{words}](#{anchor(item.uuid)})" if item.uuid else f"  - {words}"
         elif isinstance(item, Left) and item.to not in way:
-            yield f"  - ⑂ {phrase(short(item.label or item.to, TITLE_LENGTH))}"
+            yield f"  - ↳ {phrase(short(item.label or item.to, TITLE_LENGTH))}"
 
 
 def turn_name(turn: Turn) -> str:

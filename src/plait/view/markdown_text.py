@@ -162,11 +162,16 @@ def literal_line(line: str) -> str:
     body = line.strip()
     if not body:
         return ""
-    indent = len(line.expandtabs(4)) - len(line.expandtabs(4).lstrip())
-    body = SPECIAL.sub(r"\\\g<0>", body)
+    body = without_html(SPECIAL.sub(r"\\\g<0>", body))
     if body[0].isdigit():
         body = NUMBER.sub(r"\1\\\2", body, count=1)
-    return "&nbsp;" * min(indent, 40) + without_html(body)
+    return indented(line) + body if line[0].isspace() else body
+
+
+def indented(line: str) -> str:
+    """Returns the white space before a line in a form that stays."""
+    wide = line.expandtabs(4)
+    return "&nbsp;" * min(len(wide) - len(wide.lstrip()), 40)
 
 
 def without_html(text: str) -> str:

@@ -22,7 +22,7 @@ from plait.conversation.model import (
 )
 from plait.conversation.pair import Placed, story
 from plait.conversation.totals import Totals
-from plait.graph.paths import Status
+from plait.graph.paths import SPOKEN, Status
 
 AgentsIn: TypeAlias = Literal["inline", "files"]
 
@@ -81,7 +81,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
     way: frozenset[str]
     """The DAG-lines that the path goes along."""
     unnamed: tuple[str, ...] = ()
-    """Agents that no call names; they stand at the end."""
+    """Agents that no call names, and what broken lines hold; they stand at the end."""
     agent: str | None = None
     """The DAG-line of the agent that it is about, None for a path."""
 
@@ -120,12 +120,25 @@ class Walk:
 
     transcript: Transcript
     manner: Manner
-    told: set[str] = field(default_factory=set)
-    """Agents that were met already."""
+    told: dict[str, None] = field(default_factory=dict)
+    """Agents that were met already, in their order."""
 
     def steps(self) -> Iterator[Step]:
         """Yields all steps, agents where they were sent out, each once."""
-        stack = [self._path()]
+        for turn in self.transcript.conversation.turns:
+            yield from self.turn(turn)
+        yield from self.rest()
+
+    def turn(self, turn: Turn) -> Iterator[Step]:
+        """Yields the steps of one turn, itself first; none where nothing of it is told."""
+        return self._opened(self._turn(turn))
+
+    def rest(self) -> Iterator[Step]:
+        """Yields what stands behind the last turn."""
+        return self._opened(self._rest())
+
+    def _opened(self, steps: Iterator[Step]) -> Iterator[Step]:
+        stack = [steps]
         while stack:
             step = next(stack[-1], None)
             if step is None:
@@ -137,12 +150,13 @@ class Walk:
             elif isinstance(step, FoldBegins):
                 stack.append(self._fold(step.fold))
 
-    def _path(self) -> Iterator[Step]:
-        for turn in self.transcript.conversation.turns:
-            seen = seen_items(turn.items, self.manner)
-            if seen:
-                yield turn
-                yield from self._story(seen)
+    def _turn(self, turn: Turn) -> Iterator[Step]:
+        seen = seen_items(turn.items, self.manner)
+        if seen:
+            yield turn
+            yield from self._story(seen)
+
+    def _rest(self) -> Iterator[Step]:
         if self.manner.has_tools and self.manner.depth in ("tools", "all"):
             for name in self.transcript.unnamed:
                 yield from self._sent(name, is_called=False)
@@ -170,12 +184,12 @@ class Walk:
         agent = self.transcript.by_line.get(name)
         if agent is None:
             return
-        if self.manner.agents == "files":
+        if self.manner.agents == "files" and agent.kind not in SPOKEN:
             yield AgentElsewhere(agent, self.transcript.names.get(name))
         elif name in self.told:
             yield AgentElsewhere(agent, None)
         else:
-            self.told.add(name)
+            self.told[name] = None
             yield AgentBegins(agent, is_called)
 
 

@@ -1,6 +1,7 @@
 """Agents, folds, compactions and branches to the line that names them in any transcript."""
 
 from plait.conversation.model import Compacted, Conversation, Folded, Told, Turn
+from plait.graph.paths import SPOKEN
 from plait.view.amounts import many, time_in_words
 from plait.view.plain_text import short, when
 from plait.view.spending import lasting
@@ -13,10 +14,13 @@ MOST = 100
 
 def agent_words(agent: Conversation, *, is_called: bool = True) -> str:
     """Returns an agent in a line: what it was to do, how long that took."""
+    if agent.kind in SPOKEN:
+        return "Recovered from broken lines"
     name = agent.agent or agent.id.rpartition("#")[2]
     label = agent.label or agent.title or ""
     who = "Agent" if agent.kind == "agent" else "Service agent"
-    first = f"{who} {name}" if is_called else f"{who} {name} (no call names it)"
+    is_lost = not is_called and agent.kind == "agent"
+    first = f"{who} {name} (no call names it)" if is_lost else f"{who} {name}"
     words = f": {short(plain_words(label), MOST)}" if label else ""
     took = time_in_words(lasting(agent))
     return f"{first}{words}" + (f" · {took}" if took else "")

@@ -39,4 +39,4 @@ def test_an_empty_session_is_an_empty_drawing() -> None:
 def test_a_small_drawing_stays_small() -> None:
     text = "U0 " + " ".join(f"A{n}< U{n}<" for n in range(1, 90))
     html = mini(list(rows(sketch(text).graph)))
-    assert html.count("<circle") == 28
+    assert html.count("<circle") == 15

@@ -21,6 +21,7 @@ from plait.view.tool_lines import call_line, shell_output
 
 Body: TypeAlias = Callable[[Seen, Setting], str]
 SLOW_MS = 2000
+STATES = {"pending": "to do", "in_progress": "in progress", "completed": "done"}
 
 
 def call(called: Called, setting: Setting, *, has_result: bool, inner: str = "") -> str:
@@ -104,7 +105,9 @@ def todos(seen: Seen, setting: Setting) -> str:
 def todo(one: Any) -> str:
     """Shows one thing to do."""
     words = field(one, "content") or field(one, "subject")
-    return f'<li class="{esc(field(one, "status"))}">{esc(words)}</li>'
+    status = field(one, "status")
+    kind = status if status in STATES else "pending"
+    return f'<li class="{kind}"><span class="state">{STATES[kind]}: </span>{esc(words)}</li>'
 
 
 def questions(seen: Seen, setting: Setting) -> str:
@@ -115,6 +118,9 @@ def questions(seen: Seen, setting: Setting) -> str:
     return html or answer_of(seen, setting, seen.answer)
 
 
+CHOSEN = ' class="chosen"'
+
+
 def question(asked: Any, chosen: Mapping[str, Any]) -> str:
     """Shows one question."""
     words = field(asked, "question")
@@ -122,41 +128,53 @@ def question(asked: Any, chosen: Mapping[str, Any]) -> str:
     told = answer if isinstance(answer, str) else ""
     options = asked.get("options") if isinstance(asked, Mapping) else None
     labels = [field(one, "label") for one in options] if isinstance(options, list) else []
-    rows = "".join(
-        f'<li class="{"chosen" if label and label in told else ""}">{esc(label)}</li>'
-        for label in labels
-    )
-    own = (
-        f'<p class="chosen">{esc(told)}</p>'
-        if told and not any(one in told for one in labels)
-        else ""
-    )
+    picked = {told, *told.split(", ")}
+    rows = "".join(f"<li{CHOSEN if label in picked else ''}>{esc(label)}</li>" for label in labels)
+    own = f'<p class="chosen">{esc(told)}</p>' if told and not picked & set(labels) else ""
     return f'<div class="ask"><p>{esc(words)}</p><ul>{rows}</ul>{own}</div>'
 
 
 def plan(seen: Seen, setting: Setting) -> str:
     """Shows a plan that was put to the person."""
     words = seen.text("plan") or seen.told("plan")
-    said = {"ok": "accepted", "rejected": "rejected"}.get(seen.called.outcome, "")
-    verdict = f'<p class="about">{said}</p>' if said else ""
-    return (
-        f'<div class="prose plan">{prose(words)}</div>{verdict}'
-        if words
-        else answer_of(seen, setting, seen.answer)
-    )
+    if not words:
+        return answer_of(seen, setting, seen.answer)
+    return f'<div class="prose plan">{prose(words)}</div>'
+
+
+def web_search(seen: Seen, setting: Setting) -> str:
+    """Shows the pages that a search of the web found, as links, and the words beside them."""
+    results = getattr(seen.detail, "results", None)
+    if not isinstance(results, list):
+        return answer_of(seen, setting, seen.answer)
+    hits = [hit for one in results if isinstance(one, Mapping) for hit in hits_of(one)]
+    rows = "".join(f"<li>{link(field(hit, 'url'), field(hit, 'title'))}</li>" for hit in hits)
+    words = "\n\n".join(one for one in results if isinstance(one, str))
+    listed = f'<ul class="links">{rows}</ul>' if rows else ""
+    return (listed + answer_of(seen, setting, words)) or answer_of(seen, setting, seen.answer)
+
+
+def hits_of(result: Mapping[str, Any]) -> list[Any]:
+    """Returns the pages that one result of a search names."""
+    found = result.get("content")
+    return found if isinstance(found, list) else []
+
+
+def link(address: str, words: str) -> str:
+    """Returns a link that leads out in the open; the words alone where the address is odd."""
+    told = esc(words or address)
+    if not address.startswith(("http://", "https://")):
+        return told
+    return f'<a href="{esc(address)}" rel="noreferrer noopener" target="_blank">{told}</a>'
 
 
 def page(seen: Seen, setting: Setting) -> str:
-    """Shows what was found in the web."""
+    """Shows what a page of the web gave."""
     address = seen.text("url")
-    link = (
-        f'<p class="about"><a href="{esc(address)}" rel="noreferrer noopener" target="_blank">'
-        f"{esc(address)}</a></p>"
-    )
-    is_safe = address.startswith(("http://", "https://"))
+    head = f'<p class="about">{link(address, address)}</p>' if address else ""
     words = seen.told("result") or seen.answer
     asked = f'<p class="about">{esc(seen.text("prompt"))}</p>' if seen.text("prompt") else ""
-    return (link if is_safe else "") + asked + answer_of(seen, setting, words)
+    return head + asked + answer_of(seen, setting, words)
 
 
 def found(seen: Seen, setting: Setting) -> str:
@@ -255,7 +273,8 @@ BODIES: dict[str, Body] = {
     "TaskList": todos,
     "AskUserQuestion": questions,
     **dict.fromkeys(("ExitPlanMode", "exit_plan_mode"), plan),
-    **dict.fromkeys(("WebFetch", "WebSearch"), page),
+    "WebFetch": page,
+    "WebSearch": web_search,
     **dict.fromkeys(("Grep", "Glob", "LS"), found),
     **dict.fromkeys(("Task", "Agent", "Workflow"), sent_out),
 }

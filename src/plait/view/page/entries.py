@@ -1,7 +1,7 @@
 """Items to HTML: each kind of entry in its own form, its line of the log one click away."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from plait.conversation.model import (
     Compacted,
@@ -23,6 +23,7 @@ from plait.view.page.fold import OUTPUT, beginning, mark, more, place_of, printe
 from plait.view.page.icons import icon
 from plait.view.page.prose import prose, typed
 from plait.view.page.setting import Setting
+from plait.view.page.titles import shortened
 
 VOICES: dict[ToldKind, str] = {
     "queued": "typed while the model worked",
@@ -42,6 +43,8 @@ ASIDES: dict[ToldKind, str] = {
     "empty": "empty entry",
     "summary": "summary",
 }
+INNER = ("attachment", "data")
+DULL = frozenset("type messageId leafUuid toolUseID parentToolUseID level timestamp key".split())
 FOLDS = {
     "retracted": "taken back before any answer",
     "resent": "sent again",
@@ -82,6 +85,8 @@ def prompt(item: Told, setting: Setting) -> str:
     is_code = item.kind in ("command", "bash")
     sign = "! " if item.kind == "bash" else ""
     words = f"<p><code>{sign}{esc(shown)}</code></p>" if is_code else typed(shown)
+    if item.kind == "command" and item.name and shown == f"{item.name} {item.arguments}":
+        words = f"<p><code>{esc(item.name)}</code></p>{typed(item.arguments or '')}"
     rest = more(item.text, hidden, item, "text") if hidden else ""
     return (
         f'<div class="prompt {item.kind}"{mark(item)}>{tag}<div class="prose">{words}</div>{rest}'
@@ -121,7 +126,8 @@ def aside(item: Told, setting: Setting) -> str:
     name = f" {item.name}" if item.name and item.name != "caveat" else ""
     body = printed(item.text, item, "text", setting.output, "out words") + pictures(item)
     first = " ".join(item.text[:160].split())
-    head = f'{icon("note")}{esc(label + name)} <span class="obj">{esc(first)}</span>'
+    kind = f'<span class="kind">{esc(label + name)}</span>'
+    head = f'{icon("note")}{kind} <span class="obj">{esc(first)}</span>'
     return box("note", mark(item), head, body)
 
 
@@ -146,7 +152,8 @@ def thought(item: Thought, setting: Setting) -> str:
     shown, hidden = beginning(item.text, setting.output)
     first = " ".join(item.text[:140].split())
     rest = more(item.text, hidden, item, "thinking") if hidden else ""
-    head = f'{icon("think")}Thinking <span class="obj">{esc(first)}</span>'
+    kind = '<span class="kind">thinking</span>'
+    head = f'{icon("think")}{kind} <span class="obj">{esc(first)}</span>'
     return box("think", mark(item), head, f'<div class="prose">{prose(shown)}</div>{rest}')
 
 
@@ -167,17 +174,17 @@ def compacted(item: Compacted) -> str:
 
 def left(item: Left, setting: Setting) -> str:
     """Returns the place where another conversation leaves this one."""
-    words = esc(" ".join((item.label or "").split())[:200])
+    words = esc(shortened(item.label or "", 200))
     state = "goes on" if item.is_active else "abandoned"
     there = setting.conversations.get(item.to)
     turns = many(sum(turn.number > 0 for turn in there.turns), "turn") if there else ""
-    href = f"#line-{item.to}"
-    if item.kind == "trunk" and (page := setting.page_of(item.to)):
-        href = page
+    is_elsewhere = there is None or item.kind == "trunk"
+    page = (setting.page_of(item.to.partition("@")[0]) or "") if is_elsewhere else ""
+    href = page if page and item.kind == "trunk" else f"{page}#line-{item.to}"
     return (
-        f'<a class="fork" href="{esc(href)}" data-to="{esc(item.to)}">{icon("fork")}'
-        f"<span>{'Another session' if item.kind == 'trunk' else 'Another way'} from here, "
-        f"{state}: “{words}”</span><small>{turns}</small></a>"
+        f'<div class="crossing"><a class="fork" href="{esc(href)}" data-to="{esc(item.to)}">'
+        f"{icon('fork')}<span>{'Another session' if is_elsewhere else 'Another way'} from here, "
+        f"{state}: “{words}”</span><small>{turns}</small></a></div>"
     )
 
 
@@ -194,7 +201,8 @@ def folded(item: Folded, setting: Setting) -> str:
     first = " ".join(words[:160].split())
     body = "".join(plain_item(one, setting) for one in item.items)
     place = f' data-l="{item.file}.{item.line}"'  # its first record has the name
-    head = f'{icon("back")}{FOLDS[item.reason]} <span class="obj">{esc(first)}</span>'
+    kind = f'<span class="kind">{FOLDS[item.reason]}</span>'
+    head = f'{icon("back")}{kind} <span class="obj">{esc(first)}</span>'
     return box("note folded", place, head, body)
 
 
@@ -221,8 +229,22 @@ def notes(items: Sequence[Noted]) -> str:
     )
     rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
     kinds = f'<span class="obj">{esc(told)}{rest}</span>'
-    head = f"{icon('note')}{many(len(items), 'note')} {kinds}"
+    count = f'<span class="kind">{many(len(items), "note")}</span>'
+    head = f"{icon('note')}{count} {kinds}"
     return box("notes", "", head, "".join(map(note_row, items)))
+
+
+def facts(value: object) -> str:
+    """Returns the plain values of a note that has no words of its own, by their names."""
+    outer = value if isinstance(value, Mapping) else {}
+    inner = next((one for one in map(outer.get, INNER) if isinstance(one, Mapping)), outer)
+    parts = [f"{name}: {one}" for name, one in inner.items() if name not in DULL and is_plain(one)]
+    return shortened(", ".join(parts), 140)
+
+
+def is_plain(value: object) -> bool:
+    """Tells texts and numbers that say something from all else."""
+    return isinstance(value, str | int | float) and value is not False and value != ""
 
 
 def note_row(note: Noted) -> str:
@@ -231,5 +253,5 @@ def note_row(note: Noted) -> str:
     words, hidden = beginning(note.text.strip(), OUTPUT)
     is_long = "\n" in words or hidden
     text = printed(note.text, note, "content", OUTPUT, "out words") if is_long else ""
-    first = "" if text else f' <span class="obj">{esc(words)}</span>'
+    first = "" if text else f' <span class="obj">{esc(words or facts(note.value))}</span>'
     return f'<div class="row"{mark(note)}><b>{esc(name)}</b>{first}{text}</div>'

@@ -19,6 +19,11 @@ def clean(text: str) -> str:
     return DECEIVING.sub(STAND_IN, text)
 
 
+def with_breaks(path: str) -> str:
+    """Returns a path that may be broken behind its slashes."""
+    return esc(path).replace("/", "/<wbr>")
+
+
 def attribute(name: str, value: str | None) -> str:
     """Returns an attribute with a space before it, nothing where there is no value."""
     return f' {name}="{esc(value)}"' if value else ""

@@ -10,9 +10,10 @@ from msgspec import Struct
 from plait.record.time import moment
 from plait.view.amounts import many, money_in_words, tokens_in_words
 from plait.view.page.entries import clock
-from plait.view.page.escape import clean, esc
+from plait.view.page.escape import clean, esc, with_breaks
 from plait.view.page.heat import heat_map
 from plait.view.page.icons import icon
+from plait.view.page.titles import shortened
 
 LONGEST = 400
 
@@ -58,13 +59,13 @@ def index_page(entries: Sequence[Entry], title: str) -> str:
     told = " · ".join(figure for figure in figures if figure)
     nothing = "No session has these words in its title or its prompts."
     return (
-        f'<div class="site"><div class="lead"><h1>{esc(title)}</h1>'
+        f'<main class="site"><div class="lead"><h1>{esc(title)}</h1>'
         '<input type="search" id="find" placeholder="Search titles and prompts" '
         'aria-label="Search titles and prompts" autofocus>'
         f'<span class="figures">{esc(told)}</span>'
         '<div class="actions"><button data-do="theme" title="Light or dark (t)">'
         f"{icon('moon')}</button></div></div>"
-        f'{heat_map(days)}{sections}<p class="empty none" hidden>{nothing}</p></div>'
+        f'{heat_map(days)}{sections}<p class="empty none" hidden>{nothing}</p></main>'
     )
 
 
@@ -87,9 +88,10 @@ def section(project: str, entries: Sequence[Entry]) -> str:
     tops = [entry for entry in entries if entry.session not in nested]
     where = next((entry.directory for entry in entries if entry.directory), project)
     rows = "".join(row(entry) + below(entry, children) for entry in tops)
+    count = f"<small>{many(len(entries), 'session')}</small>"
     return (
-        f'<section class="project"><h2>{esc(where)} <small>{many(len(entries), "session")}</small>'
-        f'</h2><ul class="list">{rows}</ul></section>'
+        f'<section class="project"><h2><span>{with_breaks(where)}</span> {count}</h2>'
+        f'<ul class="list">{rows}</ul></section>'
     )
 
 
@@ -117,14 +119,16 @@ def row(entry: Entry) -> str:
         f"{tokens_in_words(entry.tokens)} tokens" if entry.tokens else "",
         money_in_words(entry.cost) if entry.cost is not None else "",
     ]
-    first = " ".join(entry.prompts[0].split())[:200] if entry.prompts else "no prompt"
+    first = shortened(entry.prompts[0], 200) if entry.prompts else "no prompt"
+    if first.startswith(entry.title.removesuffix(" …")) and len(first) <= len(entry.title) + 2:
+        first = ""
     told = " · ".join(number for number in numbers if number)
     return (
         f'<li data-session="{esc(entry.session)}"><a class="entry" href="{esc(entry.href)}">'
         f'<span class="title">{esc(entry.title)}</span>'
         f'<span class="nums">{clock(entry.ended)}</span>'
         f'<span class="sub">{esc(first)}</span>'
-        f'<span class="nums">{esc(told)} {entry.drawing}</span>'
+        f'<span class="nums">{esc(told)}</span><span class="draw">{entry.drawing}</span>'
         "</a></li>"
     )
 

@@ -10,6 +10,7 @@ from plait.view.page.escape import clean, esc
 SIGNS = re.compile(r"[\n`*_\[\]<>#|~\\&!:@]|\A\s*(?:[-+=]|\d+[.)])|www\.")
 """What may mean something in Markdown; a line without any is plain."""
 PICTURE = re.compile(r'<img src="([^"]*)" alt="([^"]*)"(?: title="([^"]*)")? />')
+HEADING = re.compile(r"(</?h)([1-6])>")
 LINK = re.compile(r'<a href="([^"]*)"')
 SAFE = re.compile(r"(?:https?:|mailto:|#)", re.IGNORECASE)
 MOST = 2_000_000
@@ -44,9 +45,16 @@ def prose(text: str, options: Options = OPTIONS) -> str:
     if not SIGNS.search(words):
         return f"<p>{words.strip()}</p>" if words.strip() else ""
     html = comrak.render_markdown(words, *options)
+    if "<h" in html:
+        html = HEADING.sub(lowered, html)
     if "<img " in html:
         html = PICTURE.sub(pictured, html)
     return LINK.sub(linked, html) if "<a href" in html else html
+
+
+def lowered(found: re.Match[str]) -> str:
+    """Returns a heading one level down: the first level is the title of the page."""
+    return f"{found[1]}{min(int(found[2]) + 1, 6)}>"
 
 
 def pictured(found: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from plait.view.page.escape import esc
 from plait.view.wording import notes_of, words_of
 
 PITCH, STEP, MARGIN = 18, 11, 10
-MOST_MINI = 28
+MOST_MINI = 15
 
 
 def rail(rows: Sequence[Row]) -> str:
@@ -116,6 +116,11 @@ def mini(rows: Sequence[Row]) -> str:
     pitch = 6
     depth = max(row.column for row in chosen)
     width, height = pitch * len(chosen) + 4, 8 + 6 * min(depth, 3)
+    sides = "".join(
+        f'<path class="s" d="M{4 + number * pitch - 4} 4V{4 + 6 * min(row.column, 3)}h4"/>'
+        for number, row in enumerate(chosen)
+        if row.column
+    )
     dots = "".join(
         f'<circle class="{kind_of(row)}" cx="{4 + number * pitch}" '
         f'cy="{4 + 6 * min(row.column, 3)}" r="2"/>'
@@ -123,7 +128,7 @@ def mini(rows: Sequence[Row]) -> str:
     )
     return (
         f'<svg class="mini" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'aria-hidden="true"><path class="m" d="M4 4H{width - 4}"/>{dots}</svg>'
+        f'aria-hidden="true"><path class="m" d="M4 4H{width - 4}"/>{sides}{dots}</svg>'
     )
 
 

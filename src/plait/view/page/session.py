@@ -5,22 +5,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from plait.conversation.model import Conversation, Conversations
+from plait.conversation.model import Conversation, Conversations, Left, Turn
 from plait.conversation.totals import Totals
 from plait.graph.paths import SPOKEN
 from plait.graph.shapes import Row
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.page.entries import clock
-from plait.view.page.escape import esc
+from plait.view.page.escape import clean, esc
 from plait.view.page.icons import icon
 from plait.view.page.rail import rail
 from plait.view.page.raw import Piece
 from plait.view.page.setting import Setting
+from plait.view.page.titles import model_names, shortened
 from plait.view.page.turns import agents_html, turns_html
 
 FIRST_PART = 900_000
 """So many characters of a conversation stand in the page itself; the rest comes as it is read."""
 PART = 400_000
+OUTLINED = 140
 
 
 class Heading(Struct, frozen=True, kw_only=True):
@@ -67,12 +69,11 @@ def session_page(
     parts = Parts()
     reading = "".join(line_html(one, setting, agents, parts) for one in spoken(told))
     places = [[piece.file, piece.first, piece.last] for piece in lines]
-    table = esc(msgspec.json.encode(places).decode())
     body = (
         f"{header(heading, told, home)}"
         '<div class="sheet3">'
         f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav>'
-        f'<main data-session="{esc(heading.session)}" data-lines="{table}" '
+        f'<main data-session="{esc(heading.session)}" data-lines="{as_attribute(places)}" '
         f'data-main="{esc(told.main)}">{reading}{unplaced(told, agents)}'
         f"{recovered(told, setting)}</main>"
         f'<aside class="rail" aria-label="Graph">{rail(rows)}</aside></div>'
@@ -87,16 +88,16 @@ class Parts:
         self.found: list[Part] = []
         self.room = FIRST_PART
 
-    def placed(self, turns: Iterable[str]) -> Iterator[str]:
+    def placed(self, turns: Iterable[tuple[Turn, str]]) -> Iterator[str]:
         """Yields turns while there is room in the page, then the places of parts."""
-        waiting: list[str] = []
+        waiting: list[tuple[Turn, str]] = []
         size = 0
-        for html in turns:
+        for turn, html in turns:
             if self.room > 0:
                 self.room -= len(html)
                 yield html
                 continue
-            waiting.append(html)
+            waiting.append((turn, html))
             size += len(html)
             if size >= PART:
                 yield self._put(waiting)
@@ -104,10 +105,21 @@ class Parts:
         if waiting:
             yield self._put(waiting)
 
-    def _put(self, turns: list[str]) -> str:
+    def _put(self, turns: list[tuple[Turn, str]]) -> str:
         number = len(self.found) + 1
-        self.found.append(Part(number, "".join(turns)))
-        return f'<div class="part" data-part="{number}" data-turns="{len(turns)}"></div>'
+        self.found.append(Part(number, "".join(html for _, html in turns)))
+        openers = [turn.opener for turn, _ in turns if turn.opener and turn.number]
+        prompts = [(one.uuid or "", clean(shortened(one.text, OUTLINED))) for one in openers]
+        forks = [item.to for turn, _ in turns for item in turn.items if isinstance(item, Left)]
+        return (
+            f'<div class="part" data-part="{number}" data-turns="{len(turns)}" '
+            f'data-prompts="{as_attribute(prompts)}" data-forks="{as_attribute(forks)}"></div>'
+        )
+
+
+def as_attribute(value: object) -> str:
+    """Returns a value as JSON within an attribute."""
+    return esc(msgspec.json.encode(value).decode())
 
 
 def spoken(told: Conversations) -> Iterator[Conversation]:
@@ -120,7 +132,8 @@ def spoken(told: Conversations) -> Iterator[Conversation]:
 
 def line_html(one: Conversation, setting: Setting, agents: Mapping[str, str], parts: Parts) -> str:
     """Returns one DAG-line, with where it leaves another."""
-    turns = "".join(parts.placed(turns_html(one, setting, agents)))
+    drawn = zip(one.turns, turns_html(one, setting, agents), strict=True)
+    turns = "".join(parts.placed(drawn))
     state = "" if one.is_active else " abandoned"
     above = f' data-above="{esc(one.parent)}"' if one.parent else ""
     at = f' data-at="{esc(one.attachment)}"' if one.attachment else ""
@@ -147,16 +160,17 @@ def header(heading: Heading, told: Conversations, home: str | None) -> str:
     """Returns the one line above everything."""
     totals = heading.totals
     facts = [
-        ", ".join(heading.models[:2]),
-        many(heading.turns, "turn"),
+        model_names(heading.models),
+        many(heading.turns, "turn") if heading.turns else "",
         time_in_words(totals.working_ms),
-        f"{tokens_in_words(totals.tokens.total)} tokens",
-        money_in_words(totals.cost_usd) if totals.cost_usd is not None else "",
+        f"{tokens_in_words(totals.tokens.total)} tokens" if totals.tokens.total else "",
+        money_in_words(totals.cost_usd) if totals.cost_usd else "",
     ]
     back = f'<a class="home" href="{home}" title="All sessions">{icon("back")}</a>' if home else ""
     told_facts = "".join(f"<span>{esc(fact)}</span>" for fact in facts if fact)
+    title = esc(heading.title)
     return (
-        f'<header class="top">{back}<h1>{esc(heading.title)}</h1>{switch(told)}'
+        f'<header class="top">{back}<h1 title="{title}">{title}</h1>{switch(told)}'
         f'<div class="facts">{told_facts}</div>{ACTIONS}</header>{about(heading)}'
     )
 
@@ -167,7 +181,7 @@ ACTIONS = (
     f'<button data-do="outline" title="Prompts (o)">{icon("menu")}</button>'
     f'<button data-do="rail" title="Graph (g)">{icon("fork")}</button>'
     f'<button data-do="theme" title="Light or dark (t)">{icon("moon")}</button>'
-    '<button data-do="help" title="Keys (?)">?</button></div>'
+    '<button data-do="help" title="Keys (?)" aria-label="Keys">?</button></div>'
 )
 
 
@@ -206,7 +220,7 @@ def way_name(one: Conversation, told: Conversations) -> str:
     """Returns what a way through a session is called."""
     if one.id == told.main:
         return "active"
-    words = " ".join((one.label or one.title or one.id).split())[:60]
+    words = shortened(one.label or one.title or one.id, 60)
     return f"{'abandoned' if not one.is_active else 'also'}: {words}"
 
 
@@ -214,7 +228,7 @@ def outline(conversation: Conversation) -> str:
     """Returns the prompts of a conversation as a list of links."""
     rows = "".join(
         f'<li><a href="#{esc(turn.opener.uuid or "")}"><b>{turn.number}</b> '
-        f"{esc(' '.join(turn.opener.text.split())[:140]) or '…'}</a></li>"
+        f"{esc(shortened(turn.opener.text, OUTLINED)) or '…'}</a></li>"
         for turn in conversation.turns
         if turn.opener
     )

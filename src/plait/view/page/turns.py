@@ -29,9 +29,13 @@ from plait.view.page.calls import call, result_apart
 from plait.view.page.escape import esc
 from plait.view.page.icons import icon
 from plait.view.page.setting import Setting
+from plait.view.seen import field
+from plait.view.tool_lines import tool_name
 
 GROUPED = 4
 """So many calls in a row are read as a group."""
+KINDS = 5
+"""So many kinds of calls are named in the line of a group."""
 VERBS = {
     "Read": ("read", "reads"),
     "Edit": ("edit", "edits"),
@@ -42,8 +46,16 @@ VERBS = {
     "Glob": ("search", "searches"),
     "WebFetch": ("page", "pages"),
     "WebSearch": ("web search", "web searches"),
-    "TodoWrite": ("list", "lists"),
+    "TodoWrite": ("to-do list", "to-do lists"),
+    "AskUserQuestion": ("question", "questions"),
+    "ExitPlanMode": ("plan", "plans"),
+    "Task": ("agent", "agents"),
+    "Agent": ("agent", "agents"),
+    "Skill": ("skill", "skills"),
+    "TaskCreate": ("new task", "new tasks"),
+    "TaskUpdate": ("task update", "task updates"),
 }
+EDITS = frozenset({"Edit", "MultiEdit"})
 
 
 def turns_html(
@@ -112,15 +124,24 @@ def drawn(
 
 
 def group_line(calls: Sequence[Called]) -> str:
-    """Says what is in a group: how many of what, how many failed."""
-    counts = Counter(VERBS.get(one.name, (one.name, one.name)) for one in calls)
-    words = [many(count, *names) for names, count in counts.most_common(4)]
-    rest = len(counts) - len(words)
-    if rest > 0:
-        words.append(f"{rest} more kinds")
+    """Says what is in a group: how many of what, in how many files, how many failed."""
+    counts = Counter(VERBS.get(one.name) or (tool_name(one.name),) * 2 for one in calls)
+    shown = len(counts) if len(counts) <= KINDS else KINDS - 1
+    words = [told_kind(names, count, calls) for names, count in counts.most_common(shown)]
+    if len(counts) > shown:
+        words.append(many(len(counts) - shown, "more kind"))
     failed = sum(one.outcome in ("failed", "rejected") for one in calls)
     bad = f'<span class="res bad">{failed} failed</span>' if failed else ""
     return f"<span>{esc(', '.join(words))}</span>{bad}"
+
+
+def told_kind(names: tuple[str, str], count: int, calls: Sequence[Called]) -> str:
+    """Says how many calls of a kind there are; edits with the files that they were made in."""
+    words = many(count, *names)
+    if names != VERBS["Edit"] or count == 1:
+        return words
+    paths = (field(one.input, "file_path") for one in calls if one.name in EDITS)
+    return f"{words} in {many(len(set(paths)), 'file')}"
 
 
 def item_html(

@@ -64,6 +64,47 @@
     area.select(); document.execCommand("copy"); area.remove();
   }
 
+  /* Texts of the log: never markup, never running backwards; the colours of a terminal kept. */
+  var deceiving = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]/gu;
+  function clean(text) { return text.replace(deceiving, "\ufffd"); }
+  function coloured(text) {
+    var whole = document.createDocumentFragment(), style = new Set();
+    var plain = text.replace(/(?:\u001b\]|\u009d)[^\u0007\u001b]*(?:\u0007|\u001b\\)?/g, "")
+      .replace(/(?:\u001b\[|\u009b)(?![0-9;]*m)[0-?]*[ -/]*[@-~]?/g, "")
+      .replace(/\u001b(?!\[)[ -/]*[0-~]?/g, "").replace(/\r\n/g, "\n").replace(/[^\n]*\r(?=[^\n])/g, "").replace(/\r/g, "");
+    plain.split(/(?:\u001b\[|\u009b)([0-9;]*)m/).forEach(function (part, place) {
+      if (place % 2) { style = restyled(style, part); return; }
+      if (!part) return;
+      whole.append(style.size ? made("span", Array.from(style).join(" "), clean(part)) : clean(part));
+    });
+    return whole;
+  }
+  function restyled(style, codes) {
+    var next = new Set(style), numbers = codes.split(";").map(Number);
+    if (numbers[0] === 38 || numbers[0] === 48) return next;
+    numbers.forEach(function (number) {
+      var colour = number >= 90 && number <= 97 ? number - 90 : number >= 30 && number <= 37 ? number - 30 : -1;
+      if (number === 0) next.clear();
+      else if (number === 1) next.add("ib");
+      else if (number === 22) next.delete("ib");
+      if (colour >= 0 || number === 39) Array.from(next).forEach(function (name) { if (name !== "ib") next.delete(name); });
+      if (colour >= 0) next.add("i" + colour);
+    });
+    return next;
+  }
+  function indented(line) {
+    // Every number and every string as the log has it: a parser would round and reorder.
+    var depth = 0, text = "";
+    (line.match(/"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s"{}\[\],:]+/g) || []).forEach(function (token, place, tokens) {
+      var isEmpty = /^[{[]$/.test(tokens[place - 1] || "") && /^[}\]]$/.test(token);
+      if (token === "}" || token === "]") { depth--; text += isEmpty ? token : "\n" + "  ".repeat(Math.max(0, depth)) + token; return; }
+      if (/^[{[]$/.test(tokens[place - 1] || "") || tokens[place - 1] === ",") text += "\n" + "  ".repeat(Math.min(depth, 60));
+      text += token === ":" ? ": " : token;
+      if (token === "{" || token === "[") depth++;
+    });
+    return text.replace(deceiving, function (letter) { return "\\u" + letter.charCodeAt(0).toString(16).padStart(4, "0"); });
+  }
+
   /* The log beside the page: packed lines, fetched when more is asked for. */
   var table = main ? JSON.parse(main.dataset.lines || "[]") : [];
   var records = {};
@@ -149,11 +190,14 @@
   function showAll(button) {
     button.disabled = true;
     return fullText(button).then(function (text) {
-      var before = button.previousElementSibling;
-      var block = made("pre", before && before.tagName === "PRE" ? before.className : "out");
-      block.textContent = text.replace(/\u001b\[[0-9;]*[A-Za-z]/g, "");
-      if (before && /^(PRE|OL|TABLE)$/.test(before.tagName)) before.replaceWith(block);
-      else button.before(block);
+      var before = button.previousElementSibling, isBlock = before && /^(PRE|OL|TABLE)$/.test(before.tagName);
+      var block = made("pre", before && before.tagName === "PRE" ? before.className : isBlock ? "out" : "out words");
+      block.append(coloured(text || ""));
+      if (isBlock) before.replaceWith(block);
+      else {
+        while (button.previousElementSibling && !button.previousElementSibling.matches(".rawbtn, .tag")) button.previousElementSibling.remove();
+        button.before(block);
+      }
       button.remove();
     }, function (error) { button.disabled = false; button.textContent = error.message; });
   }
@@ -165,11 +209,12 @@
       var source = block.source || {};
       if (block.type === "image" && source.type === "base64" && /^image\/(png|jpe?g|gif|webp)$/.test(source.media_type || "")) {
         var image = made("img", "shown-image");
-        image.alt = "picture";
+        image.alt = button.textContent;
         image.src = "data:" + source.media_type + ";base64," + source.data;
         button.replaceWith(image);
       } else {
-        button.replaceWith(made("pre", "out", source.type === "text" ? source.data : JSON.stringify(block, null, 2)));
+        var told = source.type === "text" && typeof source.data === "string" ? source.data : indented(JSON.stringify(block));
+        button.replaceWith(made("pre", "out", clean(told)));
       }
     }, function (error) { button.textContent = error.message; });
   }
@@ -177,64 +222,118 @@
     var holder = button.closest("[data-l]");
     var old = one(":scope > pre.rawjson", holder);
     if (old) { old.remove(); return; }
-    rawLine(holder.dataset.l).then(function (line) {
-      var text = line;
-      try { text = JSON.stringify(JSON.parse(line), null, 2); } catch (error) { /* shown as it is */ }
-      var block = made("pre", "rawjson", text);
-      if (holder.tagName === "DETAILS") { holder.open = true; holder.appendChild(block); }
-      else holder.appendChild(block);
-    }, function (error) { holder.appendChild(made("pre", "rawjson", error.message)); });
+    var put = function (text) { if (holder.tagName === "DETAILS") holder.open = true; holder.appendChild(made("pre", "rawjson", text)); };
+    rawLine(holder.dataset.l).then(function (line) { put(indented(line) || clean(line)); }, function (error) { put(error.message); });
   }
   function addRawButtons(within) {
     if (!table.length) return;
     all("[data-l]:not(button)", within).forEach(function (element) {
-      if (one(":scope > .rawbtn, :scope > .line > .rawbtn", element) || element.classList.contains("again")) return;
-      var button = made("button", "rawbtn", "raw");
+      if (element.classList.contains("again") || (element.parentElement && element.parentElement.closest("details:not([open])"))) return;
+      if (one(":scope > .rawbtn, :scope > .line > .rawbtn", element)) return;
+      var button = made("button", "rawbtn"), line = one(":scope > .line", element);
       button.title = "The line of the log";
-      var line = one(":scope > .line", element);
+      button.setAttribute("aria-label", "Raw JSON");
+      button.append(rawSign.cloneNode(true));
       (line || element)[line || element.matches(".event, .landmark") ? "appendChild" : "prepend"](button);
     });
   }
+  var rawSign = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  rawSign.setAttribute("class", "i");
+  rawSign.setAttribute("aria-hidden", "true");
+  rawSign.append(document.createElementNS("http://www.w3.org/2000/svg", "use"));
+  rawSign.firstChild.setAttribute("href", "#i-raw");
 
   /* Turns that come as they are read. */
   function fill(part) {
     if (part.dataset.loading) return part.loaded;
     part.dataset.loading = "1";
     var number = part.dataset.part, inside = one('template.parts[data-n="' + number + '"]');
-    var html = inside ? Promise.resolve(inside.innerHTML)
-      : fetched("part " + number, main.dataset.session + ".lines/part-" + number + ".js");
-    part.loaded = html.then(function (text) {
-      var box = made("template");
-      box.innerHTML = text;
-      prepare(box.content);
-      part.replaceWith(box.content);
+    var content = inside ? Promise.resolve(inside.content.cloneNode(true))
+      : fetched("part " + number, main.dataset.session + ".lines/part-" + number + ".js").then(function (html) {
+        var box = made("template");
+        box.innerHTML = html;
+        return box.content;
+      });
+    part.loaded = content.then(function (found) {
+      var isPast = part.classList.contains("past"), line = part.parentElement;
+      if (isPast) all(":scope > *", found).forEach(function (turn) { turn.classList.add("past"); });
+      prepare(found);
+      part.replaceWith(found);
+      if (line && !isPast && shown.indexOf(line) >= 0) { endLine(line); drawOutline(shown); }
       watchTurns();
     });
     return part.loaded;
+  }
+  function promptsOf(part) { return JSON.parse(part.dataset.prompts || "[]"); }
+  function fillFor(id) {
+    var part = all("main .part").find(function (part) {
+      return promptsOf(part).some(function (prompt) { return prompt[0] === id; }) || JSON.parse(part.dataset.forks || "[]").indexOf(id) >= 0;
+    });
+    return part ? fill(part) : Promise.resolve();
   }
   function fillAll() { return Promise.all(all(".part").map(fill)); }
   var near = "IntersectionObserver" in window ? new IntersectionObserver(function (found) {
     found.forEach(function (entry) { if (entry.isIntersecting) { near.unobserve(entry.target); fill(entry.target); } });
   }, { rootMargin: "1500px 0px" }) : null;
 
+  var coming = "IntersectionObserver" in window ? new IntersectionObserver(function (found) {
+    found.forEach(function (entry) { if (entry.isIntersecting) { coming.unobserve(entry.target); addRawButtons(entry.target); } });
+  }, { rootMargin: "800px 0px" }) : null;
+  document.addEventListener("toggle", function (event) { if (event.target.open) addRawButtons(event.target); }, true);
+
   /* Where the reader is: the rail and the outline follow. */
-  var here = null;
+  var here = null, inView = new Set(), isLooking = false;
   var reading = "IntersectionObserver" in window ? new IntersectionObserver(function (found) {
-    found.forEach(function (entry) { if (entry.isIntersecting) here = entry.target; });
-    if (here) markHere(here);
-  }, { rootMargin: "-56px 0px -75% 0px" }) : null;
+    found.forEach(function (entry) { if (entry.isIntersecting) inView.add(entry.target); else inView.delete(entry.target); });
+    look();
+  }) : null;
+  function look() {
+    if (isLooking) return;
+    isLooking = true;
+    requestAnimationFrame(function () {
+      // The turn that reaches the line where one reads, the lowest of them.
+      isLooking = false;
+      var line = innerHeight / 4 + 24, best = null, bestTop = -Infinity, first = null, firstTop = Infinity;
+      inView.forEach(function (turn) {
+        if (!turn.isConnected) { inView.delete(turn); return; }
+        var top = turn.getBoundingClientRect().top;
+        if (top <= line && top > bestTop) { best = turn; bestTop = top; }
+        if (top < firstTop) { first = turn; firstTop = top; }
+      });
+      var now = best || first;
+      if (now && now !== here) { here = now; markHere(now); }
+    });
+  }
+  if (main) addEventListener("scroll", look, { passive: true });
   function watchTurns() {
-    if (reading) all("main > .dag > .turn").forEach(function (turn) { reading.observe(turn); });
-    if (near) all("main .part").forEach(function (part) { near.observe(part); });
+    all("main > .dag > .turn").forEach(function (turn) { if (reading) reading.observe(turn); if (coming) coming.observe(turn); });
+    all("main > .dag > .part").forEach(function (part) {
+      if (!part.style.minHeight) part.style.minHeight = 600 * Number(part.dataset.turns) + "px";
+      if (near) near.observe(part);
+    });
+    if (!coming) addRawButtons(main);
+  }
+  var links = null;
+  function linksTo(id) {
+    if (!links) {
+      links = new Map();
+      all(".rail .node, .outline a").forEach(function (link) {
+        var target = (link.getAttribute("href") || "").slice(1);
+        if (!links.has(target)) links.set(target, []);
+        links.get(target).push(link);
+      });
+    }
+    return links.get(id) || [];
   }
   function markHere(turn) {
-    var ids = new Set(all("[id]", turn).map(function (element) { return element.id; }));
-    all(".rail .node.here, .outline a.here").forEach(function (element) { element.classList.remove("here"); });
-    all(".rail .node, .outline a").forEach(function (link) {
-      var target = (link.getAttribute("href") || "").slice(1);
-      if (!ids.has(target)) return;
-      link.classList.add("here");
-      follow(link);
+    all(".rail .node.here, .outline a.here").forEach(function (link) { link.classList.remove("here"); link.removeAttribute("aria-current"); });
+    all("[id]", turn).forEach(function (element) {
+      if (element.closest(".agent")) return;
+      linksTo(element.id).forEach(function (link) {
+        link.classList.add("here");
+        link.setAttribute("aria-current", "true");
+        follow(link);
+      });
     });
   }
   function follow(link) {
@@ -258,42 +357,55 @@
     if (!way.length) return;
     all("main .past").forEach(function (element) { element.classList.remove("past"); });
     all("main > .dag").forEach(function (line) { line.hidden = way.indexOf(line) < 0; });
-    way.forEach(function (line, place) {
-      main.appendChild(line);
-      if (place + 1 < way.length) endAt(line, way[place + 1].dataset.line);
-    });
+    shown = way;
+    way.forEach(function (line) { main.appendChild(line); endLine(line); });
     all("main > .unplaced").forEach(function (rest) { main.appendChild(rest); });
     var select = one(".ways"); if (select) select.value = id;
     drawOutline(way);
     main.dataset.shown = id;
   }
-  function endAt(line, child) {
-    var fork = one('.fork[data-to="' + CSS.escape(child) + '"]', line);
-    if (!fork) return;
-    for (var node = fork; node && node !== line; node = node.parentElement) {
-      for (var next = node.nextElementSibling; next; next = next.nextElementSibling) next.classList.add("past");
+  var shown = [];
+  function endLine(line) {
+    // A way that leaves a line ends it: what follows there is another story.
+    var next = shown[shown.indexOf(line) + 1];
+    if (shown.indexOf(line) < 0 || !next) return;
+    var fork = one('.fork[data-to="' + CSS.escape(next.dataset.line) + '"]', line);
+    var last = fork || all(":scope > .part", line).find(function (part) { return JSON.parse(part.dataset.forks || "[]").indexOf(next.dataset.line) >= 0; });
+    if (last && !fork) fill(last);
+    for (var node = last; node && node !== line; node = node.parentElement) {
+      for (var after = node.nextElementSibling; after; after = after.nextElementSibling) after.classList.add("past");
     }
+  }
+  function short(text, most) {
+    var words = text.slice(0, 4 * most).trim().split(/\s+/).join(" ");
+    if (words.length <= most) return words;
+    return (words.slice(0, most).replace(/ \S*$/, "") || words.slice(0, most)) + " …";
   }
   function drawOutline(way) {
     var list = one(".outline ol");
     if (!list) return;
     list.textContent = "";
+    links = null;
+    var add = function (id, words) {
+      var row = made("li"), link = made("a");
+      link.href = "#" + id;
+      link.append(made("b", "", String(list.children.length + 1)), " ", short(words, 140) || "…");
+      row.append(link); list.append(row);
+    };
     way.forEach(function (line) {
-      all(":scope > .turn:not(.past)", line).forEach(function (turn) {
+      all(":scope > .turn:not(.past), :scope > .part:not(.past)", line).forEach(function (turn) {
+        if (turn.matches(".part")) { promptsOf(turn).forEach(function (prompt) { add(prompt[0], prompt[1]); }); return; }
         var prompt = one(":scope > .prompt", turn);
-        if (!prompt || turn.dataset.n === "0") return;
-        var row = made("li"), link = made("a");
-        link.href = "#" + prompt.id;
-        link.append(made("b", "", String(list.children.length + 1)), " ", (one(".prose", prompt) || prompt).textContent.trim().slice(0, 140) || "…");
-        row.append(link); list.append(row);
+        if (prompt && turn.dataset.n !== "0") add(prompt.id, (one(".prose", prompt) || prompt).textContent);
       });
     });
+    if (here) markHere(here);
   }
   function differs(fork) {
     var there = lineOf(fork.dataset.to), from = fork.closest(".dag");
     if (!there || !from) return;
-    var turn = fork.closest(".turn"), ours = [];
-    for (var next = turn.nextElementSibling; next; next = next.nextElementSibling) if (next.matches(".turn")) ours.push(next);
+    var ours = [];
+    for (var next = fork.closest(".turn").nextElementSibling; next; next = next.nextElementSibling) if (next.matches(".turn")) ours.push(next);
     var box = made("dialog", "differs"), columns = made("div", "columns");
     [["This way", ours], ["The other way", all(":scope > .turn", there)]].forEach(function (side) {
       var column = made("div");
@@ -301,7 +413,7 @@
       var list = made("ol");
       side[1].slice(0, 12).forEach(function (turn) {
         var prompt = one(":scope > .prompt .prose", turn);
-        list.append(made("li", "", prompt ? prompt.textContent.trim().slice(0, 200) : "…"));
+        list.append(made("li", "", prompt ? short(prompt.textContent, 200) : "…"));
       });
       var files = new Set(side[1].flatMap(function (turn) {
         return all(".call.ok", turn).filter(function (call) { return /^(Edit|Write|MultiEdit|NotebookEdit)$/.test((one(".line b", call) || {}).textContent || ""); })
@@ -319,9 +431,8 @@
   }
   function addDiffers(within) {
     all(".fork[data-to]", within).forEach(function (fork) {
-      if (!lineOf(fork.dataset.to) || one(".differs", fork)) return;
-      var button = made("button", "rawbtn differs", "what differs");
-      fork.append(button);
+      if (!lineOf(fork.dataset.to) || (fork.nextElementSibling && fork.nextElementSibling.matches(".differs"))) return;
+      fork.after(made("button", "more differs", "What differs"));
     });
   }
 
@@ -331,55 +442,98 @@
     if (line && (line.hidden || element.closest(".past"))) show(line.dataset.line);
     for (var node = element; node; node = node.parentElement) if (node.tagName === "DETAILS" && node !== element) node.open = true;
     if (element.tagName === "DETAILS") element.open = true;
-    element.scrollIntoView({ block: "start" });
+    unfilter(element);
+    land(element);
     all(".target").forEach(function (old) { old.classList.remove("target"); });
     element.classList.add("target");
     setTimeout(function () { element.classList.remove("target"); }, 1600);
   }
+  function land(element) {
+    // What comes into view gets its true height only then: aim again until it stands still.
+    var tries = 0, at = null;
+    (function aim() {
+      element.scrollIntoView({ block: "start", behavior: "instant" });
+      var top = element.getBoundingClientRect().top;
+      if (top !== at && ++tries < 8) { at = top; requestAnimationFrame(aim); }
+    })();
+  }
   function go(id) {
-    if (!id || !main) return;
-    if (id.indexOf("line-") === 0 && lineOf(id.slice(5)) && lineOf(id.slice(5)).classList.contains("dag")) {
-      show(id.slice(5));
-      var first = lineOf(id.slice(5)); reveal(one(":scope > .turn", first) || first);
-      return;
+    if (!id || !main) return Promise.resolve();
+    var line = id.indexOf("line-") === 0 && document.getElementById(id);
+    if (line && line.classList.contains("dag")) {
+      show(line.dataset.line);
+      reveal(one(":scope > .turn:not(.past)", line) || line);
+      return Promise.resolve();
     }
-    var element = document.getElementById(id);
-    if (element) reveal(element);
-    else fillAll().then(function () { var late = document.getElementById(id); if (late) reveal(late); });
+    var find = function () { var element = document.getElementById(id); if (element) reveal(element); return element; };
+    if (find()) return Promise.resolve();
+    return fillFor(id).then(function () { return find() || fillAll().then(find); }).then(function (found) { return found || nearest(id); });
+  }
+  function nearest(id) {
+    // A record that has no entry of its own, such as a result: the entry before it in its file.
+    return Promise.all(table.map(function (piece, number) { return loadedPiece(number); })).then(function (pieces) {
+      var place = null;
+      pieces.forEach(function (held, number) {
+        held.forEach(function (line, at) { if (!place && line.includes('"uuid":"' + id + '"')) place = [table[number][0], at]; });
+      });
+      var best = null, bestLine = -1;
+      if (place) all("main [data-l]:not(button)").forEach(function (element) {
+        var parts = element.dataset.l.split(".").map(Number);
+        if (parts[0] === place[0] && parts[1] <= place[1] && parts[1] > bestLine) { best = element; bestLine = parts[1]; }
+      });
+      if (best) reveal(best);
+    });
+  }
+  function hashId() { try { return decodeURIComponent(location.hash.slice(1)); } catch (error) { return location.hash.slice(1); } }
+  function leaveFor(id) {
+    history.replaceState({ way: main.dataset.shown, top: scrollY }, "");
+    history.pushState(null, "", "#" + encodeURIComponent(id).replace(/%23/g, "#").replace(/%40/g, "@"));
+    return go(id);
+  }
+  function comeBack(event) {
+    var state = event.state;
+    if (!state || !state.way) { go(hashId()); return; }
+    if (state.way !== main.dataset.shown) show(state.way);
+    scrollTo({ top: state.top, behavior: "instant" });
+    requestAnimationFrame(function () { scrollTo({ top: state.top, behavior: "instant" }); });
   }
 
   /* Finding, over everything that is folded or cut. */
-  var hits = [], hit = -1;
+  var hits = [], hit = -1, asked = 0, sought = "";
+  var findable = ".prompt, .say, .think, .call, .note, .row, .event, .landmark, .printed, .agent, .fork";
   function search(words) {
-    hits = []; hit = -1;
+    var number = ++asked, wanted = words.toLowerCase();
+    hits = []; hit = -1; sought = wanted;
     clearMarks();
-    if (!words) { tellFound(""); return; }
+    if (!words) { tellFound(""); return Promise.resolve(); }
     tellFound("…");
-    fillAll().then(function () { return Promise.all(all("button.more[data-l]", main).map(function (button) {
-      return button.whole ? null : fullText(button).then(function (text) { button.whole = (text || "").toLowerCase(); }, function () { button.whole = ""; });
+    return fillAll().then(function () { return Promise.all(all("button.more[data-p]", main).map(function (button) {
+      if (button.whole === undefined) button.whole = fullText(button).then(function (text) { return clean(text || "").toLowerCase(); }, function () { return ""; });
+      return button.whole.then(function (text) { button.text = text; });
     })); }).then(function () {
-      var wanted = words.toLowerCase();
-      all(".prompt, .say, .think, .call, .note, .row, .event, .landmark, .printed", main).forEach(function (element) {
-        if (one(".prompt, .say, .call", element) && !element.matches(".prompt, .say")) {
-          if (!ownText(element).includes(wanted)) return;
-        } else if (!element.textContent.toLowerCase().includes(wanted) &&
-          !all("button.more", element).some(function (button) { return (button.whole || "").includes(wanted); })) return;
-        hits.push(element);
-      });
-      tellFound(hits.length + (hits.length === 1 ? " place" : " places"));
-      if (hits.length) nextHit(1);
+      if (number !== asked) return;
+      var texts = textsWithin(main);
+      hits = all(findable, main).filter(function (element) { return (texts.get(element) || "").includes(wanted); });
+      tellFound(hits.length ? "" : "Nothing found");
+      if (hits.length) return nextHit(1);
     });
   }
-  function ownText(element) {
-    var line = one(":scope > .line", element);
-    return line ? line.textContent.toLowerCase() : "";
+  function textsWithin(holder) {
+    // The words of each entry without those of the entries inside it.
+    var texts = new Map(), walker = document.createTreeWalker(holder, NodeFilter.SHOW_TEXT);
+    var add = function (element, text) { if (element) texts.set(element, (texts.get(element) || "") + text); };
+    for (var node = walker.nextNode(); node; node = walker.nextNode()) add(node.parentElement.closest(findable), node.data.toLowerCase());
+    all("button.more[data-p]", holder).forEach(function (button) { add(button.closest(findable), "\n" + (button.text || "")); });
+    return texts;
   }
   function nextHit(step) {
     if (!hits.length) return;
     hit = (hit + step + hits.length) % hits.length;
-    var element = hits[hit], wanted = one("#find").value.toLowerCase();
-    var cut = all("button.more", element).filter(function (button) { return (button.whole || "").includes(wanted) && !ownBlock(button).includes(wanted); });
-    Promise.all(cut.map(showAll)).then(function () { reveal(element); markWords(element, wanted); tellFound(hit + 1 + " of " + hits.length); });
+    var element = hits[hit], wanted = sought;
+    var cut = all("button.more[data-p]", element).filter(function (button) {
+      return button.closest(findable) === element && (button.text || "").includes(wanted) && !ownBlock(button).includes(wanted);
+    });
+    return Promise.all(cut.map(showAll)).then(function () { reveal(element); markWords(element, wanted); tellFound(hit + 1 + " of " + hits.length); });
   }
   function ownBlock(button) { var before = button.previousElementSibling; return before ? before.textContent.toLowerCase() : ""; }
   function clearMarks() { if (window.CSS && CSS.highlights) CSS.highlights.delete("found"); }
@@ -394,6 +548,8 @@
       }
     }
     CSS.highlights.set("found", new Highlight(...ranges));
+    var box = ranges.length && ranges[0].getBoundingClientRect();
+    if (box && (box.bottom > innerHeight || box.top < 64)) scrollBy({ top: box.top - innerHeight / 3, behavior: "instant" });
   }
   function tellFound(words) {
     var box = one(".found");
@@ -404,10 +560,16 @@
 
   /* Filters, help, keys. */
   var filters = [["answers", "Answers"], ["thinking", "Thinking"], ["tools", "Tools"], ["agents", "Agents"], ["notes", "Notes"]];
+  var kinds = { answers: ".say", thinking: ".think", tools: ".call, .group", agents: ".agent", notes: ".note, .notes" };
+  function unfilter(element) {
+    Object.keys(kinds).forEach(function (kind) { if (element.closest(kinds[kind])) document.body.classList.remove("no-" + kind); });
+  }
   function toggleFilter() {
     var old = one(".menu");
     if (old) { old.remove(); return; }
     var menu = made("div", "menu");
+    menu.setAttribute("role", "group");
+    menu.setAttribute("aria-label", "Show");
     filters.forEach(function (pair) {
       var label = made("label"), box = made("input");
       box.type = "checkbox"; box.checked = !document.body.classList.contains("no-" + pair[0]);
@@ -418,7 +580,7 @@
     document.body.append(menu);
     one("input", menu).focus();
   }
-  var keys = [["j / k", "next, previous prompt"], ["[ / ]", "next, previous branch"], ["/", "find"], ["n / N", "next, previous place"],
+  var keys = [["j / k", "next, previous prompt"], ["[ / ]", "previous, next branch"], ["/", "find"], ["n / N", "next, previous place"],
     ["f", "filter by kind"], ["e", "open or close everything in this turn"], ["o", "prompts"], ["g", "graph"], ["t", "light or dark"], ["?", "this help"]];
   function help() {
     var box = made("dialog", "keys"), list = made("dl");
@@ -436,19 +598,24 @@
   }
   function turns() { return all("main > .dag:not([hidden]) > .turn:not(.past)").filter(function (turn) { return one(":scope > .prompt", turn); }); }
   function step(by) {
-    var found = turns(), top = 80, at = -1;
+    var found = turns(), top = parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop) || 72, at = -1;
     found.forEach(function (turn, place) { if (turn.getBoundingClientRect().top < top + 4) at = place; });
     if (by < 0 && at >= 0 && found[at].getBoundingClientRect().top < top - 24) by = 0;
     var next = found[Math.max(0, Math.min(found.length - 1, at + by))];
-    if (next) next.scrollIntoView({ block: "start" });
+    if (next) land(next);
   }
   function stepWay(by) {
     var select = one(".ways");
     if (!select) return;
     select.selectedIndex = (select.selectedIndex + by + select.options.length) % select.options.length;
-    show(select.value);
-    var line = lineOf(select.value), from = one(":scope > .from", line);
-    (from || line).scrollIntoView({ block: "center" });
+    goWay(select.value);
+  }
+  function goWay(id) {
+    history.replaceState({ way: main.dataset.shown, top: scrollY }, "");
+    show(id);
+    history.pushState({ way: id, top: scrollY }, "", "#line-" + id);
+    var line = lineOf(id);
+    land(one(":scope > .from", line) || line);
   }
   function openAll() {
     var turn = here || turns()[0];
@@ -464,20 +631,25 @@
   };
   document.addEventListener("keydown", function (event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (/^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName)) {
-      if (event.key === "Escape") { event.target.blur(); }
+    if (event.key === "Escape") {
+      var menu = one(".menu"); if (menu) menu.remove();
+      document.body.classList.remove("show-outline", "show-rail");
+      tellFound(""); clearMarks();
+    }
+    if (event.target.matches && event.target.matches('input[type="search"], textarea, select')) {
+      if (event.key === "Escape") { event.preventDefault(); event.target.blur(); }
       if (event.key === "Enter" && event.target.id === "find" && hits.length) { event.preventDefault(); nextHit(event.shiftKey ? -1 : 1); }
       return;
     }
-    if (event.key === "Escape") { var menu = one(".menu"); if (menu) menu.remove(); document.body.classList.remove("show-outline", "show-rail"); }
+    if (one("dialog[open]")) return;
     var action = pressed[event.key];
     if (action && (main || /^[t?/]$/.test(event.key))) { event.preventDefault(); action(); }
   });
   document.addEventListener("click", function (event) {
     var target = event.target, button = target.closest("button");
     var fork = target.closest(".fork");
-    if (button && button.classList.contains("differs")) { event.preventDefault(); differs(fork); return; }
-    if (fork && lineOf(fork.dataset.to)) { event.preventDefault(); history.pushState(null, "", "#line-" + fork.dataset.to); go("line-" + fork.dataset.to); return; }
+    if (button && button.classList.contains("differs")) { event.preventDefault(); differs(button.previousElementSibling); return; }
+    if (fork && lineOf(fork.dataset.to)) { event.preventDefault(); leaveFor("line-" + fork.dataset.to); return; }
     if (button) {
       if (button.classList.contains("rawbtn")) { event.preventDefault(); showRaw(button); }
       else if (button.classList.contains("more") && button.dataset.p) showAll(button);
@@ -489,13 +661,15 @@
     var link = target.closest('a[href^="#"]');
     if (link && main) {
       event.preventDefault();
-      var id = decodeURIComponent(link.getAttribute("href").slice(1));
-      history.pushState(null, "", "#" + id);
+      var id = link.getAttribute("href").slice(1);
       document.body.classList.remove("show-outline", "show-rail");
-      go(id);
+      leaveFor(id);
+    } else if (!target.closest(".menu, .outline, .rail")) {
+      var open = one(".menu"); if (open) open.remove();
+      document.body.classList.remove("show-outline", "show-rail");
     }
   });
-  addEventListener("popstate", function () { go(decodeURIComponent(location.hash.slice(1))); });
+  addEventListener("popstate", comeBack);
 
   /* Code is coloured when it comes near, with a script that is loaded then. */
   var painter = null;
@@ -524,19 +698,25 @@
 
   function prepare(within) {
     tellTimes(within);
-    addRawButtons(within);
     addDiffers(within);
     if (painting) all('code[class*="language-"]', within).forEach(function (code) { painting.observe(code); });
   }
   prepare(document);
   if (main) {
     var select = one(".ways");
-    if (select) select.onchange = function () { show(select.value); };
+    if (select) select.onchange = function () { goWay(select.value); };
+    var header = one(".top");
+    var measure = function () { document.documentElement.style.setProperty("--top", header.offsetHeight + "px"); };
+    if (window.ResizeObserver) new ResizeObserver(measure).observe(header);
+    measure();
+    history.scrollRestoration = "manual";
     show(main.dataset.main);
     watchTurns();
     var box = one("#find"), timer = 0;
     if (box) box.oninput = function () { clearTimeout(timer); timer = setTimeout(function () { search(box.value.trim()); }, 250); };
-    if (location.hash) go(decodeURIComponent(location.hash.slice(1)));
+    if (history.state && history.state.way) comeBack({ state: history.state });
+    else if (location.hash) go(hashId());
+    addEventListener("pagehide", function () { history.replaceState({ way: main.dataset.shown, top: scrollY }, ""); });
   }
 
   /* The index: titles and prompts, found as one types. */
@@ -567,5 +747,6 @@
       });
     };
     field.oninput = function () { clearTimeout(typing); typing = setTimeout(filter, 120); };
+    if (field.value) filter();
   }
 })();

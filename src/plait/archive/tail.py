@@ -1,0 +1,200 @@
+"""The end of a log to what must be known to go on from it, without reading it again.
+
+A log that goes on straight (`plait.conversation.bends`) adds turns to one DAG-line and changes
+nothing that stands before. Of any other log nothing is kept: it is read anew when it grows.
+"""
+
+from array import array
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import msgspec
+from msgspec import Struct
+
+from plait.archive.conversations import Shelf
+from plait.conversation.bends import Bends
+from plait.conversation.items import squeezed
+from plait.conversation.model import (
+    Called,
+    Conversation,
+    Conversations,
+    Said,
+    Shown,
+    Thought,
+    Told,
+)
+from plait.conversation.walk import walk
+from plait.graph.model import SessionGraph
+from plait.index.model import State
+from plait.index.passages import path_in
+from plait.record import Record
+
+MODEL = (Said, Thought, Called, Shown)
+
+
+class Tail(Struct, gc=False, array_like=True):
+    """Where a log has come to."""
+
+    dag: int
+    turn: int
+    state: State
+    lines: int
+    before: tuple[int, int, int]
+    """The last record: its line, its offset, its length."""
+    after: str
+    session: str | None
+    members: list[str]
+    """The records of the last turn."""
+    response: list[str]
+    calls: dict[str, tuple[str, str | None]]
+    """The tools that were called in the last turn, with the files that they were asked about."""
+    queued: list[int]
+    """Prompts of this session that stand in the queue alone."""
+    seen: bytes
+    responses: bytes
+
+    def bends(self, before: Record) -> Bends:
+        """Returns the judge of what follows."""
+        return self.judge()(
+            False,
+            before,
+            self.after,
+            self.session,
+            set(self.members),
+            Known(self.seen),
+            set(self.response),
+            Known(self.responses),
+        )
+
+    def judge(self) -> type[Bends]:
+        """Returns the kind of judge."""
+        return AgentBends if self.state == "agent" else Bends
+
+
+class AgentBends(Bends):
+    """Takes the records of an agent's file, all of which stand beside the main line."""
+
+    def add(self, record: Record) -> None:
+        """Takes in one record."""
+        uuid = record.uuid
+        if uuid is None or self.is_bent:
+            return
+        self.session = self.session or record.session_id
+        is_again = uuid in self.turn or uuid in self.seen
+        self.is_bent = is_again or not self._is_straight(record, uuid)
+        self.before = record
+
+
+class Known(set[str]):
+    """Texts by their digests, and texts that were added since."""
+
+    def __init__(self, digests: bytes) -> None:
+        super().__init__()
+        numbers = array("Q")
+        numbers.frombytes(digests)
+        self.digests = set(numbers)
+
+    def __contains__(self, text: object) -> bool:
+        return super().__contains__(text) or digest(str(text)) in self.digests
+
+    def packed(self) -> bytes:
+        """Returns the digests of all."""
+        return packed_digests(self, self.digests)
+
+
+def packed_digests(texts: Iterable[str], digests: Iterable[int] = ()) -> bytes:
+    """Returns the digests of texts, with others that are known already, as bytes."""
+    return array("Q", sorted({*digests, *map(digest, texts)})).tobytes()
+
+
+def digest(text: str) -> int:
+    """Returns a number that stands for a text."""
+    data = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(data, "little")
+
+
+def tails_of(shelf: Shelf, graph: SessionGraph, told: Conversations) -> dict[str, bytes]:
+    """Returns the tails of those files of a session that go on straight, by path."""
+    found: dict[str, bytes] = {}
+    numbers = {name: number for number, name in enumerate(told.by_line)}
+    queued = queued_in(told)
+    for file in graph.files:
+        records = shelf.records_of(file.path)
+        last = next((one for one in reversed(records) if one.uuid), None)
+        line = graph.line_of.get(last.uuid) if last and last.uuid else None
+        conversation = told.by_line.get(line or "")
+        if last is None or conversation is None or told.recovered or not goes_on(conversation):
+            continue
+        bends = AgentBends() if conversation.kind == "agent" else Bends()
+        for record in records:
+            bends.add(record)
+        if not bends.is_bent and stands_alone(graph, records, conversation.id):
+            tail = tail_of(conversation, bends, records, numbers[conversation.id], queued)
+            found[file.path] = msgspec.msgpack.encode(tail)
+    return found
+
+
+def goes_on(conversation: Conversation) -> bool:
+    """Tells whether what follows can only add turns: nothing waits to be understood."""
+    if conversation.kind not in ("trunk", "agent") or not conversation.turns:
+        return False
+    if conversation.kind == "trunk" and not conversation.is_active:
+        return False
+    is_agent = conversation.kind == "agent"
+    for item in reversed(conversation.turns[-1].items):
+        if isinstance(item, MODEL):
+            return True
+        if isinstance(item, Told) and not opens(item, is_agent=is_agent):
+            return False
+    return conversation.turns[-1].number > 0
+
+
+def opens(item: Told, *, is_agent: bool) -> bool:
+    """Tells whether a prompt opens a turn whatever follows."""
+    return item.kind == "prompt" and (item.is_typed or is_agent)
+
+
+def stands_alone(graph: SessionGraph, records: Iterable[Record], line: str) -> bool:
+    """Tells whether all records of a file stand on one DAG-line, each of them inline."""
+    home = graph.line_of
+    uuids = [record.uuid for record in records if record.uuid]
+    return all(home.get(uuid) == line and uuid not in graph.folds for uuid in uuids)
+
+
+def tail_of(
+    conversation: Conversation, bends: Bends, records: list[Record], dag: int, queued: list[int]
+) -> Tail:
+    """Returns the tail of a file."""
+    last = bends.before or records[-1]
+    turn = conversation.turns[-1]
+    calls = {
+        item.call: (item.name, path_in(item.input))
+        for item in turn.items
+        if isinstance(item, Called)
+    }
+    return Tail(
+        dag,
+        turn.number,
+        "agent" if conversation.kind == "agent" else "active",
+        records[-1].line,
+        (last.line, last.offset, len(last.raw)),
+        bends.after,
+        bends.session,
+        sorted(bends.turn),
+        sorted(bends.response),
+        calls,
+        queued,
+        packed_digests(bends.seen),
+        packed_digests(bends.responses),
+    )
+
+
+def queued_in(told: Conversations) -> list[int]:
+    """Returns the prompts that stand in the queue alone, by their digests."""
+    found = {
+        digest(squeezed(item.text))
+        for conversation in told.by_line.values()
+        for _, item in walk(conversation)
+        if isinstance(item, Told) and item.is_only_queued
+    }
+    return sorted(found)

@@ -1,0 +1,48 @@
+"""Text and records to the same without secrets, with a report.
+
+    plait.redact("export GITHUB_TOKEN=…")        the text, redacted
+
+    redactor = plait.redact.Redactor()
+    redactor.learn(plait.read(path))             what one place tells is replaced everywhere
+    for record in redactor.records(plait.read(path)): ...
+    redactor.report.kinds                        {"github token": 3, "user": 128}
+
+The package itself can be called, because `plait.redact` names both.
+"""
+
+import sys
+from types import ModuleType
+
+from plait.redact.ledger import restored
+from plait.redact.model import GROUPS, Found, Group, Kind, Place, Report
+from plait.redact.redactor import Redactor
+from plait.redact.rules import Rules, rules_of
+
+__all__ = [
+    "GROUPS",
+    "Found",
+    "Group",
+    "Kind",
+    "Place",
+    "Redactor",
+    "Report",
+    "Rules",
+    "redact",
+    "restored",
+    "rules_of",
+]
+
+
+def redact(text: str, rules: Rules | None = None) -> str:
+    """Returns a text without secrets, user names, hosts, addresses and accounts."""
+    return Redactor(rules).text(text)
+
+
+class _Verb(ModuleType):
+    """A package that can be called."""
+
+    def __call__(self, text: str, rules: Rules | None = None) -> str:
+        return redact(text, rules)
+
+
+sys.modules[__name__].__class__ = _Verb

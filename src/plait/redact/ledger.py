@@ -1,0 +1,66 @@
+"""Values to stand-ins: the same for the same value, numbered by first appearance."""
+
+from plait.redact.model import Hit, Kind
+
+
+class Ledger:
+    """Remembers which stand-in belongs to which value.
+
+    A value that is written in another way, or cut by a line break, keeps its number and gets
+    a second one behind a dot: `‹secret 3.1: github token›`. So each stand-in stands for exactly
+    one string, and what was replaced can be put back.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[Kind, bytes], int] = {}
+        self.labels: dict[tuple[Kind, int], str] = {}
+        self.key: dict[str, str] = {}
+        """What each stand-in stands for."""
+        self._counts: dict[Kind, int] = {}
+        self._spelled: dict[tuple[Kind, int, bytes], str] = {}
+        self._spellings: dict[tuple[Kind, int], int] = {}
+
+    def number(self, hit: Hit) -> int:
+        """Returns the number of a value."""
+        known = self.numbers.get((hit.kind, hit.value))
+        if known is None:
+            known = self._counts[hit.kind] = self._counts.get(hit.kind, 0) + 1
+            self.numbers[hit.kind, hit.value] = known
+            self.labels[hit.kind, known] = hit.label
+        return known
+
+    def name(self, hit: Hit) -> str:
+        """Returns the stand-in of a value that is written as it is."""
+        return written(hit.kind, str(number := self.number(hit)), self.labels[hit.kind, number])
+
+    def stand_in(self, hit: Hit, spelling: bytes, *, is_rest: bool = False) -> str:
+        """Returns what stands in for a value that is written so, or for the rest of it."""
+        number = self.number(hit)
+        spelled = self._spelled.get((hit.kind, number, spelling))
+        if spelled is None:
+            spelled = self._next(hit.kind, number, is_other=spelling != hit.value, is_rest=is_rest)
+            self._spelled[hit.kind, number, spelling] = spelled
+            self.key[spelled] = spelling.decode("utf-8", "surrogatepass")
+        return spelled
+
+    def _next(self, kind: Kind, number: int, *, is_other: bool, is_rest: bool) -> str:
+        name = str(number)
+        if is_other:
+            count = self._spellings[kind, number] = self._spellings.get((kind, number), 0) + 1
+            name = f"{number}.{count}"
+        return written(kind, name, "" if is_rest else self.labels[kind, number])
+
+
+def written(kind: Kind, number: str, label: str) -> str:
+    """Writes a stand-in."""
+    return f"‹{kind} {number}: {label}›" if label else f"‹{kind} {number}›"
+
+
+def restored(text: str, key: dict[str, str]) -> str:
+    """Returns a text with the values back in the place of their stand-ins."""
+    parts = text.split("‹")
+    for place, part in enumerate(parts[1:], 1):
+        name, end, rest = part.partition("›")
+        value = key.get(f"‹{name}›") if end else None
+        parts[place] = f"‹{part}" if value is None else value + rest
+    return "".join(parts)

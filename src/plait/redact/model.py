@@ -1,0 +1,131 @@
+"""What is looked for, where it was found and what stands in for it, as plain values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+Group = Literal["secrets", "paths", "hosts", "emails", "accounts", "rules"]
+"""What can be switched off as one; `paths` are home paths and the user names in them."""
+GROUPS: tuple[Group, ...] = ("secrets", "paths", "hosts", "emails", "accounts", "rules")
+
+Kind = Literal["secret", "user", "host", "email", "account", "word", "field", "file"]
+"""What a stand-in says it stands for."""
+
+GROUP_OF: dict[Kind, Group] = {
+    "secret": "secrets",
+    "user": "paths",
+    "host": "hosts",
+    "email": "emails",
+    "account": "accounts",
+    "word": "rules",
+    "field": "rules",
+    "file": "rules",
+}
+
+
+class Span(NamedTuple):
+    """A stretch of bytes in a text."""
+
+    start: int
+    end: int
+
+
+class Hit(NamedTuple):
+    """Something found in a text: one stretch, or several where a line break cuts it."""
+
+    kind: Kind
+    label: str
+    """What a secret is, such as `github token`; empty for other kinds."""
+    value: bytes
+    """The thing itself, however it is written in the text."""
+    spans: tuple[Span, ...]
+    hint: str = ""
+    """The public beginning of a secret, such as `ghp_`."""
+
+    @property
+    def start(self) -> int:
+        """Where it begins."""
+        return self.spans[0].start
+
+    @property
+    def end(self) -> int:
+        """Where it ends."""
+        return self.spans[-1].end
+
+
+SecondLook: TypeAlias = Callable[[bytes, Span, Span], tuple[Span, ...]]
+"""The text, the whole match and the value in it to the stretches that are secret, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One kind of thing to look for: an expression, and a second look at what it finds."""
+
+    name: str
+    label: str
+    expression: str
+    """Without look-around or back-references, so that every engine can run it. What is named
+    `v` is the value; without it, all of the match is."""
+    look: SecondLook
+    kind: Kind = "secret"
+    head: str = ""
+    """The expression of the public beginning of every value: four letters of it are a hint."""
+    canonical: Callable[[bytes], bytes] = bytes
+    """The value however it is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something was found."""
+
+    file: str | None = None
+    line: int | None = None
+    uuid: str | None = None
+    field: str | None = None
+    """The way to the text inside the record, such as `message.content[0].text`."""
+
+
+MOST_PLACES = 200
+
+
+@dataclass(slots=True)
+class Found:
+    """All that is told of one value: never the value itself."""
+
+    stand_in: str
+    kind: Kind
+    label: str
+    hint: str
+    count: int = 0
+    places: list[Place] = field(default_factory=list)
+    """The first two hundred."""
+
+    def add(self, place: Place) -> None:
+        """Counts one more, and keeps where it was."""
+        self.count += 1
+        if len(self.places) < MOST_PLACES:
+            self.places.append(place)
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found, by its stand-in, in the order of appearance."""
+
+    found: dict[str, Found] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+    @property
+    def count(self) -> int:
+        """How many stretches of text were found."""
+        return sum(one.count for one in self.found.values())
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many of each kind: a secret by its label."""
+        counts: dict[str, int] = {}
+        for one in self.found.values():
+            name = one.label or one.kind
+            counts[name] = counts.get(name, 0) + one.count
+        return counts

@@ -1,0 +1,251 @@
+"""Texts, values and records to the same without secrets, and a report of what was there."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple, TypeVar
+
+from plait.record import Record
+from plait.record.decode import envelope_of
+from plait.redact.custom import CustomRules
+from plait.redact.expression import BEST, Engine
+from plait.redact.joined import Joined
+from plait.redact.known import KnownValues, is_telling
+from plait.redact.ledger import Ledger
+from plait.redact.model import Found, Hit, Place, Report, Span
+from plait.redact.rules import Rules
+from plait.redact.scan import Scanner, apart, stand_ins_in
+from plait.redact.unwrap import is_wrapped
+from plait.redact.walk import Tree
+
+R = TypeVar("R", bound=Record)
+NOWHERE = Place()
+AROUND = ((b"/", b"/"), (b"/", b'"'), (b"-", b"-"))
+
+
+class Cut(NamedTuple):
+    """A stretch of a text and what stands in for it."""
+
+    span: Span
+    stand_in: str
+
+
+class Redactor:
+    """Replaces what should not be shared; the same value by the same stand-in everywhere.
+
+    What one place tells, such as `API_KEY=…`, is replaced in all that follows. To have it
+    replaced in what came before too, let `learn` see everything first.
+    """
+
+    def __init__(self, rules: Rules | None = None, *, engine: Engine = BEST) -> None:
+        self.rules = rules or Rules()
+        self.report = Report()
+        self._scanner = Scanner(self.rules.groups, engine)
+        self._ledger = Ledger()
+        self._known = KnownValues(engine)
+        self._custom = CustomRules(self.rules)
+        self._kept = frozenset(one.encode("utf-8", "surrogatepass") for one in self.rules.keep)
+        self._seen: set[str] = set()
+        self._owners: dict[bytes, Hit] = {}
+        if "rules" in self.rules.groups:
+            for word in self.rules.words:
+                self._known.add_word(word.encode("utf-8", "surrogatepass"), "word")
+
+    @property
+    def key(self) -> dict[str, str]:
+        """What each stand-in stands for: whoever has it can put everything back."""
+        return self._ledger.key
+
+    @property
+    def values(self) -> frozenset[str]:
+        """All that was replaced, as it is and as it was written."""
+        plain = (value.decode("utf-8", "replace") for _, value in self._ledger.numbers)
+        return frozenset((*plain, *self.key.values()))
+
+    def text(self, text: str, place: Place = NOWHERE) -> str:
+        """Returns a text without what should not be shared; the same object if nothing is."""
+        data = text.encode("utf-8", "surrogatepass")
+        hits = self._hits(data)
+        if not hits:
+            return text
+        return self._replaced(data, hits, place).decode("utf-8", "surrogatepass")
+
+    def value(self, value: Any, place: Place = NOWHERE) -> Any:
+        """Returns a value of any shape without what should not be shared in its texts.
+
+        What holds nothing of the kind stays the very object it was. Ids, kinds and times of
+        records, signatures and pictures are left alone.
+        """
+        if isinstance(value, str):
+            return self.text(value, place)
+        if isinstance(value, Record):
+            return self.record(value, place.file)
+        tree = Tree(value)
+        joined = Joined(tree)
+        texts = self._whole_texts(tree, place)
+        cuts: defaultdict[int, list[Cut]] = defaultdict(list)
+        for hit in self._hits(joined.data):
+            found = [one for span in hit.spans if (one := joined.leaf_at(span))]
+            if not found or found[0][0] in texts:
+                continue
+            leaf = tree.leaves[found[0][0]]
+            self._count(hit, place_in(place, tree.place(leaf)))
+            for part, (number, span) in enumerate(found):
+                stand_in = self._stand_in(hit, joined.texts[number], span, is_rest=part > 0)
+                cuts[number].append(Cut(span, stand_in))
+        for number, made in cuts.items():
+            texts[number] = with_cuts(joined.texts[number], made).decode("utf-8", "surrogatepass")
+        return tree.changed(texts) if texts else value
+
+    def record(self, record: R, file: str | None = None) -> R:
+        """Returns a record without what should not be shared; the record itself if nothing is.
+
+        Names and addresses are replaced in the bytes of the line; only a line with a secret,
+        or with escapes that may hide something, is decoded.
+        """
+        place = Place(file, record.line or None, record.uuid)
+        self._learn_owner(record)
+        if not self._custom and not is_escaped(record.raw):
+            raw, owners = self._without_owners(record.raw)
+            hits = self._hits(raw, is_plain=True)
+            if not hits and not owners:
+                return record
+            if all(is_simple(hit, raw) for hit in hits):
+                for hit in owners:
+                    self._count(hit, place)
+                return of_bytes(record, self._replaced(raw, hits, place))
+        fields = self.value(record.fields, place)
+        return record if fields is record.fields else record.with_fields(fields)
+
+    def records(self, records: Iterable[R], file: str | None = None) -> Iterator[R]:
+        """Yields records without what should not be shared, one by one."""
+        for record in records:
+            yield self.record(record, file)
+
+    def learn(self, source: Any) -> None:
+        """Looks for values that are to be replaced wherever they stand; changes nothing.
+
+        The source is a text, a record, any value, or an iterable of them.
+        """
+        if isinstance(source, str):
+            self._hits(source.encode("utf-8", "surrogatepass"))
+        elif isinstance(source, Record):
+            self._learn_owner(source)
+            is_odd = bool(self._custom) or is_escaped(source.raw)
+            hits = [] if is_odd else self._hits(source.raw, is_plain=True)
+            if is_odd or not all(is_simple(hit, source.raw) for hit in hits):
+                self.learn(source.fields)
+        elif isinstance(source, dict):
+            joined = Joined(tree := Tree(source))
+            self._custom.whole_texts(tree)
+            self._hits(joined.data)
+        elif isinstance(source, Iterable):
+            for one in source:
+                self.learn(one)
+        else:
+            self.learn({"": source})
+
+    def _replaced(self, data: bytes, hits: list[Hit], place: Place) -> bytes:
+        """Returns a text with the stand-ins of what was found in it."""
+        cuts: list[Cut] = []
+        line, last = place.line or 1, 0
+        for hit in hits:
+            if place.line is None:
+                line += data.count(b"\n", last, hit.start)
+                last = hit.start
+            self._count(hit, Place(place.file, line, place.uuid))
+            for part, span in enumerate(hit.spans):
+                cuts.append(Cut(span, self._stand_in(hit, data, span, is_rest=part > 0)))
+        return with_cuts(data, cuts)
+
+    def _hits(self, data: bytes, *, is_plain: bool = False) -> list[Hit]:
+        """Returns what a text holds, in order and nothing twice, and remembers it."""
+        found = self._scanner.named_hits(data) if is_plain else self._scanner.hits(data)
+        if self._kept:
+            found = [hit for hit in found if hit.value not in self._kept]
+        for hit in found:
+            self._known.add(hit)
+        found += self._custom.hits(data)
+        found += self._known.hits(data)
+        return apart(found, stand_ins_in(data)) if found else found
+
+    def _learn_owner(self, record: Record) -> None:
+        """Remembers the name of the user whose log this is."""
+        cwd = record.cwd
+        if cwd and cwd not in self._seen:
+            self._seen.add(cwd)
+            for hit in self._scanner.hits(cwd.encode("utf-8", "surrogatepass")):
+                if hit.kind == "user" and is_telling(hit.value):
+                    self._known.add_word(hit.value, "user")
+                    self._owners[hit.value] = hit
+
+    def _without_owners(self, raw: bytes) -> tuple[bytes, list[Hit]]:
+        """Replaces the owner's name in paths at once: it stands in nearly every line."""
+        hits: list[Hit] = []
+        for name, hit in self._owners.items():
+            if name not in raw:
+                continue
+            stand_in = self._ledger.stand_in(hit, name).encode()
+            for before, behind in AROUND:
+                count = raw.count(before + name + behind)
+                if count:
+                    raw = raw.replace(before + name + behind, before + stand_in + behind)
+                    hits += [hit] * count
+        return raw, hits
+
+    def _whole_texts(self, tree: Tree, place: Place) -> dict[int, str]:
+        """Returns the stand-ins of texts that the user's rules hide as a whole."""
+        texts: dict[int, str] = {}
+        for number, kind in self._custom.whole_texts(tree).items() if self._custom else ():
+            leaf = tree.leaves[number]
+            data = leaf.text.encode("utf-8", "surrogatepass")
+            if data and not stand_ins_in(data):
+                hit = Hit(kind, "", data, (Span(0, len(data)),))
+                self._count(hit, place_in(place, tree.place(leaf)))
+                texts[number] = self._stand_in(hit, data, hit.spans[0])
+        return texts
+
+    def _stand_in(self, hit: Hit, data: bytes, span: Span, *, is_rest: bool = False) -> str:
+        return self._ledger.stand_in(hit, data[span.start : span.end], is_rest=is_rest)
+
+    def _count(self, hit: Hit, place: Place) -> None:
+        """Notes in the report what was found, and where."""
+        name = self._ledger.name(hit)
+        found = self.report.found.get(name)
+        if found is None:
+            label = self._ledger.labels[hit.kind, self._ledger.number(hit)]
+            found = self.report.found[name] = Found(name, hit.kind, label, hit.hint)
+        found.add(place)
+
+
+def place_in(place: Place, field: str) -> Place:
+    """Returns a place with the way to the text inside it."""
+    return Place(place.file, place.line, place.uuid, field)
+
+
+def is_escaped(raw: bytes) -> bool:
+    """Tells whether a line has letters that only its decoded text shows."""
+    return b"\\u" in raw or is_wrapped(raw)
+
+
+def is_simple(hit: Hit, raw: bytes) -> bool:
+    """Tells whether a hit can be replaced in the JSON of a line as it stands."""
+    if hit.kind == "secret" or b"\\" in hit.value or b'"' in hit.value:
+        return False
+    before = raw[max(0, hit.start - 16) : hit.start]
+    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0  # else it begins inside an escape
+
+
+def of_bytes(record: R, raw: bytes) -> R:
+    """Returns the record of other bytes at the same place."""
+    return type(record)(envelope_of(raw), raw, record.line, record.offset)
+
+
+def with_cuts(data: bytes, cuts: list[Cut]) -> bytes:
+    """Returns a text with other words for some stretches of it."""
+    parts: list[bytes] = []
+    last = 0
+    for span, stand_in in sorted(cuts):
+        parts += (data[last : span.start], stand_in.encode())
+        last = span.end
+    parts.append(data[last:])
+    return b"".join(parts)

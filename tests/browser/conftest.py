@@ -1,0 +1,134 @@
+"""A real browser, a site of drawn sessions, and pages that may do nothing but show it."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from plait import Archive
+from plait.archive.conversations import Shelf
+from plait.archive.export_facts import Names
+from plait.archive.export_paths import Family
+from plait.archive.families import families
+from plait.archive.site import Site
+from plait.conversation.prices import Prices
+from tests.browser.sessions import drawn, hostile
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --hide-scrollbars"
+).split()
+PATIENCE = 4_000
+"""Milliseconds; a page on a disk answers in a few."""
+
+Opened = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Starts the system's Chromium once."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    program = program or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("needs Chromium: install the system's package `chromium`")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=30_000)
+        yield browser
+        browser.close()
+
+
+def written(roots: list[Path], out: Path, **options: bool) -> Path:
+    """Writes the site of some archives into a folder."""
+    sessions = [session for root in roots for session in Archive([root]).sessions]
+    names = Names()
+    site = Site(Prices(), **options)
+    groups = (
+        Family(members, Shelf([file for one in members for file in one.files]), str, names)
+        for members in families(sessions)
+    )
+    for name, data in site.outputs(groups):
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return out
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns an archive of sessions that were drawn for these tests."""
+    root = tmp_path_factory.mktemp("logs")
+    for drawing in drawn().values():
+        drawing.write(root)
+    hostile(root)
+    return root
+
+
+@pytest.fixture(scope="session")
+def site(logs: Path, gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the site of the gallery and of the drawn sessions."""
+    return written([gallery, logs], tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="session")
+def single(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a site each of whose pages is one file; pages lie alone in their folders."""
+    return written([logs], tmp_path_factory.mktemp("single"), is_single=True)
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Makes contexts of a reader: a window, a zone, a taste."""
+    made: list[BrowserContext] = []
+
+    def make(width: int = 1400, height: int = 900, **options: object) -> BrowserContext:
+        settings: dict[str, object] = {"timezone_id": "UTC", "locale": "en-GB", **options}
+        one = browser.new_context(
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
+            **settings,  # type: ignore[arg-type]
+        )
+        one.set_default_timeout(PATIENCE)
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def opened(context: Callable[..., BrowserContext]) -> Iterator[Opened]:
+    """Opens pages, and checks at the end that none complained, asked or reached out."""
+    trouble: list[str] = []
+
+    def open_(path: Path, fragment: str = "", **options: object) -> Page:
+        page = context(**options).new_page()
+        page.on("console", lambda said: trouble.append(f"console {said.type}: {said.text}"))
+        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+        page.on("dialog", lambda asked: (trouble.append("a dialog"), asked.dismiss()))
+        page.on("request", lambda sent: note_request(sent.url, trouble))
+        page.on("popup", lambda _: trouble.append("a new window"))
+        page.goto(path.as_uri() + fragment)
+        return page
+
+    yield open_
+    assert trouble == []
+
+
+def note_request(url: str, trouble: list[str]) -> None:
+    """Remembers a request that leaves the disk."""
+    if not url.startswith(("file:", "data:", "blob:")):
+        trouble.append(f"request: {url}")
+
+
+@pytest.fixture
+def session(site: Path, opened: Opened) -> Opened:
+    """Opens the page of a session by its id, or by the beginning of it."""
+
+    def open_(name: str, fragment: str = "", **options: object) -> Page:
+        path = next((site / "sessions").glob(f"{name}*.html"))
+        return opened(path, fragment, **options)
+
+    return open_

@@ -1,0 +1,92 @@
+"""Words are found wherever they stand: folded, cut, fetched late, in another branch."""
+
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opened
+from tests.browser.sessions import LATE_TURNS, drawn
+
+WAYS, LATE = drawn()["ways"], drawn()["late"]
+
+
+def found(page: Page, words: str) -> None:
+    """Types words into the find box and waits for the first place."""
+    page.locator("#find").fill(words)
+    expect(page.locator(".found")).to_contain_text("of")
+
+
+def test_words_in_a_closed_call_are_found_and_shown(session: Opened) -> None:
+    page = session(WAYS.session)
+    found(page, "mole is flat")
+    expect(page.locator("details.think[open]", has_text="The mole is flat.")).to_be_in_viewport()
+
+
+def test_words_in_what_is_cut_are_found_in_a_branch_that_is_not_shown(session: Opened) -> None:
+    page = session(WAYS.session)
+    found(page, "PUFFIN")
+    expect(page.locator(".found")).to_have_text("1 of 1")
+    expect(page.locator("pre.out", has_text="step 333 by the puffin")).to_be_visible()
+    expect(page.locator(f'[id="{WAYS.uuid_of("U2")}"]')).to_be_visible()
+    assert page.evaluate("CSS.highlights.get('found').size") == 1
+
+
+def test_n_goes_to_the_next_place_and_round(session: Opened) -> None:
+    page = session(WAYS.session)
+    found(page, "harbour")
+    total = int((page.locator(".found").inner_text()).split()[-1])
+    assert total >= 1
+    page.locator("#find").press("Escape")
+    for _ in range(total):
+        page.keyboard.press("n")
+    expect(page.locator(".found")).to_have_text(f"1 of {total}")
+    page.keyboard.press("N")
+    expect(page.locator(".found")).to_have_text(f"{total} of {total}")
+
+
+def test_words_that_are_fetched_late_are_found(session: Opened) -> None:
+    page = session(LATE.session)
+    found(page, f"Answer number {LATE_TURNS}.")
+    expect(page.locator(f'[id="{LATE.uuid_of(f"A{LATE_TURNS}")}"]')).to_be_in_viewport()
+
+
+def test_words_of_a_kind_that_is_filtered_out_are_shown_when_found(session: Opened) -> None:
+    page = session(WAYS.session)
+    page.keyboard.press("f")
+    page.get_by_label("Thinking").uncheck()
+    page.keyboard.press("Escape")
+    found(page, "mole is flat")
+    expect(page.locator("details.think", has_text="The mole is flat.")).to_be_visible()
+
+
+def test_nothing_found_is_said(session: Opened) -> None:
+    page = session(WAYS.session)
+    page.locator("#find").fill("albatross")
+    expect(page.locator(".found")).to_have_text("Nothing found")
+    page.locator("#find").fill("")
+    expect(page.locator(".found")).to_have_count(0)
+
+
+# checklist: S13
+def test_the_index_finds_titles_and_prompts(site: Path, opened: Opened) -> None:
+    page = opened(site / "index.html")
+    page.locator("#find").fill("past the HERON")
+    rows = page.locator("li[data-session]:visible")
+    expect(rows).to_have_count(1)
+    expect(rows.locator("mark")).to_have_text("past the heron")
+    page.locator("#find").fill("a year of tides")
+    expect(rows).to_have_count(1)
+    expect(page.locator("section.project:visible")).to_have_count(1)
+    page.locator("#find").fill("albatross")
+    expect(page.get_by_text("No session has these words")).to_be_visible()
+    page.locator("#find").fill("")
+    expect(rows.nth(15)).to_be_visible()
+
+
+def test_the_index_still_holds_the_words_when_one_comes_back(site: Path, opened: Opened) -> None:
+    page = opened(site / "index.html")
+    page.locator("#find").fill("harbour")
+    page.locator("li[data-session]:visible a").first.click()
+    expect(page.locator("main")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".site")).to_be_visible()

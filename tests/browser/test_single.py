@@ -1,0 +1,63 @@
+"""A page that is one file: alone in a folder it does all that it does beside its site."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opened
+from tests.browser.sessions import LATE_TURNS, drawn
+
+WAYS, LATE = drawn()["ways"], drawn()["late"]
+
+
+@pytest.fixture
+def alone(single: Path, tmp_path: Path, opened: Opened) -> Opened:
+    """Opens a page that lies in a folder of its own."""
+
+    def open_(name: str, fragment: str = "") -> Page:
+        path = tmp_path / f"{name}.html"
+        shutil.copy(single / "sessions" / path.name, path)
+        return opened(path, fragment)
+
+    return open_
+
+
+def test_each_session_is_one_file(single: Path) -> None:
+    names = {path.suffix for path in single.rglob("*") if path.is_file()}
+    assert names == {".html"}
+    assert "src=" not in (single / "index.html").read_text(encoding="utf-8").split("<body")[0]
+
+
+# checklist: S16
+def test_what_is_cut_is_inside(alone: Opened) -> None:
+    page = alone(WAYS.session)
+    call = page.locator("details.call", has_text="mole.txt")
+    call.locator("summary").click()
+    call.get_by_role("button", name="Show all").click()
+    expect(call.locator("pre.out")).to_contain_text("stone 120 of 120")
+    call.get_by_role("button", name="Raw JSON").click()
+    expect(call.locator("pre.rawjson")).to_contain_text(WAYS.uuid_of("A6"))
+
+
+def test_turns_that_come_late_are_inside(alone: Opened) -> None:
+    uuid = LATE.uuid_of(f"U{LATE_TURNS - 1}")
+    page = alone(LATE.session, f"#{uuid}")
+    expect(page.locator(f'[id="{uuid}"]')).to_be_in_viewport()
+
+
+def test_finding_and_ways_work(alone: Opened) -> None:
+    page = alone(WAYS.session)
+    page.locator("#find").fill("puffin")
+    expect(page.locator(".found")).to_have_text("1 of 1")
+    page.locator("#find").press("Escape")
+    page.keyboard.press("]")
+    expect(page.locator("main")).to_contain_text("harbour")
+
+
+def test_the_index_searches_by_itself(single: Path, tmp_path: Path, opened: Opened) -> None:
+    shutil.copy(single / "index.html", tmp_path / "index.html")
+    page = opened(tmp_path / "index.html")
+    page.locator("#find").fill("past the heron")
+    expect(page.locator("li[data-session]:visible")).to_have_count(1)

@@ -1,0 +1,151 @@
+"""Branches in a browser: switched, compared, entered by links, left by the back button."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opened
+from tests.browser.sessions import LATE_TURNS, drawn
+
+WAYS, LATE = drawn()["ways"], drawn()["late"]
+
+
+def prompts(page: Page) -> list[str]:
+    """Returns the prompts that are shown, in order."""
+    return page.evaluate("""() => Array.from(document.querySelectorAll("main > .dag > .turn > .prompt"))
+        .filter(one => !one.closest("[hidden], .past"))
+        .map(one => one.querySelector(".prose").textContent.trim())""")
+
+
+ACTIVE = ["Which way to the harbour?", "By the mole, then.", "And back?"]
+LIGHTHOUSE = ["Which way to the harbour?", "By the lighthouse."]
+
+
+# checklist: D14
+def test_the_active_way_is_read_first(session: Opened) -> None:
+    page = session(WAYS.session)
+    assert prompts(page) == ACTIVE
+    assert page.locator(".outline li").all_inner_texts() == [
+        f"{n} {one}" for n, one in enumerate(ACTIVE, 1)
+    ]
+
+
+def test_the_select_shows_another_way_from_its_root(session: Opened) -> None:
+    page = session(WAYS.session)
+    options = page.locator(".ways option").all_inner_texts()
+    assert options[0] == "active"
+    wanted = next(one for one in options if "lower path" in one or "upper path" in one)
+    page.locator(".ways").select_option(label=wanted)
+    shown = prompts(page)
+    assert shown[:2] == LIGHTHOUSE
+    assert len(shown) == 3
+    assert "path" in shown[2]
+    page.go_back()
+    assert prompts(page) == ACTIVE
+
+
+def test_the_fork_box_leads_to_the_other_way_and_the_back_button_returns(session: Opened) -> None:
+    page = session(WAYS.session)
+    page.locator(".fork:visible", has_text="By the lighthouse.").click()
+    assert prompts(page)[:2] == LIGHTHOUSE
+    expect(page.locator(f'[id="{WAYS.uuid_of("U2")}"]')).to_be_in_viewport()
+    page.go_back()
+    assert prompts(page) == ACTIVE
+
+
+def test_brackets_step_through_the_ways(session: Opened) -> None:
+    page = session(WAYS.session)
+    seen = []
+    for _ in range(3):
+        seen.append(tuple(prompts(page)))
+        page.keyboard.press("]")
+    assert len(set(seen)) == 3
+    assert prompts(page) == ACTIVE
+    page.keyboard.press("[")
+    assert tuple(prompts(page)) == seen[2]
+
+
+def test_what_differs_is_told_at_the_fork(session: Opened) -> None:
+    page = session(WAYS.session)
+    page.get_by_role("button", name="What differs").first.click()
+    dialog = page.locator("dialog.differs")
+    expect(dialog).to_contain_text("This way: 2 turns")
+    expect(dialog).to_contain_text("By the mole, then.")
+    expect(dialog).to_contain_text("By the lighthouse.")
+    expect(dialog).to_contain_text("No file changed")
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_a_link_into_a_branch_shows_that_branch(session: Opened) -> None:
+    page = session(WAYS.session, f"#{WAYS.uuid_of('U3')}")
+    expect(page.locator(f'[id="{WAYS.uuid_of("U3")}"]')).to_be_in_viewport()
+    assert prompts(page) == [*LIGHTHOUSE, "Take the upper path, past the heron."]
+
+
+def test_a_link_into_an_agent_opens_it(session: Opened, gallery: object) -> None:
+    page = session("30ca0be7")
+    inner = page.locator("details.agent details.agent .prompt, details.agent .prompt").last
+    uuid = inner.get_attribute("id")
+    page = session("30ca0be7", f"#{uuid}")
+    expect(page.locator(f'[id="{uuid}"]').first).to_be_in_viewport()
+
+
+def test_a_link_to_a_result_leads_to_its_call(session: Opened) -> None:
+    page = session(WAYS.session, f"#{WAYS.uuid_of('R6')}")
+    expect(page.locator("details.call", has_text="mole.txt")).to_be_in_viewport()
+
+
+# checklist: D21
+def test_a_link_to_what_is_fetched_late_opens_there(session: Opened) -> None:
+    uuid = LATE.uuid_of(f"U{LATE_TURNS - 5}")
+    page = session(LATE.session, f"#{uuid}")
+    expect(page.locator(f'[id="{uuid}"]')).to_be_in_viewport()
+    expect(page.locator(".outline a.here")).to_contain_text(f"Tide number {LATE_TURNS - 5}?")
+
+
+def test_the_outline_names_what_is_not_fetched_yet(session: Opened) -> None:
+    page = session(LATE.session)
+    assert page.locator(".part").count() >= 1
+    assert page.locator(".outline li").count() == LATE_TURNS
+    page.locator(".outline a", has_text=f"Tide number {LATE_TURNS}?").click()
+    expect(page.locator(f'[id="{LATE.uuid_of(f"U{LATE_TURNS}")}"]')).to_be_in_viewport()
+    page.go_back()
+    expect(page.locator(f'[id="{LATE.uuid_of("U1")}"]')).to_be_in_viewport()
+
+
+def test_scrolling_fetches_what_comes(session: Opened) -> None:
+    page = session(LATE.session)
+    for _ in range(60):
+        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+        page.wait_for_timeout(30)
+        if not page.locator("main > .dag:visible .part").count():
+            break
+    expect(page.locator(f'[id="{LATE.uuid_of(f"A{LATE_TURNS}")}"]')).to_be_attached()
+    assert len(prompts(page)) == LATE_TURNS
+
+
+def test_a_way_that_leaves_what_is_not_fetched_ends_there(session: Opened) -> None:
+    page = session(LATE.session)
+    page.locator(".ways").select_option(index=1)
+    turned = page.locator(f'[id="{LATE.uuid_of(f"U{LATE_TURNS + 1}")}"]')
+    expect(turned).to_be_visible()
+    expect(page.locator(".outline li")).to_have_count(LATE_TURNS - 1)
+    outline = page.locator(".outline li").all_inner_texts()
+    assert outline[-1].endswith("The tide that turned back.")
+    assert outline[-2].endswith(f"Tide number {LATE_TURNS - 2}?")
+    page.evaluate(
+        "Promise.all(Array.from(document.querySelectorAll('.part'), p => p.scrollIntoView()))"
+    )
+    expect(page.locator(f'[id="{LATE.uuid_of(f"U{LATE_TURNS}")}"]:visible')).to_have_count(0)
+
+
+def test_back_returns_to_the_earlier_place(session: Opened) -> None:
+    page = session(LATE.session)
+    page.evaluate("scrollTo(0, 5000)")
+    page.wait_for_timeout(150)
+    before = page.evaluate("scrollY")
+    page.locator(".rail .node").nth(60).click()
+    page.wait_for_timeout(100)
+    assert abs(page.evaluate("scrollY") - before) > 5000
+    page.go_back()
+    page.wait_for_timeout(150)
+    assert abs(page.evaluate("scrollY") - before) < 40

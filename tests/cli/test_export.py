@@ -1,0 +1,221 @@
+"""`plait export`, end to end: what it writes, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw
+from plait.cli import clipboard
+from plait.cli.app import run
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+WORK = f"""
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+ai-title "A search box"
+U1 "What would a first version look like?"
+A1< "Two ways."
+U2< "Take LIKE, with {TOKEN}"
+A2< Bash(command="ls") as list
+R2< of list "a.py"
+A3< "Done."
+file other cwd=/home/dev/quill start=2026-11-05T09:00:00Z
+U9 "Something else"
+A9< "Else."
+"""
+SESSION = draw(WORK).session
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Returns a folder with two sessions."""
+    draw(WORK).write(tmp_path / "config" / "projects")
+    return tmp_path / "config"
+
+
+@pytest.fixture(autouse=True)
+def no_clipboard(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Takes the clipboard of whoever runs the tests away from them."""
+    monkeypatch.setattr(clipboard, "PROGRAMS", ())
+
+
+def ran(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    code = run(["export", *map(str, arguments)])
+    captured = capfd.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_it_writes_a_private_folder(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out" / "deep"
+    code, out, err = ran(capfd, "--all", "--root", root, "-o", folder)
+    told = out.replace("\n", "").split(" (")[0]
+    assert (code, told) == (0, f"2 transcripts of 2 sessions in {folder}")
+    assert "github token 1" in err and "redaction-report.json" in err.replace("\n", "")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert f"transcript_{SESSION}.md" in {path.name for path in folder.iterdir()}
+    assert not any(TOKEN.encode() in path.read_bytes() for path in folder.iterdir())
+
+
+def test_without_redaction_it_says_so(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = ran(capfd, SESSION, "--root", root, "-o", tmp_path / "out", "--no-redact")
+    assert code == 0
+    assert err.startswith("warning: nothing is redacted")
+    assert not (tmp_path / "out" / "redaction-report.json").exists()
+    assert TOKEN in (tmp_path / "out" / f"transcript_{SESSION}.md").read_text()
+
+
+def test_it_writes_over_an_earlier_export_and_nothing_else(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    assert ran(capfd, "--all", "--root", root, "-o", folder, "--no-redact")[0] == 0
+    (folder / "mine.txt").write_text("mine")
+    assert ran(capfd, "other", "--root", root, "-o", folder, "--project", "quill")[0] == 2
+    assert ran(capfd, SESSION, "--root", root, "-o", folder)[0] == 0
+    names = {path.name for path in folder.iterdir()}
+    assert names == {
+        f"transcript_{SESSION}.md",
+        "index.md",
+        "manifest.json",
+        "redaction-report.json",
+        "mine.txt",
+    }
+
+
+def test_it_refuses_a_folder_of_other_files(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / "mine.txt").write_text("mine")
+    (folder / "manifest.json").write_text('{"format": "something else"}')
+    code, _, err = ran(capfd, "--all", "--root", root, "-o", folder)
+    assert (code, err.splitlines()[0]) == (
+        2,
+        f"error: '{folder}' is not empty and no earlier export",
+    )
+    assert len(list(folder.iterdir())) == 2
+    assert ran(capfd, "--all", "--root", root, "-o", folder, "--force")[0] == 0
+    assert (folder / "mine.txt").read_text() == "mine"
+    assert ran(capfd, "--all", "--root", root, "-o", folder / "mine.txt")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["-o", "x"], "error: nothing says what to export"),
+        (["--all"], "error: nothing says where to"),
+        (["--all", "--until", "2020-01-01", "-o", "x"], "error: no session matches"),
+        (["--project", "nothing", "-o", "x"], "error: no session matches"),
+        (["--all", "--turn", "1"], "error: `--turn` is of one session"),
+        ([SESSION, "--turn", "7"], "error: no turn 7 in this conversation"),
+        (["--all", "--turn", "1", "-f", "jsonl"], "error: records are exported by paths"),
+    ],
+)
+def test_it_says_what_is_wrong(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    arguments: list[str],
+    error: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, out, err = ran(capfd, *arguments, "--root", root)
+    assert (code, out) == (2, "")
+    assert err.startswith(error)
+    assert not (tmp_path / "x").exists()
+
+
+def test_sessions_by_time_and_project(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for number, (filters, held) in enumerate(
+        [(["--until", "2026-11-03"], True), (["--since", "2026-11-04"], False)]
+    ):
+        folder = tmp_path / f"out{number}"
+        assert ran(capfd, "--all", *filters, "--root", root, "-o", folder)[0] == 0
+        assert (folder / f"transcript_{SESSION}.md").exists() == held
+        assert len(list(folder.glob("transcript_*"))) == 1
+
+
+@pytest.mark.parametrize("format_", ["md", "txt", "json", "jsonl"])
+def test_to_stdout(root: Path, capfd: pytest.CaptureFixture[str], format_: str) -> None:
+    code, out, err = ran(capfd, "--all", "--root", root, "-f", format_, "-o", "-")
+    assert code == 0
+    assert "Two ways." in out and "Else." in out
+    assert TOKEN not in out and "github token" in err
+    if format_ == "json":
+        assert [one["format"] for one in json.loads(out)] == ["plait-conversation/1"] * 2
+    if format_ == "jsonl":
+        assert all(map(json.loads, out.splitlines()))
+
+
+def test_one_turn(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = ran(capfd, SESSION, "--root", root, "--turn", "2", "--simple")
+    assert code == 0
+    assert out.startswith("## 2 · Take LIKE, with ‹secret 1")
+    assert "* **Bash** `ls` → 1 line\n\nDone.\n" in out
+    assert "Two ways." not in out
+    code, out, _ = ran(capfd, SESSION, "--root", root, "--turn", "-1", "-f", "txt")
+    assert "Done." in out and "Two ways." not in out
+    code, out, _ = ran(capfd, SESSION, "--root", root, "--turn", "1", "-f", "json")
+    assert len(json.loads(out)["conversation"]["turns"]) == 1
+
+
+def test_a_turn_beside_an_earlier_export(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "out"
+    assert ran(capfd, SESSION, "--root", root, "-o", folder)[0] == 0
+    before = {path.name for path in folder.iterdir()}
+    assert ran(capfd, SESSION, "--root", root, "--turn", "2", "-o", folder)[0] == 0
+    after = {path.name for path in folder.iterdir()}
+    assert after - before == {f"transcript_{SESSION}_turn2.md"}
+    assert before <= after
+
+
+def test_copying_where_there_is_no_clipboard(root: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = ran(capfd, SESSION, "--root", root, "--turn", "1", "--copy")
+    assert code == 0
+    assert "Two ways." in out
+    assert "there is no clipboard here" in err
+
+
+def test_copying_by_a_program(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept"
+    monkeypatch.setattr(clipboard, "PROGRAMS", (("no-such-program",), ("tee", str(kept))))
+    code, out, err = ran(capfd, SESSION, "--root", root, "--turn", "1", "--copy")
+    assert (code, out) == (0, "")
+    assert "copied" in err and "by tee" in err
+    assert "Two ways." in kept.read_text()
+
+
+def test_json_tells_what_was_written(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = ran(capfd, "--all", "--root", root, "-o", tmp_path / "out", "--json")
+    told = json.loads(out)
+    written = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert code == 0
+    assert told["sessions"] == written["sessions"]
+    assert told["counts"]["transcripts"] == 2
+
+
+def test_a_folder_that_cannot_be_written(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    code, _, err = ran(capfd, "--all", "--root", root, "-o", tmp_path / "file" / "out")
+    assert code == 3
+    assert err.startswith("error: cannot write")

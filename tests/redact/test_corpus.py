@@ -1,0 +1,24 @@
+"""Real logs: no id, no hash is ever replaced."""
+
+import re
+from pathlib import Path
+
+from plait.record import read
+from plait.redact import Redactor
+
+IDS = re.compile(
+    rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?:toolu|msg|req)_[A-Za-z0-9]+"
+    rb"|\b[0-9a-f]{40}\b|\b[0-9a-f]{64}\b|sha\d+-[A-Za-z0-9+/=]+"
+)
+
+
+def test_ids_and_hashes_are_the_same_before_and_after(shared: Path) -> None:
+    count = 0
+    for path in sorted((shared / "corpus").rglob("*.jsonl")):
+        redactor = Redactor()
+        for record in read(path):
+            ids = IDS.findall(record.raw)
+            count += len(ids)
+            redacted = redactor.record(record)
+            assert redacted is record or IDS.findall(redacted.raw) == ids, (path, record.line)
+    assert count > 10_000

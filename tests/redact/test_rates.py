@@ -1,0 +1,69 @@
+"""Planted secrets are found, look-alikes are left alone, and the docs say how well."""
+
+import pytest
+
+from plait.redact import Redactor, restored
+from plait.redact.expression import Expression
+from plait.redact.scan import FAMILIES
+from tests.redact.lookalikes import lookalikes
+from tests.redact.planted import planted
+from tests.redact.rates import BEGIN, END, PAGE, false_rates, found_rates, is_false, is_found, total
+from tests.redact.rates import table as rates_table
+
+PLANTED = list(planted())
+LOOKALIKES = list(lookalikes())
+
+
+def test_enough_secrets_are_found() -> None:
+    rates = found_rates()
+    hits, count = total(rates)
+    missed = [(case.family, case.place, case.text[:80]) for case in PLANTED if not is_found(case)]
+    assert count >= 300
+    assert hits / count >= 0.99, missed
+
+
+def test_few_lookalikes_are_taken_for_secrets() -> None:
+    hits, count = total(false_rates())
+    assert count >= 300
+    assert hits / count <= 0.01, [case for case in LOOKALIKES if is_false(case)]
+
+
+def test_every_family_is_planted() -> None:
+    labels = {family.label for family in FAMILIES if family.kind == "secret"} - {"in base64"}
+    assert labels - {case.family for case in PLANTED} == set()
+
+
+def test_the_page_shows_these_rates() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    shown = page.partition(BEGIN)[2].partition(END)[0]
+    assert shown == rates_table(), "python -m tests.redact.rates"
+
+
+@pytest.mark.parametrize("case", [*PLANTED[::7], *LOOKALIKES[::7]], ids=lambda case: case.family)
+def test_both_engines_find_the_same(case: object) -> None:
+    text = getattr(case, "text", "")
+    assert Redactor(engine="re").text(text) == Redactor(engine="re2").text(text)
+
+
+def test_both_engines_match_the_same_places() -> None:
+    fast, slow = Expression(FAMILIES, "re2"), Expression(FAMILIES, "re")
+    for text in (*(case.text for case in PLANTED), *(case.text for case in LOOKALIKES)):
+        data = text.encode()
+        spans = [[match.span() for match in one.finder.finditer(data)] for one in (fast, slow)]
+        assert spans[0] == spans[1], text
+
+
+def test_what_was_redacted_is_left_alone_and_can_be_put_back() -> None:
+    for case in PLANTED:
+        redactor = Redactor()
+        text = redactor.text(case.text)
+        assert Redactor().text(text) == text
+        assert restored(text, redactor.key) == case.text
+
+
+def test_a_secret_is_called_what_it_is() -> None:
+    for case in PLANTED:
+        if case.family not in ("chosen password", "other form", "not told"):
+            redactor = Redactor()
+            redactor.text(case.text)
+            assert case.family in redactor.report.kinds, case
