@@ -176,5 +176,5 @@ def test_turns_are_the_prompts_of_the_active_line(
 def test_a_turn_that_is_not_there_is_an_error(tmp_path: Path, turn: int) -> None:
     draw(TURNS).write(tmp_path)
     (session,) = Archive([tmp_path]).sessions
-    with pytest.raises(UserError, match=f"no turn {turn}: the active line has 3 turns"):
+    with pytest.raises(UserError, match=f"no turn {turn}: the active conversation has 3 turns"):
         resume_of(session, default=tmp_path, turn=turn)

@@ -180,6 +180,12 @@ CASES = [
     case("bytes of nothing before a line", b"\0\0\0" + compact(answer())),
     case("two lines in one", compact(prompt()) + compact(answer())),
     case("glued to a long result", compact(prompt(text=BIG)) + compact(answer())),
+    case(
+        "a long answer glued between two long prompts",
+        compact(prompt(text=BIG))
+        + compact(answer(message={"content": [{"type": "text", "text": BIG}]}))
+        + compact(prompt(uuid="u2", text=BIG)),
+    ),
     case("a lone surrogate", prompt(), compact(answer()).replace(b"Done.", rb"\ud83d")),
     case("bytes that are no text", prompt(), compact(answer()).replace(b"Done.", b"\xff\xfe")),
     case("lines that are no objects", b"[]", b"null", b"7", b"", prompt(), answer()),

@@ -43,6 +43,7 @@ def test_the_responses_of_a_path_are_its_own() -> None:
         assert [way.responses[item.response].uuids for item in said] == [
             (item.uuid,) for item in said
         ]
+        assert len(way.responses) == len(said)
 
 
 def test_a_session_carried_on_in_a_second_file_is_read_as_one() -> None:

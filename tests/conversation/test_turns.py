@@ -96,8 +96,21 @@ TABLE = [
     ),
     (
         "words of the client open a turn where nothing else does",
-        "U1 A1< M1< A2<",
+        'U1 "go"\nA1< "ok"\nM1< "Go on." -promptId\nA2< "rest"',
         ["1 prompt: U1=prompt A1=said", "2 meta: M1=meta A2=said"],
+    ),
+    (
+        "the client's own words within a turn name its prompt and open none",
+        'U1 "go" {"promptId": "p1"}\nA1< "half"\nM1< "Go on." {"promptId": "p1"}\nA2< "rest"',
+        ["1 prompt: U1=prompt A1=said M1=meta A2=said"],
+    ),
+    (
+        "what stands in the queue alone was never asked",
+        'U1 "go"\nA1< "ok"\nenqueue "later"\nenqueue "/cost"\nM1< "Go on." -promptId\nA2< "rest"',
+        [
+            "1 prompt: U1=prompt A1=said ·=queued ·=queue-operation",
+            "2 meta: M1=meta A2=said",
+        ],
     ),
     (
         "a retracted prompt is folded in the turn that replaced it",

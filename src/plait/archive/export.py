@@ -13,12 +13,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from plait.archive.conversations import Shelf
 from plait.archive.export_facts import Names
 from plait.archive.export_paths import Family
 from plait.archive.families import families
 from plait.archive.model import Session
+from plait.conversation.depth import Depth
 from plait.conversation.totals import Pricing
 from plait.graph.model import Place
 from plait.graph.paths import Path as GraphPath
@@ -64,6 +66,10 @@ class ExportPlan:
     reencoded: int = 0
     """Records whose bytes redaction changed."""
     names: Names = field(default_factory=Names)
+    page_depth: Depth | None = None
+    """How much pages show; None shows everything, what is long folded and cut."""
+    is_single: bool = False
+    """Whether each page holds all that it needs."""
 
     def learn(self) -> None:
         """Lets the redactor see everything first: what one place tells is hidden in all."""
@@ -203,8 +209,23 @@ def lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:
             yield record.raw.rstrip(b"\r\n") + b"\n"
 
 
+def page_files(plan: ExportPlan) -> Iterator[File]:
+    """Yields a site: a page for each session, a first page, what they are drawn with."""
+    from plait.archive.site import FOLDER, Site
+
+    is_active = plan.branches == "active"
+    site = Site(plan.pricing, plan.page_depth, plan.manner.has_thinking, is_active, plan.is_single)
+    for family in plan.families():
+        yield from site.family_files(family)
+        for number, path in family.chosen:
+            entry = entry_of(family.transcript(number, path))
+            plan.written.append(replace(entry, name=f"{FOLDER}/{entry.session}"))
+    yield from site.first_page()
+
+
 EXPORTERS: dict[str, Exporter] = {
     "md": markdown_files,
+    "html": page_files,
     "txt": plain_files,
     "json": json_files,
     "jsonl": record_files,

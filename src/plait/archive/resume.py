@@ -12,14 +12,16 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.archive.graphs import context_of, graph_of
+from plait.archive.conversations import conversations
+from plait.archive.graphs import context_of
 from plait.archive.group import is_uuid
 from plait.archive.model import Session
 from plait.errors import UserError
 from plait.graph.client import Context, Reason
-from plait.graph.model import Node, SessionGraph
+from plait.graph.model import PREVIEW
 from plait.line import slug_of
 from plait.record.read import read_if_there
+from plait.record.title import one_line
 
 CLIENT = "claude"
 # Measured with 2.1.325; that older ones do not is what people report.
@@ -190,26 +192,17 @@ def is_folder(directory: str) -> bool:
         return False
 
 
-def back_to(session: Session, context: Context, turn: int) -> Back:
-    """Returns a turn of the active line by its number, from 1."""
-    graph = graph_of([session])
-    found = prompts(graph, session)
-    if not 1 <= turn <= len(found):
+def back_to(session: Session, context: Context, number: int) -> Back:
+    """Returns a turn of the active conversation by its number, from 1."""
+    found = [turn for turn in conversations(session).active.turns if turn.opener]
+    turn = next((one for one in found if one.number == number), None)
+    if turn is None or turn.opener is None:
         count = f"{len(found)} turn" + "s" * (len(found) != 1)
         raise UserError(
-            f"there is no turn {turn}: the active line has {count}",
-            f"`plait log {session.id[:8]}` shows them",
+            f"there is no turn {number}: the active conversation has {count}",
+            f"`plait show {session.id[:8]} --depth prompts` shows them",
         )
-    node = found[turn - 1]
+    uuid = turn.opener.uuid or ""
     lost = {one.uuid for one in context.left_out if one.reason is Reason.BEFORE_COMPACTION}
-    is_in_reach = node.uuid in context.chain and node.uuid not in lost
-    return Back(turn, len(found), node.uuid, node.preview, is_in_reach)
-
-
-def prompts(graph: SessionGraph, session: Session) -> list[Node]:
-    """Returns the prompts of the active line, each of which begins a turn."""
-    known = graph.sessions.get(session.id)
-    if known is None or known.trunk is None:
-        return []
-    nodes = (graph.nodes[uuid] for uuid in graph.lines[known.trunk].nodes)
-    return [node for node in nodes if node.is_human_prompt]
+    words = one_line(turn.opener.text)[:PREVIEW] or None
+    return Back(number, len(found), uuid, words, uuid in context.chain and uuid not in lost)

@@ -48,9 +48,13 @@ class Site:
     def outputs(self, families: Iterable[Family]) -> Iterator[Output]:
         """Yields the files of a site, session by session, the first page last."""
         for family in families:
-            for session in family.graph.sessions.values():
-                yield from self.session_files(family, session)
+            yield from self.family_files(family)
         yield from self.first_page()
+
+    def family_files(self, family: Family) -> Iterator[Output]:
+        """Yields the pages of sessions that belong together."""
+        for session in family.graph.sessions.values():
+            yield from self.session_files(family, session)
 
     def session_files(self, family: Family, session: GraphSession) -> Iterator[Output]:
         """Yields the page of a session and what it fetches; the first page will list it."""
@@ -116,7 +120,7 @@ class Site:
         for number, piece in enumerate(lines):
             yield f"{name}.lines/{number}.js", script_of(piece).encode()
         for part in drawn.parts:
-            text = msgspec.json.encode(part.html).decode()
+            text = msgspec.json.encode(part.turns).decode()
             yield (
                 f"{name}.lines/part-{part.number}.js",
                 f"plait.part({part.number},{text})".encode(),
@@ -202,7 +206,8 @@ def inside(drawn: SessionPage, lines: Iterable[Piece]) -> Iterator[str]:
     for number, piece in enumerate(lines):
         yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.data}</script>'
     for part in drawn.parts:
-        yield f'<template class="parts" data-n="{part.number}">{part.html}</template>'
+        turns = "".join(part.turns)
+        yield f'<template class="parts" data-n="{part.number}">{turns}</template>'
 
 
 def inert(text: str) -> str:

@@ -43,9 +43,8 @@ def what_options(function: F) -> F:
         click.option(
             "--depth",
             type=click.Choice(DEPTHS),
-            default="tools",
-            show_default=True,
-            help="How much to tell, each with all before it.",
+            help="How much to tell, each with all before it. Without it: up to the tools; in pages "
+            "everything, what is long folded.",
         ),
         click.option("--all", "is_all", is_flag=True, help="Every session there is."),
     ):
@@ -57,6 +56,7 @@ def form_options(function: F) -> F:
     """Adds what says how it is written."""
     for option in (
         click.option("--front-matter", is_flag=True, help="Begin with YAML, as Obsidian reads it."),
+        click.option("--single-file", is_flag=True, help="Pages that need no other file."),
         click.option("--combined", is_flag=True, help="One file for everything."),
         click.option(
             "--agents",
@@ -73,7 +73,7 @@ def form_options(function: F) -> F:
             type=click.Choice(FORMATS),
             default="md",
             show_default=True,
-            help="Markdown, plain text, JSON, or the records as they are.",
+            help="Markdown, pages, plain text, JSON, or the records as they are.",
         ),
     ):
         function = option(function)
@@ -124,6 +124,20 @@ def check(asked: dict[str, Any]) -> None:
         raise UserError("nothing says where to", "add `-o DIR`, or `-o -` for stdout")
     if asked["turn"] and asked["format_"] == "jsonl":
         raise UserError("records are exported by paths, not by turns", "leave out `--turn`")
+    if asked["format_"] == "html":
+        check_pages(asked)
+    elif asked["single_file"]:
+        raise UserError("`--single-file` is for pages", "add `--format html`")
+
+
+def check_pages(asked: dict[str, Any]) -> None:
+    """Refuses what pages cannot be: one text, or a part of one."""
+    for name, option in (("combined", "--combined"), ("turn", "--turn"), ("is_copied", "--copy")):
+        if asked[name]:
+            hint = "`--single-file` gives pages that need no other file"
+            raise UserError(f"pages are written to a folder, not with `{option}`", hint)
+    if asked["output"] == STDOUT:
+        raise UserError("pages are written to a folder, not to stdout", "add `-o DIR`")
 
 
 def chosen(request: Request, asked: dict[str, Any]) -> list[Session]:
@@ -147,7 +161,7 @@ def plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
     return ExportPlan(
         tuple(sessions),
         Manner(
-            depth=asked["depth"],
+            depth=asked["depth"] or "tools",
             has_thinking=not asked["no_thinking"],
             has_tools=not asked["no_tools"],
             is_simple=asked["simple"],
@@ -157,6 +171,8 @@ def plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
         asked["branches"],
         is_one_file,
         None if asked["no_redact"] else redactor_of(asked["rules"]),
+        page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
+        is_single=asked["single_file"],
     )
 
 
@@ -200,10 +216,12 @@ def write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None
         request.output.json(manifest_of(plan, asked["format_"], sizes))
         return
     sessions = len({(entry.project, entry.session) for entry in plan.written})
-    request.output.print(
-        f"{counted(len(plan.written), 'transcript')} of {counted(sessions, 'session')} "
-        f"in {folder} ({size(sum(sizes.values()))})"
-    )
+    told = f"{counted(len(plan.written), 'transcript')} of {counted(sessions, 'session')}"
+    if asked["format_"] == "html":
+        told = f"pages of {counted(sessions, 'session')}"
+    request.output.print(f"{told} in {folder} ({size(sum(sizes.values()))})")
+    if asked["format_"] == "html":
+        request.output.print(f"open {folder / 'index.html'}", style="dim")
     if plan.redactor:
         say_redacted(request, plan, f"{folder / REPORT}")
 

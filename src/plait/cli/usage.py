@@ -149,9 +149,11 @@ def untold(value: dict[str, Any]) -> dict[str, Any]:
 
 def show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
     """Shows the five-hour blocks."""
-    from plait.conversation.windows import blocks
+    from plait.conversation.windows import blocks, untimed_row
 
-    found = blocks(chosen(request, read_all(request), asked), prices, asked.time)
+    responses = chosen(request, read_all(request), asked)
+    found = blocks(responses, prices, asked.time)
+    untimed = untimed_row(responses, prices)
     totals = Row(None)
     for block in found:
         totals.take(block.row)
@@ -161,11 +163,15 @@ def show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: bool
     if as_json:
         rows = [block_value(one, asked.time, is_full=asked.is_full) for one in shown]
         whole = row_value(totals, is_full=asked.is_full)
-        request.output.json(untold({"rows": rows, "totals": whole}))
+        rest = row_value(untimed, is_full=False)
+        request.output.json(untold({"rows": rows, "totals": whole}) | {"untimed": rest})
         return
     from plait.cli.usage_table import print_blocks
 
     print_blocks(request, shown, totals, asked.time, asked.zone)
+    if untimed.total.responses:
+        words = counted(untimed.total.responses, "response")
+        request.output.note(f"{words} without a time: in no block")
 
 
 def read_all(request: Request) -> Counted:

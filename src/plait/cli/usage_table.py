@@ -149,7 +149,7 @@ def fitted(
         left = room - sum(widths) - len(GAP) * len(widths)
         if found := widths_of(titles, words, left, least):
             break
-    return shown, list(cells), found
+    return shown, list(cells), found or [LEAST // 2] * len(titles)
 
 
 def cells_of(tally: Tally, write: Callable[[int], str]) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ def told_of(record: Record, text: str | None = None, **place: Any) -> Told:
     words = record.text if text is None else text
     found = next((found for kind in KINDS if (found := kind(record, words.strip()))), None)
     enclosures = enclosures_beside(record) if text is None else ()
-    return Told(**place, **with_enclosures(found or typed_or_empty(record, words), enclosures))
+    fields = with_enclosures(found or typed_or_empty(record, words), enclosures)
+    return Told(**place, **fields, prompt=record.prompt_id)
 
 
 def with_enclosures(found: Words, enclosures: tuple[Enclosure, ...]) -> Words:

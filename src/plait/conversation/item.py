@@ -105,6 +105,8 @@ class Told(Spot, frozen=True, kw_only=True, tag="told"):
     context: str | None = None
     """What the editor added before a prompt."""
     enclosures: tuple[Enclosure, ...] = ()
+    prompt: str | None = None
+    """The client's id of the prompt that it belongs to; None in older logs."""
     is_typed: bool = False
     """True where a person wrote it."""
     is_only_queued: bool = False

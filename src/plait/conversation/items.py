@@ -157,8 +157,8 @@ def queue_item(record: QueueOperation, place: dict[str, Any], known: set[str]) -
     if record.operation != "enqueue" or not content:
         return noted(record, place)
     told = waiting(record, content, **place)
-    if not told.text or squeezed(told.text) in known:
-        return noted(record, place)
+    if not told.text or told.text.startswith("/") or squeezed(told.text) in known:
+        return noted(record, place)  # format: commands are queued too, and written as what they do
     return replace(told, is_only_queued=True)
 
 

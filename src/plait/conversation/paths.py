@@ -4,7 +4,7 @@ s    1 2 3 ─ 5 6        the path that ends on s@4 reads 1 2 3 4
 s@4      ╰── 4
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -23,6 +23,7 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.times import timed
+from plait.conversation.turns import responses_in
 from plait.graph.paths import SPOKEN
 
 ConversationOf: TypeAlias = Callable[[str], Conversation | None]
@@ -75,37 +76,44 @@ def joined(parts: Sequence[tuple[Conversation, Sequence[Turn]]], end: Conversati
     turns: list[Turn] = []
     responses: list[Response] = []
     for conversation, stretch in parts:
-        for turn in (shifted(turn, len(responses)) for turn in stretch):
+        places = {
+            number: len(responses) + place
+            for place, number in enumerate(sorted(set(responses_in_turns(stretch))))
+        }
+        for turn in (moved(turn, places) for turn in stretch):
             if turn.number == 0 and turns:
                 turns[-1] = merged(turns[-1], turn)
             else:
                 turns.append(turn)
-        responses.extend(conversation.responses)
+        responses.extend(conversation.responses[number] for number in places)
     first = turns[0].number if turns else 0
     numbered = (replace(turn, number=first + place) for place, turn in enumerate(turns))
     return replace(end, turns=timed(numbered), responses=tuple(responses))
 
 
-def shifted(turn: Turn, by: int) -> Turn:
-    """Returns a turn whose responses stand further along."""
-    if not by:
-        return turn
-    items = moved_items(turn.items, by)
-    opener = items[0] if turn.opener else None
+def responses_in_turns(turns: Iterable[Turn]) -> Iterator[int]:
+    """Yields the responses that stand in some turns."""
+    for turn in turns:
+        yield from responses_in(turn.items)
+
+
+def moved(turn: Turn, places: Mapping[int, int]) -> Turn:
+    """Returns a turn whose responses stand at other places."""
+    items = moved_items(turn.items, places)
     return replace(
         turn,
-        opener=opener,
+        opener=items[0] if turn.opener else None,
         items=items,
-        responses=tuple(number + by for number in turn.responses),
+        responses=tuple(places[number] for number in turn.responses if number in places),
     )
 
 
-def moved_items(items: Iterable[Item], by: int) -> tuple[Item, ...]:
-    """Returns items whose responses stand further along, those in folds too."""
+def moved_items(items: Iterable[Item], places: Mapping[int, int]) -> tuple[Item, ...]:
+    """Returns items whose responses stand at other places, those in folds too."""
     return tuple(
-        replace(item, items=moved_items(item.items, by))
+        replace(item, items=moved_items(item.items, places))
         if isinstance(item, Folded)
-        else replace(item, response=item.response + by)
+        else replace(item, response=places[item.response])
         if isinstance(item, Said | Thought | Called | Shown)
         else item
         for item in items

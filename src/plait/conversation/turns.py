@@ -4,7 +4,7 @@ A person's prompt always opens a turn. A command, a shell line, a notice or a me
 where the model was at rest and answers it; everything else belongs to the turn it stands in.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from plait.conversation.model import (
@@ -75,9 +75,12 @@ class Gap:
 def openers_of(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
     """Yields the places where turns begin."""
     gap, is_any_open, waiting = Gap(), False, set[str]()
+    prompts: set[str | None] = {None}
     for place, item in enumerate(items):
         if isinstance(item, Told):
-            gap.places.append(place)
+            if can_ask(item, prompts):
+                gap.places.append(place)
+            prompts.add(item.prompt)
             continue
         if not isinstance(item, Said | Thought | Called | Shown | Answered):
             continue
@@ -89,6 +92,13 @@ def openers_of(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
         keep_waiting(item, waiting)
         gap.was_at_rest = not waiting and not isinstance(item, Answered)
     yield from typed_prompts(items, gap, is_agent=is_agent)
+
+
+def can_ask(item: Told, prompts: Set[str | None]) -> bool:
+    """Tells what may open a turn from what the model never saw, and from the client's own
+    words within a turn: those name a prompt that came before.
+    """
+    return not item.is_only_queued and not (item.kind == "meta" and item.prompt in prompts - {None})
 
 
 def keep_waiting(item: Item, waiting: set[str]) -> None:

@@ -81,6 +81,15 @@ def blocks(responses: Iterable[Response], prices: Prices, now: datetime) -> list
     return found
 
 
+def untimed_row(responses: Iterable[Response], prices: Prices) -> Row:
+    """Returns the figures of what has no time, and so stands in no block."""
+    row = Row(None)
+    for response in responses:
+        if response.time is None:
+            add(row, response, prices)
+    return row
+
+
 def add(row: Row, response: Response, prices: Prices) -> None:
     """Takes one response into a block."""
     tally = Tally()

@@ -29,6 +29,7 @@ MOST = 10**15
 EDGE = 400
 TYPE = b',"type":"'
 ANSWER = b'assistant"'
+GLUED = b'"type":"assistant'
 
 
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)] | None
@@ -128,14 +129,14 @@ def is_plainly_other(buffer: bytearray, start: int, stop: int) -> bool:
     """Tells by the ends of a long line that it holds no answer, which alone is ever billed.
 
     A quote inside a string is escaped, so what reads `,"type":"` is a key; with no bracket
-    before it but the first, it is the line's own. An answer that was glued on shows at the
-    end. Tool results, the most of every log, need no more than this look.
+    before it but the first, it is the line's own. An answer that was glued on has a type of
+    its own further along. Tool results, the most of every log, need no more than this look.
     """
     at = buffer.find(TYPE, start, start + EDGE)
     if at < 0 or buffer.find(b"{", start + 1, at) > 0 or buffer.find(b"[", start + 1, at) > 0:
         return False
     is_answer = buffer.startswith(ANSWER, at + len(TYPE))
-    return not is_answer and buffer.find(TYPE + ANSWER, stop - EDGE, stop) < 0
+    return not is_answer and buffer.find(GLUED, at, stop) < 0
 
 
 def odd_bills(data: bytes, number: int) -> Iterator[Bill]:
