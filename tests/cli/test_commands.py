@@ -99,7 +99,7 @@ def test_text_of_the_log_cannot_command_the_terminal(
 def test_the_overview_says_what_there_is(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     text = out(capfd, "--root", config)
     assert text.startswith("1 project · 2 sessions · 2 sub-agents · 4 entries · ")
-    assert f"plait ls --root {config}" in text
+    assert f"plait usage --root {config}" in text
 
 
 def test_the_gallery_is_shown_where_there_is_nothing(

@@ -97,9 +97,10 @@ def print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) 
     root = "".join(f" --root {quote(root)}" for root in roots)
     output.print("Try", style="bold")
     steps = {
-        f"{plait} ls{root}": "all sessions by project",
-        f"{plait} log {newest}{root}": "a session as the graph it is",
-        f"{plait} context {newest}{root}": "what Claude will see when you resume it",
+        f"{plait} show {newest}{root}": "a conversation, to read",
+        f"{plait} log {newest}{root}": "the same session as the graph it is",
+        f"{plait} usage{root}": "tokens and cost by day",
+        f"{plait} export --all --format html -o site{root}": "all of it as pages",
         f"{plait} doctor{root}": "every line accounted for, and what is odd",
     }
     for command, what in steps.items():
