@@ -364,3 +364,11 @@ def test_escapes_of_json_are_never_broken(text: str) -> None:
 def test_a_text_that_is_made_to_be_slow_comes_back_as_it_is(text: str) -> None:
     made = text * 40_000  # read again for every match that is none, it would take minutes
     assert Redactor().text(made) is made
+
+
+def test_a_long_token_with_dots_is_no_name_of_a_variable() -> None:
+    token = ".".join(
+        ["eyJhbGciOiJIUzI1NiJ9", "FwUbbYrEqmSM9wCZ7Uw9xfogoEmv" * 2, "Pf1Qh6yYTWmE4lBYOvfZ8"]
+    )
+    assert token not in Redactor().text(f"Authorization: Bearer {token}")
+    assert "settings.auth.token" in Redactor().text("Authorization: Bearer settings.auth.token")

@@ -180,12 +180,17 @@ def ends_line(text: bytes, end: int) -> bool:
 SCHEME = re.compile(rb"([A-Za-z-]{2,20})[ \t]+")
 
 
+LONGEST_NAME = 60
+"""What has dots and is longer is a token rather than the name of a variable."""
+
+
 def header(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     """Takes the credentials of an authorization header, without the name of the scheme."""
     scheme = SCHEME.match(text, value.start, value.end)
     span = Span(scheme.end(), value.end) if scheme else value
     found = text[span.start : span.end].rstrip(b".:")
-    if is_placeholder(found) or is_plain_word(found) or DOTTED_NAME.fullmatch(found):
+    is_name = len(found) < LONGEST_NAME and DOTTED_NAME.fullmatch(found)
+    if is_placeholder(found) or is_plain_word(found) or is_name:
         return NOTHING
     if scheme and scheme[1].lower() == b"basic":
         is_secret = is_basic(found)
