@@ -1,19 +1,15 @@
 """A real browser, a site of drawn sessions, and pages that may do nothing but show it."""
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
 
-from plait import Archive
-from plait.archive.conversations import Shelf
-from plait.archive.export_facts import Names
-from plait.archive.export_paths import Family
-from plait.archive.families import families
-from plait.archive.site import Site
-from plait.conversation.prices import Prices
 from tests.browser.sessions import drawn, hostile
 
 FLAGS = (
@@ -39,19 +35,18 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-def written(roots: list[Path], out: Path, **options: bool) -> Path:
-    """Writes the site of some archives into a folder."""
-    sessions = [session for root in roots for session in Archive([root]).sessions]
-    names = Names()
-    site = Site(Prices(), **options)
-    groups = (
-        Family(members, Shelf([file for one in members for file in one.files]), str, names)
-        for members in families(sessions)
+def written(roots: list[Path], out: Path, *options: str) -> Path:
+    """Exports all sessions of some archives as pages into a folder, by the command."""
+    named = [part for root in roots for part in ("--root", str(root))]
+    asked = [*named, "--all", "--format", "html", "--no-redact", "-o", str(out), *options]
+    home = {"HOME": str(out.parent), "XDG_CACHE_HOME": str(out.parent), "PATH": os.environ["PATH"]}
+    subprocess.run(
+        [sys.executable, "-m", "plait", "export", *asked],
+        check=True,
+        capture_output=True,
+        env=home,
+        timeout=60,
     )
-    for name, data in site.outputs(groups):
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
     return out
 
 
@@ -68,13 +63,13 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def site(logs: Path, gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns the site of the gallery and of the drawn sessions."""
-    return written([gallery, logs], tmp_path_factory.mktemp("site"))
+    return written([gallery, logs], tmp_path_factory.mktemp("site") / "out")
 
 
 @pytest.fixture(scope="session")
 def single(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a site each of whose pages is one file; pages lie alone in their folders."""
-    return written([logs], tmp_path_factory.mktemp("single"), is_single=True)
+    return written([logs], tmp_path_factory.mktemp("single") / "out", "--single-file")
 
 
 @pytest.fixture
@@ -107,7 +102,7 @@ def opened(context: Callable[..., BrowserContext]) -> Iterator[Opened]:
         page = context(**options).new_page()
         page.on("console", lambda said: trouble.append(f"console {said.type}: {said.text}"))
         page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
-        page.on("dialog", lambda asked: (trouble.append("a dialog"), asked.dismiss()))
+        page.on("dialog", lambda asked: refused(asked, trouble))
         page.on("request", lambda sent: note_request(sent.url, trouble))
         page.on("popup", lambda _: trouble.append("a new window"))
         page.goto(path.as_uri() + fragment)
@@ -115,6 +110,12 @@ def opened(context: Callable[..., BrowserContext]) -> Iterator[Opened]:
 
     yield open_
     assert trouble == []
+
+
+def refused(asked: Dialog, trouble: list[str]) -> None:
+    """Dismisses a dialog and remembers it."""
+    trouble.append(f"dialog: {asked.message}")
+    asked.dismiss()
 
 
 def note_request(url: str, trouble: list[str]) -> None:

@@ -38,7 +38,7 @@ last-prompt leaf A8
 @cache
 def drawn() -> dict[str, Drawing]:
     """Returns the drawn sessions by their names."""
-    return {"ways": draw(ways()), "late": draw(late())}
+    return {"ways": draw(ways()), "late": draw(late()), "crew": draw(crew())}
 
 
 def ways() -> str:
@@ -61,6 +61,24 @@ def late() -> str:
     lines += [f'U{last + 1}<A{last - 2} "The tide that turned back."', f'A{last + 1}< "It turned."']
     lines += [f"last-prompt leaf A{last}"]
     return "\n".join(lines)
+
+
+def crew() -> str:
+    """Returns a session whose agent said so much that it is fetched when it is opened."""
+    answers = "\n".join(
+        f'U{n}{"<" if n > 1 else ""} "Wave {n}?"\nA{n}< "Wave {n}. {PARAGRAPH * 60}"'
+        for n in range(1, 26)
+    )
+    return f"""
+file crew cwd=/home/dev/tide pace=lifelike
+U1 "Send somebody to count the waves."
+A1< Agent(description="Count the waves", subagent_type="Explore", prompt="Wave 1?") as send
+R1< of send "Twenty-five."
+A2< "Twenty-five waves."
+last-prompt leaf A2
+agent counter of send type=Explore
+{answers}
+"""
 
 
 PWN = "<script>window.pwned=1</script><img src=x onerror=window.pwned=1>"

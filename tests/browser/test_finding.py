@@ -67,7 +67,6 @@ def test_nothing_found_is_said(session: Opened) -> None:
     expect(page.locator(".found")).to_have_count(0)
 
 
-# checklist: S13
 def test_the_index_finds_titles_and_prompts(site: Path, opened: Opened) -> None:
     page = opened(site / "index.html")
     page.locator("#find").fill("past the HERON")

@@ -32,7 +32,6 @@ def policy(page: Page) -> str:
     return page.locator(selector).get_attribute("content") or ""
 
 
-# checklist: S20
 @pytest.mark.parametrize("kind", ["site", "single"])
 def test_a_hostile_session_is_inert(
     kind: str, opened: Opened, request: pytest.FixtureRequest

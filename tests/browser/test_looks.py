@@ -78,7 +78,6 @@ def test_every_page_fits_its_window_and_its_links_lead_somewhere(
         assert dead == [], path.name
 
 
-# checklist: S18
 def test_a_narrow_screen_reads_first_and_keeps_panels_behind_buttons(session: Opened) -> None:
     page = session(WAYS.session, width=390, height=844)
     expect(page.locator(".outline")).to_be_hidden()

@@ -5,21 +5,22 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Opened
 from tests.browser.sessions import LATE_TURNS, drawn
 
-WAYS, LATE = drawn()["ways"], drawn()["late"]
+WAYS, LATE, CREW = drawn()["ways"], drawn()["late"], drawn()["crew"]
 
 
 def prompts(page: Page) -> list[str]:
     """Returns the prompts that are shown, in order."""
-    return page.evaluate("""() => Array.from(document.querySelectorAll("main > .dag > .turn > .prompt"))
+    found: list[str] = page.evaluate("""() =>
+        Array.from(document.querySelectorAll("main > .dag > .turn > .prompt"))
         .filter(one => !one.closest("[hidden], .past"))
         .map(one => one.querySelector(".prose").textContent.trim())""")
+    return found
 
 
 ACTIVE = ["Which way to the harbour?", "By the mole, then.", "And back?"]
 LIGHTHOUSE = ["Which way to the harbour?", "By the lighthouse."]
 
 
-# checklist: D14
 def test_the_active_way_is_read_first(session: Opened) -> None:
     page = session(WAYS.session)
     assert prompts(page) == ACTIVE
@@ -94,7 +95,21 @@ def test_a_link_to_a_result_leads_to_its_call(session: Opened) -> None:
     expect(page.locator("details.call", has_text="mole.txt")).to_be_in_viewport()
 
 
-# checklist: D21
+def test_a_long_agent_is_fetched_when_it_is_opened(session: Opened) -> None:
+    page = session(CREW.session)
+    agent = page.locator("details.agent")
+    assert agent.locator(".turn").count() == 0
+    page.locator("details.call > summary").click()
+    expect(agent.locator(".turn")).to_have_count(25)
+    expect(agent.locator(".prompt").first).to_be_visible()
+
+
+def test_a_link_into_a_long_agent_opens_it(session: Opened) -> None:
+    uuid = CREW.uuid_of("counter:U20")
+    page = session(CREW.session, f"#{uuid}")
+    expect(page.locator(f'[id="{uuid}"]')).to_be_in_viewport()
+
+
 def test_a_link_to_what_is_fetched_late_opens_there(session: Opened) -> None:
     uuid = LATE.uuid_of(f"U{LATE_TURNS - 5}")
     page = session(LATE.session, f"#{uuid}")
@@ -114,12 +129,10 @@ def test_the_outline_names_what_is_not_fetched_yet(session: Opened) -> None:
 
 def test_scrolling_fetches_what_comes(session: Opened) -> None:
     page = session(LATE.session)
-    for _ in range(60):
-        page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-        page.wait_for_timeout(30)
-        if not page.locator("main > .dag:visible .part").count():
-            break
-    expect(page.locator(f'[id="{LATE.uuid_of(f"A{LATE_TURNS}")}"]')).to_be_attached()
+    parts = page.locator("main > .dag:not([hidden]) > .part")
+    for left in range(parts.count(), 0, -1):
+        parts.first.scroll_into_view_if_needed()
+        expect(parts).to_have_count(left - 1)
     assert len(prompts(page)) == LATE_TURNS
 
 

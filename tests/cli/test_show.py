@@ -252,6 +252,23 @@ def test_json_has_the_conversation_its_agents_and_its_totals(
     assert found["totals"]["calls"] == 5
     assert found["totals"]["cost_usd"] == 0
     assert found["totals"]["unpriced"] == {"homemade-1": 8}
+    assert found["recovered"] is None
+
+
+def test_tokens_have_the_names_that_they_have_in_all_json(
+    work: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tokens = as_json(capfd, "latest", "--root", work)["totals"]["tokens"]
+    assert tokens["total_tokens"] > tokens["output_tokens"] > 0
+    assert run(["usage", "--root", str(work), "--json"]) == 0
+    usage = json.loads(capfd.readouterr().out)["totals"]
+    assert set(tokens) <= set(usage)
+
+
+def test_json_has_what_broken_lines_hold(gallery: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    found = as_json(capfd, "latest", "--root", gallery / "glued-lines")
+    items = [item["item"] for turn in found["recovered"]["turns"] for item in turn["items"]]
+    assert items == ["answered", "said", "noted"]
 
 
 def test_json_of_a_turn_has_that_turn_alone(work: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -363,8 +380,8 @@ def test_no_line_is_wider_than_the_screen(
     assert [line for line in wide if not line.startswith("plait show ")] == []  # for copying
 
 
-def test_agents_that_no_turn_holds_are_named_at_the_end(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def test_agents_that_no_turn_holds_are_named_at_the_end_with_their_cost(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawing = drawn(
         tmp_path,
@@ -379,7 +396,13 @@ A11< "Nobody knows."
     )
     agent = Path(drawing.files[1].path).stem.removeprefix("agent-")
     said = " ".join(out(capfd, "latest", "--root", tmp_path).split())
-    assert said.endswith(f"1 agent that no call names: {agent}, `--branch {agent}` shows it")
+    line = f"1 agent that no call names, 14k tokens{{}}: {agent}, `--branch {agent}` shows it"
+    assert said.endswith(line.format(""))
+    path = tmp_path / "prices.json"
+    path.write_text('{"homemade-1": {"input": 1, "output": 1000}}', encoding="utf-8")
+    monkeypatch.setenv("PLAIT_PRICES", str(path))
+    said = " ".join(out(capfd, "latest", "--root", tmp_path).split())
+    assert re.search(line.format(r", \$\d+\.\d+") + "$", said)
 
 
 def test_a_session_in_which_nothing_is_said_says_so(
@@ -407,8 +430,62 @@ also tool-results/b1.txt count=9
   | line $(n)
 """,
     )
-    assert "line 9" not in out(capfd, "latest", "--root", tmp_path)
+    first = out(capfd, "latest", "--root", tmp_path)
+    assert "line 9" not in first
+    assert "is in tool-results/b1.txt" in first
     assert "line 9" in out(capfd, "latest", "--root", tmp_path, "--depth", "all")
+    (kept,) = tmp_path.rglob("b1.txt")
+    secret = kept.rename(tmp_path / "secret.txt")
+    kept.symlink_to(secret)
+    for depth in ("tools", "all"):
+        printed = out(capfd, "latest", "--root", tmp_path, "--depth", depth)
+        assert "line 9" not in printed
+        assert "is not there: no tool-results/b1.txt" in printed
+
+
+LONG = """
+file one cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=homemade-1
+U1 "go"
+A1< mcp__a_server_with_a_long_name__and_a_tool_with_a_longer_one(words="LINE") as m
+R1< of m "LINE"
+A2< Write(file_path="/home/dev/shop/a.js", content="LINE") as w
+R2< of w
+A3< Bash(command="cat") as b
+R3< of b
+MANY
+A4< Agent(description="Look", prompt="Look") as a
+R4< of a "Found."
+A5< "Done."
+agent looker of a
+U11
+MANY
+A11< "Found."
+""".replace("MANY", "\n".join(f"  | line {n}" for n in range(40)))
+
+
+@pytest.mark.parametrize("colour", ["always", "never"])
+def test_very_long_lines_are_cut_and_their_size_is_said(
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    colour: str,
+) -> None:
+    for path in draw(LONG).write(tmp_path):
+        path.write_bytes(path.read_bytes().replace(b"LINE", b"long" * 25_000))
+    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", 40)
+    printed = out(capfd, "latest", "--root", tmp_path, "--colour", colour)
+    words = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", printed)
+    said = " ".join(re.sub("[│▌]", "", words).split())
+    assert said.count("… 100 KB more in this line, `--depth all` shows it") == 2
+    assert "more lines" in said
+    if colour == "always":
+        wide = [line for line in words.splitlines() if len(line) > 40]
+        assert wide == []
+    else:
+        assert max(map(len, words.splitlines())) < 1200
+    whole = out(capfd, "latest", "--root", tmp_path, "--colour", colour, "--depth", "all")
+    assert re.sub(r"[^long]", "", whole).count("long" * 25_000) >= 1
+    assert "more in this line" not in whole
 
 
 @pytest.mark.parametrize("depth", ["prompts", "answers", "agents", "tools", "all"])

@@ -177,6 +177,13 @@ def test_what_stands_in_the_users_place(
     assert {name: getattr(told, name) for name in expected} == expected
 
 
+def test_a_notice_loses_no_word() -> None:
+    told = user(
+        NOTICE.replace("</task-n", "<output-file>/tmp/b1.txt</output-file>\nSee it.\n</task-n")
+    )
+    assert told.context == "/tmp/b1.txt\nSee it."
+
+
 def test_pictures_keep_their_data() -> None:
     told = user([{"type": "text", "text": "see"}, PICTURE])
     assert [(one.kind, one.media_type, one.size) for one in told.enclosures] == [

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.view.ansi import COLOUR, with_colours, without_escapes
-from plait.view.folding import folded, printed
+from plait.view.folding import Told, cut, folded, printed
+from plait.view.passages import CallLine, Printed, Tone
 
 ESC = "\x1b"
 
@@ -22,12 +23,16 @@ ESC = "\x1b"
         (f"{ESC}[2J{ESC}[Hcleared", "cleared", "cleared"),
         (f"{ESC}]0;a title\x07on", "on", "on"),
         (f"{ESC}]8;;http://evil.example{ESC}\\link{ESC}]8;;{ESC}\\", "link", "link"),
-        (f"{ESC}]52;c;Y2xpcA==", "", ""),
+        (f"{ESC}]52;c;Y2xpcA==", "52;c;Y2xpcA==", "52;c;Y2xpcA=="),
+        (f"P1 {ESC}]0;x P2\nP3 {ESC}X P4\x07", "P1 0;x P2\nP3 ", "P1 0;x P2\nP3 "),
+        (f"R1 {ESC}^ R2\nR3", "R1  R2\nR3", "R1  R2\nR3"),
+        (f"C1 {ESC}_ C2{ESC}[1m C3", "C1  C2 C3", f"C1  C2{ESC}[1m C3"),
         (f"{ESC}Pdevice{ESC}\\control", "control", "control"),
         (f"{ESC}cfull reset", "full reset", "full reset"),
         ("\x9b31mone byte", "one byte", "one byte"),
         (f"end{ESC}", "end", "end"),
-        ("10 %\r50 %\r100 %\nnext", "100 %\nnext", "100 %\nnext"),
+        ("10 %\r50 %\r100 %\nnext", "10 %\n50 %\n100 %\nnext", "100 %\nnext"),
+        (f"50 %\rdone\r{ESC}[0m\nnext", "50 %\ndone\nnext", "done\nnext"),
         ("one\r\ntwo\r\n", "one\ntwo\n", "one\ntwo\n"),
     ],
 )
@@ -61,6 +66,35 @@ def test_long_texts_fold_in_the_middle(count: int, first: int, last: int, pictur
 def test_a_fold_knows_its_size_and_ends_with_words() -> None:
     fold = folded("a\nb\nc\nö\n\nlast", 1, 2)
     assert fold == (("a",), ("last",), 4, len("b\nc\nö\n\n".encode()))
+
+
+def test_a_return_hides_words_only_where_a_terminal_was_written_to() -> None:
+    tones: tuple[Tone, ...] = ("quiet", "trouble")
+    for tone in tones:
+        words, output = (printed("a\rb\r\nc", 9, tone=tone, is_terminal=n) for n in (False, True))
+        assert words is not None
+        assert output is not None
+        assert (words.lines, output.lines) == (("a", "b", "c"), ("b", "c"))
+
+
+def test_of_a_very_long_line_the_size_of_the_rest_is_known() -> None:
+    assert cut("a" * 500) == ("a" * 500, "")
+    assert cut("a" * 500 + "ö" * 1_450_000) == ("a" * 500, "2.9 MB more in this line")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told", "rest"),
+    [
+        ("npm test", True, "npm test"),
+        ("pm test", False, "pm test"),
+        ("one\n\n  two", True, ""),
+        ("one\nthree", False, "three"),
+        ("", True, ""),
+    ],
+)
+def test_what_is_told_is_told_once(text: str, is_told: bool, rest: str) -> None:
+    told = Told([CallLine(tool="Bash", subject="run npm test"), Printed(lines=("one", "two"))])
+    assert (told.has(text), told.rest_of(text)) == (is_told, rest)
 
 
 def test_nothing_printed_is_nothing_to_show() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -217,6 +218,27 @@ E1< "API Error: 529"
 def test_a_turn_whose_opener_is_not_shown_says_what_it_was() -> None:
     found = talk('M1 "Go on from where you were."\nA1< "Going on."')
     assert picture(found) == ["— 1", "meta: Go on from where you were.", "answer: Going on."]
+
+
+HOOK = """{"attachment": {"type": "hook_non_blocking_error", "hookName": "Stop", "exitCode": 7,
+"hookEvent": "Stop", "stderr": "no such file", "stdout": "half", "command": "curl x"}}"""
+
+
+def test_everything_that_a_hook_said_is_read_and_its_kind_once() -> None:
+    found = talk(f'U1 "go"\nX1< attachment {" ".join(HOOK.split())}\nA1< "a"')
+    assert picture(found, "all")[2:4] == [
+        "attachment hook_non_blocking_error  Stop, exit 7",
+        "| stderr: no such file / stdout: half / command: curl x",
+    ]
+
+
+def test_a_return_in_words_is_a_new_line() -> None:
+    found = talk('U1 "RETURN"\nA1< think "RETURN" + "RETURN"')
+    main = found.main
+    turns = msgspec.json.encode(main.turns).replace(b"RETURN", rb"one\rtwo")
+    decoded = replace(main, turns=msgspec.json.decode(turns, type=tuple[Turn, ...]))
+    shown = [said(one) for one in reading(found, thinking=True).passages(decoded)]
+    assert shown[1:] == ["prompt: one\ntwo", "thinking: one\ntwo", "answer: one\ntwo"]
 
 
 STRAY = '{"message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "x"}]}}'

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.model import Called, Enclosure, Outcome, Result
+from plait.conversation.model import Called, Enclosure, Outcome, Persisted, Result
 from plait.view.call_parts import parts_of
+from plait.view.folding import words_in
 from plait.view.passages import Changed, Choices, Printed, Todos, Words
 from plait.view.seen import Seen, first_text, near
 from plait.view.tool_lines import TELLINGS, call_line
@@ -60,6 +61,7 @@ FOUND = {"query": "q", "results": [{"content": [{"title": "t"}, {"title": "u"}]}
         (called("Bash", {"command": "npm test"}, "a\nb"), "Bash  npm test  → 2 lines"),
         (called("Bash", {"command": "x"}, "", SHELL), "Bash  x  → 3 lines"),
         (called("Bash", {"command": "true"}), "Bash  true  → no output"),
+        (called("Bash", {"command": "a\rb\r\nc"}), "Bash  a ↵ b …  → no output"),
         (called("Bash", {"command": "cat <<E\na\nE"}, "a"), "Bash  cat <<E …  → 1 line"),
         (
             called("Bash", {"command": "x"}, "Exit code 2\nno", "Error: no", "failed", exit_code=2),
@@ -200,6 +202,51 @@ def test_failures_show_their_words_and_rejections_the_persons() -> None:
     (words,) = parts_of(Seen(call), 0)
     assert isinstance(words, Words)
     assert (words.voice, words.text, words.note) == ("prompt", "not now", "said no")
+
+
+def whole_of(call: Called, *elsewhere: str) -> list[str]:
+    """Returns the lines below a call where everything is shown."""
+    parts = list(parts_of(Seen(call, DIRECTORY), 0, is_full=True, elsewhere=elsewhere))
+    return [line for part in parts for text in words_in(part) for line in text.split("\n") if line]
+
+
+EDIT = {"file_path": "/home/dev/shop/a.py", "old_string": "old", "new_string": "new"}
+EDITS = {"file_path": "/x", "edits": [EDIT, EDIT | {"old_string": "older"}]}
+ASKED = {"description": "Look", "prompt": "Look\naround"}
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        (called("Edit", EDIT, "no", outcome="failed"), ["old", "new", "no"]),
+        (called("Edit", EDIT, outcome="missing"), ["old", "new"]),
+        (called("MultiEdit", EDITS, outcome="missing"),
+         ["edits.0.file_path: /home/dev/shop/a.py", "edits.1.file_path: /home/dev/shop/a.py",
+          "old", "new", "older", "new"]),
+        (called("Write", {"file_path": "/x", "content": "a\nb"}, "The user", outcome="rejected"),
+         ["a", "b", "The user"]),
+        (called("Agent", ASKED, "found"), ["prompt: Look", "around", "found"]),
+        (called("Bash", {"command": "a b", "timeout": 9}, "x\ny", {"stdout": "x", "stderr": ""}),
+         ["timeout: 9", "x", "y"]),
+        (called("Bash", {"command": "a"}, "Exit code 1\nno", outcome="failed"), ["no"]),
+        (called("Unheard", {"data": "A" * 400}), ["data: (300 B of data)"]),
+    ],
+)  # fmt: skip
+def test_where_everything_is_shown_nothing_is_left_out_or_said_twice(
+    call: Called, lines: list[str]
+) -> None:
+    assert whole_of(call) == lines
+
+
+def test_the_prompt_of_an_agent_whose_conversation_follows_stands_there() -> None:
+    assert whole_of(called("Agent", ASKED, "found"), "Look\naround") == ["found"]
+
+
+def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
+    call = called("Bash", {"command": "x"}, "part", persisted=Persisted("b.txt", 9000))
+    for is_lost, words in ((False, "is in"), (True, "is not there: no")):
+        *_, last = parts_of(Seen(call, DIRECTORY, is_lost), 0)
+        assert last == Printed(lines=(f"(the whole output (9.0 KB) {words} tool-results/b.txt)",))
 
 
 def test_of_a_failed_command_the_end_is_shown() -> None:

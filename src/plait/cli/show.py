@@ -1,6 +1,6 @@
 """`plait show`: a conversation in the terminal, as deep as one wants to read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -12,14 +12,17 @@ import click
 from plait.archive import Session
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.show_choice import chosen_conversation, chosen_turns, short_name
+from plait.cli.text import counted, safe
 from plait.cli.usage_prices import PriceBook, own_prices
 from plait.conversation.depth import DEPTHS, Depth
 from plait.conversation.model import Called, Conversation, Conversations, Turn
-from plait.conversation.persisted import persisted_text
+from plait.conversation.persisted import path_of, persisted_text
 from plait.conversation.prices import Prices
 from plait.conversation.totals import Totals, agents_below, totals_over
+from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.passages import Spent
 from plait.view.reading import Reading
-from plait.view.spending import Spending
+from plait.view.spending import Spending, added
 
 if TYPE_CHECKING:
     from plait.cli.output import Output
@@ -109,10 +112,12 @@ def print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: bool
 
     output, found, shown = request.output, chosen.found, chosen.shown
     facts = request.archive.facts(chosen.session)
-    whole = partial(kept_beside, chosen.session.path.with_suffix(""))
+    folder = chosen.session.path.with_suffix("")
+    whole, is_kept = partial(kept_beside, folder), partial(is_kept_beside, folder)
     page = Page(output, chosen.session.id, "wrap" if depth == "all" else "cut")
     with prices_of(request) as prices, output.paged():
-        reading = Reading(found, Spending(found, prices), depth, thinking, facts.cwd, whole)
+        spending = Spending(found, prices)
+        reading = Reading(found, spending, depth, thinking, facts.cwd, whole, is_kept)
         print_heading(output, chosen.session, facts, found, shown)
         print_totals(output, shown, totals_of(found, shown, prices))
         page.print(reading.passages(shown, chosen.turns))
@@ -123,7 +128,7 @@ def print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: bool
                 output.print("")
                 output.print("recovered from broken lines, never seen by the client", style="dim")
                 page.print(reading.passages(found.recovered))
-            print_rest(output, found, reading.told)
+            print_rest(output, found, reading)
 
 
 @contextmanager
@@ -141,28 +146,45 @@ def kept_beside(folder: Path, called: Called) -> str | None:
     return persisted_text(folder, persisted) if persisted else None
 
 
+def is_kept_beside(folder: Path, called: Called) -> bool:
+    """Tells whether an output that was too large for the log lies beside it."""
+    persisted = called.result.persisted if called.result else None
+    return persisted is not None and path_of(folder, persisted.name) is not None
+
+
 def totals_of(found: Conversations, shown: Conversation, prices: Prices) -> Totals:
     """Returns the figures of a conversation with the agents that it sent out."""
     names = [name for name in agents_below(found, shown.id) if found.by_line[name].kind == "agent"]
     return totals_over([shown, *(found.by_line[name] for name in names)], prices)
 
 
-def print_rest(output: "Output", found: Conversations, told: set[str]) -> None:
+def print_rest(output: "Output", found: Conversations, reading: Reading) -> None:
     """Prints which agents stand in no turn: the client's own, and those nobody names."""
-    rest = [one for one in found.by_line.values() if one.id not in told]
+    rest = [one for one in found.by_line.values() if one.id not in reading.told and not one.call]
     for kind, noun in (("agent", "agent that no call names"), ("service", "service agent")):
-        names = [short_name(one.id) for one in rest if one.kind == kind and not one.call]
+        names = [one.id for one in rest if one.kind == kind]
         if not names:
             continue
         plural = noun.replace("agent", "agents", 1).replace("names", "name")
-        count = noun if len(names) == 1 else plural
+        count = counted(len(names), noun, plural)
+        took = ", ".join([count, *taken(map(reading.spending.of_agent, names))])
+        shown = [safe(short_name(name)) for name in names[:MOST_NAMED]]
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+        which = "it" if len(names) == 1 else "the first"
         output.print("")
         output.print(
-            f"{len(names)} {count}: {', '.join(names[:MOST_NAMED])}{more}, "
-            f"`--branch {names[0]}` shows {'it' if len(names) == 1 else 'the first'}",
-            style="dim",
+            f"{took}: {', '.join(shown)}{more}, `--branch {shown[0]}` shows {which}", style="dim"
         )
+
+
+def taken(agents: Iterable[Spent]) -> Iterator[str]:
+    """Yields the tokens and the cost of some agents, in words."""
+    spent = added(Spent(), agents)
+    if spent.tokens:
+        yield f"{tokens_in_words(spent.tokens)} tokens"
+    if spent.cost is not None:
+        more = " and some without a price" if spent.is_partly_priced else ""
+        yield f"{money_in_words(spent.cost)}{more}"
 
 
 def print_raw(request: Request, chosen: Chosen, reading: Reading) -> None:

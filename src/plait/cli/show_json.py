@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from plait.conversation.model import Conversation, Conversations, Turn
+from plait.conversation.tokens import Tokens
 from plait.conversation.totals import Totals
 from plait.view.spending import sent_by
 
@@ -23,17 +24,33 @@ def as_object(
 ) -> dict[str, Any]:
     """Returns a conversation, or some of its turns, with the agents that were sent out there."""
     agents = list(agents_below(found, turns))
+    recovered = found.recovered if shown.id == found.main else None
     value = {
         **conversation_object(shown, turns),
-        "totals": {**builtins(totals), "tokens": builtins(totals.tokens)},
+        "totals": {**builtins(totals), "tokens": tokens_object(totals.tokens)},
         "agents": [conversation_object(one, one.turns) for one in agents],
         "others": [
             other_object(one)
             for one in found.by_line.values()
             if one is not shown and one not in agents
         ],
+        "recovered": conversation_object(recovered, recovered.turns) if recovered else None,
     }
     return value if has_data else without_data(value)
+
+
+def tokens_object(tokens: Tokens) -> dict[str, int]:
+    """Returns tokens under the names they have in all JSON."""
+    return {
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_creation_tokens": tokens.cache_write,
+        "cache_creation_1h_tokens": tokens.cache_write_1h,
+        "cache_read_tokens": tokens.cache_read,
+        "total_tokens": tokens.total,
+        "web_searches": tokens.web_searches,
+        "web_fetches": tokens.web_fetches,
+    }
 
 
 def conversation_object(shown: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:

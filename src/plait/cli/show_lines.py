@@ -17,6 +17,7 @@ from plait.cli.text import clipped, columns, counted, safe, size
 from plait.conversation.model import Outcome
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
 from plait.view.ansi import COLOUR, without_escapes
+from plait.view.folding import cut
 from plait.view.passages import (
     CallLine,
     Changed,
@@ -58,6 +59,7 @@ TODOS = {
 CHANGES = {"added": ("+", "green"), "removed": ("-", "red"), "same": (" ", "dim")}
 INDENT = "    "
 LEAST_SUBJECT = 12
+LONGEST_TOOL = 40
 ADDRESS = re.compile(r"https?://\S+")
 
 
@@ -77,7 +79,7 @@ class Lines:
             case TurnHead():
                 yield self.turn(passage)
             case CallLine():
-                yield self.call(passage)
+                yield from self.call(passage)
             case Printed():
                 yield from self.printed(passage)
             case Changed():
@@ -101,12 +103,12 @@ class Lines:
         rule = "─" * max(self.width - columns(name) - columns(margin) - 1, 1)
         return Text.assemble((name, "bold"), (rule, "dim"), (f" {margin}", "dim"))
 
-    def call(self, call: CallLine) -> Text:
-        """Returns a call: what it was about is cut where there is no room for all."""
+    def call(self, call: CallLine) -> Iterator[Text]:
+        """Yields a call: what it was about is cut where there is no room for all."""
         sign, style = SIGNS[call.outcome]
-        head = Text.assemble(
-            (f"{LATE if call.is_late else sign} ", style), (safe(call.tool), "bold")
-        )
+        tool, is_cut = safe(call.tool), self.beyond == "cut"
+        tool = clipped(tool, min(LONGEST_TOOL, self.width // 2)) if is_cut else tool
+        head = Text.assemble((f"{LATE if call.is_late else sign} ", style), (tool, "bold"))
         result = f"  → {safe(call.result)}" if call.result else ""
         took = time_in_words(call.duration_ms)
         room = self.width - head.cell_len - 2 - columns(result) - (columns(took) + 2 if took else 0)
@@ -114,41 +116,54 @@ class Lines:
             room, took = room + columns(took) + 2, ""
         if call.subject:
             subject = safe(call.subject)
-            cut = cut_at_the_front if call.link and "://" not in call.link else clipped
-            subject = cut(subject, max(room, LEAST_SUBJECT)) if self.beyond != "as is" else subject
+            clip = cut_at_the_front if call.link and "://" not in call.link else clipped
+            subject = clip(subject, max(room, LEAST_SUBJECT)) if is_cut else subject
             head.append("  ").append(subject, link_style(call.link))
         left = self.width - head.cell_len - (columns(took) + 2 if took else 0)
-        if self.beyond != "as is":
-            result = clipped(result, max(left, 4))
-        head.append(result, "dim" if call.outcome == "ok" else style)
-        return with_margin(head, took, self.width)
+        head.append(
+            clipped(result, max(left, 4)) if is_cut else result,
+            "dim" if call.outcome == "ok" else style,
+        )
+        line = with_margin(head, took, self.width)
+        yield from self.within(line) if self.beyond == "wrap" else (line,)
 
     def printed(self, printed: Printed) -> Iterator[Text]:
         """Yields lines of output; the fold says how much it holds."""
-        style = TONES[printed.tone]
-        yield from self.bodies(printed.lines, style)
+        style, is_whole = TONES[printed.tone], printed.is_whole
+        yield from self.bodies(printed.lines, style, is_whole=is_whole)
         if printed.hidden:
-            yield Text(INDENT + self.fold(printed.hidden, printed.hidden_size), style="dim italic")
-        yield from self.bodies(printed.last, style)
+            yield from self.phrased(self.fold(printed.hidden, printed.hidden_size), "dim italic")
+        yield from self.bodies(printed.last, style, is_whole=is_whole)
 
     def fold(self, lines: int, bytes_: int = 0) -> str:
         """Says how much is left out, and how to see it."""
         large = f" ({size(bytes_)})" if bytes_ else ""
         return f"… {counted(lines, 'more line')}{large}{self.hint}"
 
-    def bodies(self, lines: tuple[str, ...], style: str) -> Iterator[Text]:
+    def bodies(self, lines: tuple[str, ...], style: str, *, is_whole: bool) -> Iterator[Text]:
         """Yields lines with the colours that they have of their own."""
         for line in lines:
-            yield from self.within(coloured(line.expandtabs(4), style))
+            shown, rest = (line, "") if is_whole else cut(line)
+            yield from self.within(coloured(shown.expandtabs(4), style))
+            yield from self.rest(rest)
+
+    def rest(self, size: str) -> Iterator[Text]:
+        """Yields how much of a very long line is left out."""
+        if size:
+            hint = ", `--depth all` shows it" if self.hint else ""
+            yield from self.phrased(f"… {size}{hint}", "dim italic")
 
     def changed(self, change: Changed) -> Iterator[Text]:
         """Yields the lines of a change with their numbers."""
         numbers = [line.number for line in change.lines if line.number is not None]
         digits = len(str(max(numbers, default=0))) if numbers else 0
         for line in change.lines:
-            yield from self.within(changed_line(line, digits))
+            shown, rest = (line.text, "") if change.is_whole else cut(line.text)
+            kept = ChangedLine(line.kind, shown, line.number)
+            yield from self.within(changed_line(kept, digits))
+            yield from self.rest(rest)
         if change.hidden:
-            yield Text(INDENT + self.fold(change.hidden), style="dim italic")
+            yield from self.phrased(self.fold(change.hidden), "dim italic")
 
     def todos(self, todos: Todos) -> Iterator[Text]:
         """Yields a list of things to do."""

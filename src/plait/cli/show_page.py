@@ -6,6 +6,7 @@ all, and only the lines between them are laid out.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment, Segments
@@ -140,7 +141,9 @@ class Page:
             more = Lines(self.width, self.session, hint=self.hint).fold(
                 words.hidden, words.hidden_size
             )
-            self._lines([Text.assemble((bar, bar_style), (more, "dim"))], words.level)
+            room = max(self.width - len(RAIL) * min(words.level, MOST_RAILS) - len(bar), 12)
+            said = [more] if self.is_plain else wrap(more, room)
+            self._lines([Text.assemble((bar, bar_style), (x, "dim")) for x in said], words.level)
 
     def _laid_out(self, words: Words, text: str, style: str) -> None:
         bar, bar_style, _ = BARS[words.voice]

@@ -127,6 +127,7 @@ def notice(record: Record, text: str) -> Words | None:
         name=tag(text, "task-id"),
         status=tag(text, "status"),
         output=tag(text, "result") or (event if summary else None),
+        context=rest_of(text, "task-id", "status", "summary", "result", "event"),
     )
 
 
@@ -255,6 +256,14 @@ def tag(text: str, name: str) -> str | None:
     """Returns what stands in a machine tag, None where it is absent or empty."""
     found = TAGS[name].search(text)
     return found[1].strip() or None if found else None
+
+
+def rest_of(text: str, *names: str) -> str | None:
+    """Returns what a text says besides some tags."""
+    for name in names:
+        text = TAGS[name].sub("", text, count=1)
+    lines = (line.strip() for line in plain(text).splitlines())
+    return "\n".join(line for line in lines if line) or None
 
 
 def plain(text: str) -> str:

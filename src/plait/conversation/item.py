@@ -103,7 +103,7 @@ class Told(Spot, frozen=True, kw_only=True, tag="told"):
     errors: str | None = None
     status: str | None = None
     context: str | None = None
-    """What the editor added before a prompt."""
+    """What the editor added before a prompt, or what else a notice says."""
     enclosures: tuple[Enclosure, ...] = ()
     prompt: str | None = None
     """The client's id of the prompt that it belongs to; None in older logs."""

@@ -5,28 +5,36 @@ from collections.abc import Iterator, Sequence
 
 SEQUENCE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]"  # a control sequence, colours among them
-    r"|\x1b[\]PX^_].*?(?:\x07|\x1b\\|\Z)"  # a string: a title, a link, a clipboard
-    r"|\x1b[ -/]*[0-~]?"  # anything shorter
+    r"|\x1b[\]PX^_][^\x07\x1b\r\n]*(?:\x07|\x1b\\)"  # a string: a title, a link, a clipboard
+    r"|\x1b[ -/]*[0-~]?"  # anything shorter, a string that does not end too
     r"|\x9b[0-?]*[ -/]*[@-~]",
-    re.DOTALL,
 )
 COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
-OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)(?=[^\n])")
 LENGTHS = {"5": 3, "2": 5}
 HIDDEN = frozenset({"5", "6", "7", "8"})
 """Blinking, reversed and concealed text may deceive."""
 
 
 def without_escapes(text: str) -> str:
-    """Returns a text as it would read on paper: no sequences, what was overwritten gone."""
-    return overwritten(SEQUENCE.sub("", text) if "\x1b" in text or "\x9b" in text else text)
+    """Returns words as they would read on paper: no sequences, every return a new line."""
+    return in_lines(without_sequences(text))
 
 
 def with_colours(text: str) -> str:
+    """Returns what a program printed: its colours, and of a progress bar its last state."""
+    return overwritten(only_colours(text))
+
+
+def without_sequences(text: str) -> str:
+    """Returns a text without escape sequences."""
+    return SEQUENCE.sub("", text) if "\x1b" in text or "\x9b" in text else text
+
+
+def only_colours(text: str) -> str:
     """Returns a text whose only sequences are harmless colours."""
     if "\x1b" not in text and "\x9b" not in text:
-        return overwritten(text)
-    return overwritten(SEQUENCE.sub(lambda found: harmless(found[0]), text))
+        return text
+    return SEQUENCE.sub(lambda found: harmless(found[0]), text)
 
 
 def harmless(sequence: str) -> str:
@@ -49,8 +57,19 @@ def harmless_codes(codes: Sequence[str]) -> Iterator[str]:
         place += length
 
 
+def in_lines(text: str) -> str:
+    """Returns a text in which every return, with a newline or without, is a newline."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
 def overwritten(text: str) -> str:
     """Returns lines as they stood at last where a progress bar wrote over them."""
     if "\r" not in text:
         return text
-    return OVERWRITTEN.sub("", text.replace("\r\n", "\n")).replace("\r", "")
+    return "\n".join(map(last_state, text.replace("\r\n", "\n").split("\n")))
+
+
+def last_state(line: str) -> str:
+    """Returns the last words of a line that was written over; colours alone are no words."""
+    parts = line.split("\r")
+    return next((part for part in reversed(parts) if COLOUR.sub("", part)), "")

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from plait.conversation.diffs import Hunk
-from plait.conversation.model import Enclosure, Result
-from plait.conversation.patches import Patch, patch_of
+from plait.conversation.model import Enclosure, Persisted, Result
+from plait.conversation.patches import Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
 from plait.view.amounts import bytes_in_words
-from plait.view.folding import printed
+from plait.view.ansi import overwritten
+from plait.view.folding import ALL_LINES, Told, printed
 from plait.view.passages import (
     AnyPassage,
     Changed,
@@ -19,28 +20,39 @@ from plait.view.passages import (
     Todos,
     Words,
 )
-from plait.view.seen import Seen, field
-from plait.view.tool_lines import TELLINGS, shell_output
+from plait.view.seen import Seen, field, leaves_of, near
+from plait.view.tool_lines import TELLINGS, call_line, shell_output
 
 MOST_CHANGED = 12
-MOST_OF_ALL = 1000
-"""Lines that are shown where everything is."""
 SHELLS = frozenset({"Bash", "PowerShell", "BashOutput", "TaskOutput"})
-TOLD_IN_FULL = frozenset(
-    "Read Edit MultiEdit Write NotebookEdit TodoWrite AskUserQuestion ExitPlanMode Task "
-    "Agent".split()
-)
-"""Tools whose line and what follows it say all that they were given."""
 SIGNS: dict[str, ChangeKind] = {"+": "added", "-": "removed", " ": "same"}
+BROKEN = ("failed", "interrupted")
 EXIT_LINE = "Exit code "
 ERROR_TAGS = ("<tool_use_error>", "</tool_use_error>")
 
 
-def parts_of(seen: Seen, level: int, *, is_full: bool = False) -> Iterator[AnyPassage]:
+def parts_of(
+    seen: Seen, level: int, *, is_full: bool = False, elsewhere: tuple[str, ...] = ()
+) -> Iterator[AnyPassage]:
     """Yields what is shown below a call; all of it where everything is wanted."""
-    called = seen.called
+    yield from given_parts(seen, level, is_full=is_full, elsewhere=elsewhere)
+    yield from brought_parts(seen, level, is_full=is_full)
+
+
+def given_parts(
+    seen: Seen, level: int, *, is_full: bool, elsewhere: tuple[str, ...] = ()
+) -> Iterator[AnyPassage]:
+    """Yields what a call is about: a change, a list, questions, a plan; what it was given."""
+    parts = list(made_of(seen, level, is_full=is_full))
     if is_full:
-        yield from inputs(seen, level)
+        told = Told([call_line(seen), *parts], *elsewhere)
+        yield from spelled_out(seen.called.input, told, level, seen.directory)
+    yield from parts
+
+
+def made_of(seen: Seen, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
+    """Yields what some tools were given, in a form of its own."""
+    called = seen.called
     match called.name:
         case "TodoWrite":
             yield from todos(seen, level)
@@ -49,44 +61,54 @@ def parts_of(seen: Seen, level: int, *, is_full: bool = False) -> Iterator[AnyPa
         case "ExitPlanMode" | "exit_plan_mode":
             yield from plan(seen, level)
         case _:
-            patch = patch_of(called)
+            patch = proposed_patch(called) if is_full else patch_of(called)
             if patch:
                 yield changed(patch, level, None if is_full else MOST_CHANGED)
-    if called.result:
-        yield from outcome_parts(seen, called.result, level, is_full=is_full)
 
 
-def inputs(seen: Seen, level: int) -> Iterator[AnyPassage]:
-    """Yields what a tool was given, where its line cannot say all of it."""
-    if seen.called.name in TOLD_IN_FULL:
+def brought_parts(seen: Seen, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
+    """Yields what a call brought; where everything is wanted, what is not told yet too."""
+    result = seen.called.result
+    if result is None:
         return
-    words = [value for value in seen.given.values() if isinstance(value, str)]
-    if seen.called.name in TELLINGS and len(words) == 1 and "\n" not in words[0].strip():
-        return
-    text = "\n".join(f"{name}: {value}" for name, value in seen.given.items())
-    yield from filter(None, [printed(text, MOST_OF_ALL, level=level)])
+    parts = list(outcome_parts(seen, result, level, is_full=is_full))
+    yield from parts
+    if is_full:
+        rest = Told(parts).rest_of(said_in_full(seen, result))
+        yield from filter(None, [printed(rest, ALL_LINES, level=level)])
+        yield from enclosed(result.enclosures, level)
+    if result.persisted:
+        yield Printed(level=level, lines=(kept_elsewhere(seen, result.persisted),))
 
 
 def outcome_parts(seen: Seen, result: Result, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
     """Yields what the result says: errors and output at first glance, all of it if wanted."""
-    name, outcome = seen.called.name, result.outcome
+    name, outcome, is_terminal = seen.called.name, result.outcome, seen.called.name in SHELLS
     if outcome == "rejected":
         yield from rejection(result, level)
-    elif outcome in ("failed", "interrupted"):
+    elif outcome in BROKEN:
         yield from filter(None, [failure(seen, result, level, is_full=is_full)])
     elif is_full:
-        yield from filter(None, [printed(whole_output(seen), MOST_OF_ALL, level=level)])
-    elif name in SHELLS:
-        yield from filter(None, [printed(shell_output(seen), 2, 2, level=level)])
+        text = whole_output(seen)
+        yield from filter(None, [printed(text, ALL_LINES, level=level, is_terminal=is_terminal)])
+    elif is_terminal:
+        yield from filter(None, [printed(shell_output(seen), 2, 2, level=level, is_terminal=True)])
     elif name not in TELLINGS:
         yield from filter(None, [printed(result.text, 3, level=level)])
-    if is_full:
-        yield from enclosed(result.enclosures, level)
-    if result.persisted:
-        size = result.persisted.size
-        large = f" ({bytes_in_words(size)})" if size is not None else ""
-        words = f"(the whole output{large} is in tool-results/{result.persisted.name})"
-        yield Printed(level=level, lines=(words,))
+
+
+def said_in_full(seen: Seen, result: Result) -> str:
+    """Returns the words of a result as far as a reader wants them."""
+    text = plain_failure(result.text) if result.outcome in BROKEN else result.text
+    return overwritten(text) if seen.called.name in SHELLS else text
+
+
+def kept_elsewhere(seen: Seen, persisted: Persisted) -> str:
+    """Says where an output is that was too large for the log."""
+    large = f" ({bytes_in_words(persisted.size)})" if persisted.size is not None else ""
+    if seen.is_lost:
+        return f"(the whole output{large} is not there: no tool-results/{persisted.name})"
+    return f"(the whole output{large} is in tool-results/{persisted.name})"
 
 
 def whole_output(seen: Seen) -> str:
@@ -96,15 +118,17 @@ def whole_output(seen: Seen) -> str:
 
 def failure(seen: Seen, result: Result, level: int, *, is_full: bool) -> AnyPassage | None:
     """Returns what went wrong; of a command's output the end, which mostly says why."""
-    text = result.text
+    is_terminal = seen.called.name in SHELLS
+    first, last = (ALL_LINES, 0) if is_full else (2, 6) if is_terminal else (6, 0)
+    text = plain_failure(result.text)
+    return printed(text, first, last, tone="trouble", level=level, is_terminal=is_terminal)
+
+
+def plain_failure(text: str) -> str:
+    """Returns what went wrong without the marks that the client sets around it."""
     for mark in ERROR_TAGS:
         text = text.replace(mark, "")
-    if text.startswith(EXIT_LINE):
-        text = text.partition("\n")[2]
-    first, last = (2, 6) if seen.called.name in SHELLS else (6, 0)
-    return printed(
-        text, *((MOST_OF_ALL, 0) if is_full else (first, last)), tone="trouble", level=level
-    )
+    return text.partition("\n")[2] if text.startswith(EXIT_LINE) else text
 
 
 def rejection(result: Result, level: int) -> Iterator[AnyPassage]:
@@ -114,9 +138,25 @@ def rejection(result: Result, level: int) -> Iterator[AnyPassage]:
 
 
 def enclosed(enclosures: tuple[Enclosure, ...], level: int) -> Iterator[AnyPassage]:
-    """Yields a remark for each picture or document."""
+    """Yields a remark for each picture or document, and what a block of another kind says."""
     for one in enclosures:
-        yield Remark(level=level, text=enclosure_words(one))
+        remark = Remark(level=level, text=enclosure_words(one))
+        yield remark
+        data = f"({bytes_in_words(one.size)} of data)"
+        yield from spelled_out(one.value, Told((), remark.text, "base64", data), level)
+
+
+def spelled_out(
+    value: object, told: Told, level: int, directory: str | None = None
+) -> Iterator[AnyPassage]:
+    """Yields every text and number in an object of the log that is not told yet."""
+    lines = [
+        f"{name}: {words}" if name else words
+        for name, words in leaves_of(value)
+        if words.strip() and words != "false"
+        if not told.has(words) and not told.has(near(words, directory))
+    ]
+    yield from filter(None, [printed("\n".join(lines), ALL_LINES, level=level)])
 
 
 def enclosure_words(one: Enclosure) -> str:
@@ -129,7 +169,13 @@ def changed(patch: Patch, level: int, most: int | None) -> Changed:
     """Returns a change with its line numbers, folded beyond the most that is wanted."""
     lines = list(changed_lines(patch))
     shown = lines if most is None or len(lines) <= most + 1 else lines[:most]
-    return Changed(level=level, lines=tuple(shown), path=patch.path, hidden=len(lines) - len(shown))
+    return Changed(
+        level=level,
+        lines=tuple(shown),
+        path=patch.path,
+        hidden=len(lines) - len(shown),
+        is_whole=most is None,
+    )
 
 
 def changed_lines(patch: Patch) -> Iterator[ChangedLine]:

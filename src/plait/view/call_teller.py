@@ -12,7 +12,7 @@ from plait.conversation.times import between
 from plait.record.message import Text, blocks_of
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.ansi import without_escapes
-from plait.view.call_parts import parts_of
+from plait.view.call_parts import brought_parts, given_parts, parts_of
 from plait.view.passages import AnyPassage, CallLine, Spent, Words
 from plait.view.seen import Seen
 from plait.view.spending import Spending
@@ -20,6 +20,8 @@ from plait.view.tool_lines import call_line, one_line
 
 WholeOf: TypeAlias = Callable[[Called], str | None]
 """All of an output that was too large for the log, None where it is not there."""
+IsKept: TypeAlias = Callable[[Called], bool]
+"""Whether an output that was too large for the log is there."""
 WENT_WELL = ("ok", "launched")
 APART: dict[Standing, str] = {
     "own": "answers a call that is not shown",
@@ -38,6 +40,7 @@ class CallTeller:
     directory: str | None = None
     is_full: bool = False
     whole: WholeOf | None = None
+    is_kept: IsKept | None = None
 
     def call(self, called: Called, level: int, *, has_result: bool) -> Iterator[AnyPassage]:
         """Yields a call and what it brought; a good answer of an agent is in its conversation."""
@@ -46,6 +49,8 @@ class CallTeller:
         yield self._with_figures(line, called)
         if has_result:
             yield from self._brought(seen, level)
+        elif self.is_full:
+            yield from given_parts(seen, level, is_full=True, elsewhere=self._sent_with(called))
 
     def _seen(self, called: Called) -> Seen:
         """Returns a call as a reader looks at it, with all of an output kept beside the log."""
@@ -54,17 +59,24 @@ class CallTeller:
         if whole is not None and result and result.persisted:
             result = replace(result, text=whole, detail=None, persisted=None)
             called = replace(called, result=result)
-        return Seen(called, self.directory)
+        is_lost = bool(result and result.persisted and self.is_kept and not self.is_kept(called))
+        return Seen(called, self.directory, is_lost)
 
     def _brought(self, seen: Seen, level: int) -> Iterator[AnyPassage]:
         """Yields what a call brought; an agent without a conversation has its answer there."""
         called = seen.called
         if called.name not in SENDING or called.outcome not in WENT_WELL or self.is_full:
-            yield from parts_of(seen, level, is_full=self.is_full)
+            elsewhere = self._sent_with(called)
+            yield from parts_of(seen, level, is_full=self.is_full, elsewhere=elsewhere)
         elif called.outcome == "ok" and not self.agents_of(called):
             text = without_escapes(agent_answer(seen)).strip("\n")
             if text:
                 yield Words(level=level + 1, voice="answer", text=text, is_markdown=True)
+
+    def _sent_with(self, called: Called) -> tuple[str, ...]:
+        """Returns the prompts that stand in the conversations of a call's agents."""
+        turns = [turn for name in self.agents_of(called) for turn in self.by_line[name].turns[:2]]
+        return tuple(turn.opener.text for turn in turns if turn.opener)
 
     def agents_of(self, called: Called) -> list[str]:
         """Returns the agents of a call whose conversations are there, the first sent out first."""
@@ -86,7 +98,7 @@ class CallTeller:
             took = between(called.time, called.answered_at)
             yield replace(line, duration_ms=took, is_late=True)
         else:
-            seen = Seen(called_by(answer), self.directory)
+            seen = self._seen(called_by(answer))
             yield CallLine(
                 level=level,
                 tool=seen.called.name,
@@ -94,7 +106,8 @@ class CallTeller:
                 outcome=answer.result.outcome,
                 is_late=True,
             )
-        yield from parts_of(seen, level, is_full=self.is_full)
+        told = brought_parts if self.is_full else parts_of  # what it was given stands with the call
+        yield from told(seen, level, is_full=self.is_full)
 
     def _with_figures(self, line: CallLine, called: Called) -> CallLine:
         """Returns the line of a call with the time it took, and what its agents did."""

@@ -94,6 +94,8 @@ class Printed(Passage, frozen=True, kw_only=True, tag="printed"):
     """Lines that are left out between them."""
     hidden_size: int = 0
     tone: Tone = "quiet"
+    is_whole: bool = False
+    """True where lines are shown to their ends, however long they are."""
 
 
 class ChangedLine(Struct, frozen=True):
@@ -110,6 +112,8 @@ class Changed(Passage, frozen=True, kw_only=True, tag="changed"):
     lines: tuple[ChangedLine, ...]
     path: str | None = None
     hidden: int = 0
+    is_whole: bool = False
+    """True where lines are shown to their ends, however long they are."""
 
 
 class Todos(Passage, frozen=True, kw_only=True, tag="todos"):

@@ -30,8 +30,8 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.pair import Placed, key_of, story
-from plait.view.call_parts import enclosure_words
-from plait.view.call_teller import CallTeller, WholeOf
+from plait.view.call_parts import enclosed, enclosure_words
+from plait.view.call_teller import CallTeller, IsKept, WholeOf
 from plait.view.landmarks import landmark, leaving
 from plait.view.passages import AnyPassage, Remark, TurnHead
 from plait.view.spending import Spending
@@ -39,6 +39,7 @@ from plait.view.tellings import (
     folded_remark,
     hidden_opener,
     model_words,
+    note_parts,
     noted_remark,
     told_passages,
 )
@@ -72,6 +73,7 @@ class Reading:
     thinking: bool = False
     directory: str | None = None
     whole: WholeOf | None = None
+    is_kept: IsKept | None = None
     told: set[str] = field(default_factory=set)
     """Agents that were read already."""
     summaries: dict[str, dict[str | None, str | None]] = field(default_factory=dict)
@@ -150,13 +152,20 @@ class Reading:
         calls = {key_of(item): item for item in items if isinstance(item, Called)}
         for trouble, group in groupby(story(items), is_trouble):
             if trouble:
-                same = [placed.item for placed in group]
-                first = same[0]
-                if isinstance(first, Noted):
-                    yield noted_remark(first, level, len(same))
+                yield from self._troubles([placed.item for placed in group], level)
                 continue
             for placed in group:
                 yield from self._step(conversation, placed, calls, level)
+
+    def _troubles(self, same: Sequence[Item], level: int) -> Iterator[Step]:
+        """Yields errors of the API in a row, as one where not everything is wanted."""
+        notes = [item for item in same if isinstance(item, Noted)]
+        if self.depth != "all":
+            yield noted_remark(notes[0], level, len(notes))
+            return
+        for note in notes:
+            yield noted_remark(note, level)
+            yield from note_parts(note, level)
 
     def _step(
         self,
@@ -192,8 +201,12 @@ class Reading:
                 yield leaving(left, level)
             case Noted() as note:
                 yield noted_remark(note, level)
-            case Shown() as shown:
-                yield Remark(level=level, text=enclosure_words(shown.enclosure))
+                if self.depth == "all":
+                    yield from note_parts(note, level)
+            case Shown(enclosure=one):
+                is_full = self.depth == "all"
+                remark = Remark(level=level, text=enclosure_words(one))
+                yield from enclosed((one,), level) if is_full else (remark,)
 
     def _call(self, called: Called, level: int, *, has_result: bool) -> Iterator[Step]:
         """Yields a call and what it brought, then the conversations of its agents."""
@@ -216,8 +229,14 @@ class Reading:
 
     @cached_property
     def _calls(self) -> CallTeller:
-        by_line, is_full = self.conversations.by_line, self.depth == "all"
-        return CallTeller(by_line, self.spending, self.directory, is_full, self.whole)
+        return CallTeller(
+            self.conversations.by_line,
+            self.spending,
+            self.directory,
+            is_full=self.depth == "all",
+            whole=self.whole,
+            is_kept=self.is_kept,
+        )
 
 
 def is_trouble(placed: Placed) -> bool:

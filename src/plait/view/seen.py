@@ -1,12 +1,19 @@
 """A call to what can be asked of it without fear: texts, numbers, lists, whatever the log has."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from plait.conversation.model import Called
 from plait.record.results import tool_use_result_of
+from plait.view.amounts import bytes_in_words
+
+MOST_NAMES = 6
+"""Names that lead to a value; those deeper down are not told."""
+DATA = re.compile(r"(?:.*\.)?(?:data|base64)")
+BASE64 = re.compile(r"[A-Za-z0-9+/_-]{200,}={0,2}")
 
 
 @dataclass(frozen=True)
@@ -15,6 +22,8 @@ class Seen:
 
     called: Called
     directory: str | None = None
+    is_lost: bool = False
+    """True where an output was kept beside the log and is not there."""
 
     @cached_property
     def given(self) -> Mapping[str, Any]:
@@ -88,6 +97,34 @@ def first_text(value: object) -> str:
         elif isinstance(one, list):
             waiting += reversed(one)
     return ""
+
+
+def leaves_of(value: object) -> Iterator[tuple[str, str]]:
+    """Yields every text and number in a value of any form, behind the names that lead to it."""
+    waiting: list[tuple[tuple[str, ...], object]] = [((), value)]
+    while waiting:
+        names, one = waiting.pop()
+        if isinstance(one, Mapping):
+            inner = list(one.items())
+        elif isinstance(one, list | tuple):
+            inner = list(enumerate(one))
+        else:
+            name = ".".join(names)
+            yield name, leaf(name, one)
+            continue
+        deeper = len(names) < MOST_NAMES
+        waiting += [((*names, str(key)) if deeper else names, x) for key, x in reversed(inner)]
+
+
+def leaf(name: str, value: object) -> str:
+    """Returns a value in words; of a file in base64 its size."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if value is None or not isinstance(value, str):
+        return "" if value is None else str(value)
+    if DATA.fullmatch(name) and BASE64.fullmatch(value):
+        return f"({bytes_in_words(len(value) * 3 // 4)} of data)"
+    return value
 
 
 def field(value: object, name: str) -> str:

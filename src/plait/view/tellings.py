@@ -14,8 +14,9 @@ from plait.conversation.model import (
 )
 from plait.view.amounts import bytes_in_words
 from plait.view.ansi import without_escapes
-from plait.view.call_parts import MOST_OF_ALL, enclosed, enclosure_words
-from plait.view.folding import folded, printed
+from plait.view.call_parts import enclosed, enclosure_words, spelled_out
+from plait.view.folding import ALL_LINES, folded, printed
+from plait.view.folding import Told as Known
 from plait.view.passages import AnyPassage, Remark, Tone, Voice, Words
 from plait.view.seen import field, first_text, whole
 from plait.view.wording import one_line
@@ -47,7 +48,8 @@ def told_passages(
         yield from asides(told, level, is_full=is_full)
     if told.kind in ("command", "bash") and depth != "prompts":
         yield from outputs(level, told.output, told.errors, is_full=is_full)
-    if is_full and told.enclosures:
+    if is_full:
+        yield from filter(None, [printed(added_by_editor(told), ALL_LINES, level=level)])
         yield from enclosed(told.enclosures, level)
 
 
@@ -80,32 +82,47 @@ def notes_on(told: Told, *, is_full: bool) -> Iterator[str]:
             yield "stands in the queue alone"
     if told.enclosures and not is_full:
         yield "with " + "; ".join(enclosure_words(one) for one in told.enclosures)
-    if told.context and is_full:
-        yield f"the editor adds: {one_line(told.context)}"
+
+
+def added_by_editor(told: Told) -> str:
+    """Returns what the editor added to a prompt."""
+    return f"the editor adds: {told.context}" if told.context else ""
 
 
 def outputs(
     level: int, text: str | None, errors: str | None, *, is_full: bool
 ) -> Iterator[AnyPassage]:
     """Yields what a command of the person's own printed."""
-    first, last = (MOST_OF_ALL, 0) if is_full else OUTPUT_LINES
-    yield from filter(None, [printed(text or "", first, last, level=level)])
-    yield from filter(None, [printed(errors or "", first, last, tone="trouble", level=level)])
+    first, last = (ALL_LINES, 0) if is_full else OUTPUT_LINES
+    parts: tuple[tuple[str | None, Tone], ...] = ((text, "quiet"), (errors, "trouble"))
+    for words, tone in parts:
+        found = printed(words or "", first, last, tone=tone, level=level, is_terminal=True)
+        yield from filter(None, [found])
 
 
 def asides(told: Told, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
     """Yields what the client itself says in the user's place."""
     if told.kind == "interruption":
         yield Remark(level=level, text=interruption(told.text), tone="trouble", time=told.time)
+        if is_full and not told.text.endswith("]"):
+            yield from filter(None, [printed(told.text, ALL_LINES, level=level)])
         return
     if told.kind == "notice":
-        status = f" ({told.status})" if told.status and told.status not in told.text else ""
-        yield Remark(level=level, text=f"notice: {one_line(told.text)}{status}", tone="plain")
-        first = MOST_OF_ALL if is_full else 3
-        yield from filter(None, [printed(told.output or "", first, level=level)])
+        yield from notice(told, level, is_full=is_full)
         return
     yield Remark(level=level, text=" ".join(filter(None, (told.kind, told.name))))
-    yield from filter(None, [printed(told.text, MOST_OF_ALL, level=level)])
+    yield from filter(None, [printed(told.text, ALL_LINES, level=level)])
+
+
+def notice(told: Told, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
+    """Yields what became of a background task."""
+    status = f" ({told.status})" if told.status and told.status not in told.text else ""
+    remark = Remark(level=level, text=f"notice: {one_line(told.text)}{status}", tone="plain")
+    yield remark
+    if is_full and not Known((), remark.text).has(told.text):
+        yield from filter(None, [printed(told.text, ALL_LINES, level=level)])
+    first = ALL_LINES if is_full else 3
+    yield from filter(None, [printed(told.output or "", first, level=level)])
 
 
 def hidden_opener(opener: Told, level: int) -> Remark:
@@ -150,13 +167,36 @@ def noted_remark(item: Noted, level: int, times: int = 1) -> Remark:
     if item.subtype == "api_error":
         again = f", {times} times" if times > 1 else ""
         return Remark(level=level, text=f"API error{api_error(item.value)}{again}", tone="trouble")
-    words = one_line(item.text or first_text(item.value) or figures_in(item.value))
+    words = one_line(note_words(item))
     name = " ".join(filter(None, (item.kind, item.subtype)))
     size = len(item.text.encode("utf-8", "replace"))
     large = f" ({bytes_in_words(size)})" if size > len(words) * 2 else ""
     tone: Tone = "trouble" if item.kind == "gone" else "quiet"
     text = words if item.kind == "gone" else f"{name}{large}" + (f"  {words}" if words else "")
     return Remark(level=level, text=text, tone=tone)
+
+
+def note_words(item: Noted) -> str:
+    """Returns what a note says: its words, those of a hook behind its name and exit code."""
+    said = body_of(item)
+    name, code = field(said, "hookName"), whole(said.get("exitCode"))
+    if name:
+        ended = f", exit {code}" if code is not None else ""
+        return f"{name}{ended}" + (f": {item.text}" if item.text else "")
+    return item.text or first_text(said) or figures_in(said)
+
+
+def body_of(item: Noted) -> Mapping[str, object]:
+    """Returns what a note holds, without the kind that its line begins with."""
+    value = item.value if isinstance(item.value, Mapping) else {"value": item.value}
+    inner = value.get("attachment" if item.kind == "attachment" else "data")
+    body = inner if isinstance(inner, Mapping) else value
+    return {name: one for name, one in body.items() if name not in ("type", "subtype")}
+
+
+def note_parts(item: Noted, level: int) -> Iterator[AnyPassage]:
+    """Yields everything that a note says and its line does not."""
+    yield from spelled_out(body_of(item), Known((), noted_remark(item, level).text), level)
 
 
 def figures_in(value: object) -> str:

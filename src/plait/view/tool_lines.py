@@ -74,7 +74,8 @@ def tool_name(name: str) -> str:
 
 def one_line(text: str) -> str:
     """Returns the first line of a text, with a mark where more follow."""
-    lines = without_escapes(text).strip().split("\n", 1)
+    unbroken = text.strip().replace("\r\n", "\n").replace("\r", " ↵ ")
+    lines = without_escapes(unbroken).split("\n", 1)
     first = " ".join(lines[0][:1000].split())
     return f"{first} …" if len(lines) > 1 or len(lines[0]) > 1000 else first
 

@@ -28,6 +28,8 @@ def call(called: Called, setting: Setting, *, has_result: bool, inner: str = "")
     """Returns a call as a line that opens; its agents stand inside."""
     seen = Seen(called, setting.directory)
     body = BODIES.get(called.name, any_tool)(seen, setting) if has_result else given_json(seen)
+    if setting.depth == "all" and has_result:
+        body += untold(seen, setting, body)
     return box(
         f"call {called.outcome}",
         mark(called),
@@ -35,6 +37,12 @@ def call(called: Called, setting: Setting, *, has_result: bool, inner: str = "")
         body + rejected(called) + enclosed(called, has_result=has_result) + inner,
         is_open=called.name in OPEN,
     )
+
+
+def untold(seen: Seen, setting: Setting, body: str) -> str:
+    """Shows the words of a result that its own form leaves out, such as the lines of an edit."""
+    html = answer_of(seen, setting, seen.answer)
+    return "" if html in body else html
 
 
 def headline(seen: Seen, *, has_result: bool) -> str:

@@ -6,12 +6,14 @@ from html import escape
 DECEIVING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+ODD = re.compile(f"[&<>\"'{DECEIVING.pattern[1:]}")
+"""What cannot stand in a page as it is; most texts hold none of it."""
 STAND_IN = "\ufffd"
 
 
 def esc(text: str) -> str:
     """Returns a text as it stands in a page or in an attribute."""
-    return escape(clean(text))
+    return escape(clean(text)) if ODD.search(text) else text
 
 
 def clean(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Small drawings for a page, made once and used by name."""
+"""Names to small drawings: each stands once in the style sheet, pages use it by its name."""
 
 PATHS = {
     "file": "M4 1.5h5.5L13 5v9.5H4zM9.5 1.5V5H13",
@@ -75,8 +75,8 @@ TOOLS = {
 
 
 def icon(name: str) -> str:
-    """Returns a drawing of the sheet; what it means stands in words beside it."""
-    return f'<svg class="i" aria-hidden="true"><use href="#i-{name}"/></svg>'
+    """Returns a drawing; what it means stands in words beside it."""
+    return f'<i class="i i-{name}"></i>'
 
 
 def tool_icon(tool: str) -> str:
@@ -84,10 +84,16 @@ def tool_icon(tool: str) -> str:
     return icon("plug" if tool.startswith("mcp__") else TOOLS.get(tool, "tool"))
 
 
-def sheet() -> str:
-    """Returns all drawings, for the head of a page."""
-    symbols = "".join(
-        f'<symbol id="i-{name}" viewBox="0 0 16 16"><path d="{path}"/></symbol>'
-        for name, path in PATHS.items()
+def rules() -> str:
+    """Returns all drawings as rules of a style sheet: masks, in the colour of the text."""
+    return "".join(f'.i-{name}{{--i:url("{drawing(path)}")}}\n' for name, path in PATHS.items())
+
+
+def drawing(path: str) -> str:
+    """Returns one drawing as an address that holds it."""
+    svg = (
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16' fill='none' stroke='black' "
+        "stroke-width='1.4' stroke-linecap='round' stroke-linejoin='round'>"
+        f"<path d='{path}'/></svg>"
     )
-    return f'<svg class="sheet" aria-hidden="true">{symbols}</svg>'
+    return "data:image/svg+xml," + svg.replace("<", "%3C").replace(">", "%3E")

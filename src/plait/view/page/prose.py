@@ -64,7 +64,7 @@ def pictured(found: re.Match[str]) -> str:
 
 
 def linked(found: re.Match[str]) -> str:
-    """Returns the beginning of a link that leads out of the page, or nowhere where it is odd."""
+    """Returns the beginning of a link that leads out of the page, or one that only says where."""
     if not SAFE.match(found[1]):
-        return "<a"
+        return f'<a title="{found[1]}"' if found[1] else "<a"
     return f'<a href="{found[1]}" rel="noreferrer noopener" target="_blank"'

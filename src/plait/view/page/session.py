@@ -19,7 +19,7 @@ from plait.view.page.setting import Setting
 from plait.view.page.titles import model_names, shortened
 from plait.view.page.turns import agents_html, turns_html
 
-FIRST_PART = 900_000
+FIRST_PART = 400_000
 """So many characters of a conversation stand in the page itself; the rest comes as it is read."""
 PART = 400_000
 OUTLINED = 140
@@ -45,7 +45,7 @@ class Part(Struct, frozen=True):
     """Turns that do not stand in the page itself."""
 
     number: int
-    html: str
+    turns: tuple[str, ...]
 
 
 class SessionPage(Struct, frozen=True):
@@ -65,8 +65,8 @@ def session_page(
     home: str | None = "../index.html",
 ) -> SessionPage:
     """Returns the page of a session."""
-    agents = agents_html(told.by_line, setting)
     parts = Parts()
+    agents = agents_html(told.by_line, setting, parts.put_aside)
     reading = "".join(line_html(one, setting, agents, parts) for one in spoken(told))
     places = [[piece.file, piece.first, piece.last] for piece in lines]
     body = (
@@ -100,14 +100,15 @@ class Parts:
             waiting.append((turn, html))
             size += len(html)
             if size >= PART:
-                yield self._put(waiting)
+                yield self.put_aside(waiting)
                 waiting, size = [], 0
         if waiting:
-            yield self._put(waiting)
+            yield self.put_aside(waiting)
 
-    def _put(self, turns: list[tuple[Turn, str]]) -> str:
+    def put_aside(self, turns: list[tuple[Turn, str]]) -> str:
+        """Keeps turns as a part and returns its place."""
         number = len(self.found) + 1
-        self.found.append(Part(number, "".join(html for _, html in turns)))
+        self.found.append(Part(number, tuple(html for _, html in turns)))
         openers = [turn.opener for turn, _ in turns if turn.opener and turn.number]
         prompts = [(one.uuid or "", clean(shortened(one.text, OUTLINED))) for one in openers]
         forks = [item.to for turn, _ in turns for item in turn.items if isinstance(item, Left)]

@@ -1,4 +1,4 @@
-"""The frame of a page: its head, its policy, its drawings, its scripts."""
+"""The frame of a page: its head, its policy, its scripts."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -6,7 +6,6 @@ from hashlib import sha256
 from msgspec import Struct
 
 from plait.view.page.escape import esc
-from plait.view.page.icons import sheet
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; "
@@ -42,7 +41,7 @@ def page(title: str, body: str, *, root: str, inlined: Assets | None = None) -> 
         '<meta name="referrer" content="no-referrer">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>{esc(title)}</title>{links}</head>"
-        f'<body data-root="{root}">{sheet()}{body}</body></html>'
+        f'<body data-root="{root}">{body}</body></html>'
     )
 
 

@@ -1,8 +1,9 @@
 """Conversations to HTML, turn by turn; agents stand inside the calls that sent them out."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
 from plait.conversation.depth import TROUBLE, Depth, visible
 from plait.conversation.model import (
@@ -34,6 +35,10 @@ from plait.view.tool_lines import tool_name
 
 GROUPED = 4
 """So many calls in a row are read as a group."""
+LONG_AGENT = 60_000
+"""So many characters of an agent are fetched when it is opened."""
+PutAside: TypeAlias = Callable[[list[tuple[Turn, str]]], str]
+"""Turns to what stands in their place until they are wanted."""
 KINDS = 5
 """So many kinds of calls are named in the line of a group."""
 VERBS = {
@@ -191,7 +196,7 @@ def spent(conversation: Conversation, turn: Turn, setting: Setting) -> str:
     answers = [conversation.responses[number] for number in turn.responses]
     written = sum(tokens_of(one.usage).output for one in answers if one.usage)
     if written:
-        parts.append(f"{tokens_in_words(written)} tokens")
+        parts.append(f"{tokens_in_words(written)} token{'s' if written > 1 else ''}")
     costs = [cost for one in answers if (cost := setting.cost_of(one)) is not None]
     if costs:
         parts.append(money_in_words(sum(costs)))
@@ -199,11 +204,13 @@ def spent(conversation: Conversation, turn: Turn, setting: Setting) -> str:
     return f'<span class="spent">{esc(words)}</span>' if words else ""
 
 
-def agents_html(conversations: Mapping[str, Conversation], setting: Setting) -> dict[str, str]:
+def agents_html(
+    conversations: Mapping[str, Conversation], setting: Setting, put_aside: PutAside
+) -> dict[str, str]:
     """Returns the agents of a session by their names, those that others sent out first."""
     found: dict[str, str] = {}
     for conversation in innermost_first(conversations):
-        found[conversation.id] = agent_html(conversation, setting, found)
+        found[conversation.id] = agent_html(conversation, setting, found, put_aside)
     return found
 
 
@@ -220,8 +227,13 @@ def innermost_first(conversations: Mapping[str, Conversation]) -> Iterator[Conve
     yield from sorted(agents, key=lambda one: -depth[one.id])
 
 
-def agent_html(conversation: Conversation, setting: Setting, agents: Mapping[str, str]) -> str:
-    """Returns an agent's whole conversation, closed, with its totals."""
+def agent_html(
+    conversation: Conversation,
+    setting: Setting,
+    agents: Mapping[str, str],
+    put_aside: PutAside,
+) -> str:
+    """Returns an agent's whole conversation, closed, with its totals; a long one is put aside."""
     calls = sum(isinstance(item, Called) for item in conversation.items())
     words = [many(calls, "call")] if calls else []
     duration = sum(turn.duration_ms or 0 for turn in conversation.turns)
@@ -231,6 +243,9 @@ def agent_html(conversation: Conversation, setting: Setting, agents: Mapping[str
     words += [money_in_words(sum(costs))] if costs else []
     totals = " · ".join(word for word in words if word)
     title = " ".join((conversation.label or conversation.title or "agent").split())[:200]
-    body = "".join(turns_html(conversation, setting, agents))
+    turns = turns_html(conversation, setting, agents)
+    body = "".join(turns)
+    if len(body) > LONG_AGENT:
+        body = put_aside(list(zip(conversation.turns, turns, strict=True)))
     head = f'{icon("agent")}<b>{esc(title)}</b><span class="res">{esc(totals)}</span>'
     return box("agent", f' id="line-{esc(conversation.id)}"', head, body)

@@ -233,37 +233,45 @@
       var button = made("button", "rawbtn"), line = one(":scope > .line", element);
       button.title = "The line of the log";
       button.setAttribute("aria-label", "Raw JSON");
-      button.append(rawSign.cloneNode(true));
+      button.append(made("i", "i i-raw"));
       (line || element)[line || element.matches(".event, .landmark") ? "appendChild" : "prepend"](button);
     });
   }
-  var rawSign = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  rawSign.setAttribute("class", "i");
-  rawSign.setAttribute("aria-hidden", "true");
-  rawSign.append(document.createElementNS("http://www.w3.org/2000/svg", "use"));
-  rawSign.firstChild.setAttribute("href", "#i-raw");
 
   /* Turns that come as they are read. */
   function fill(part) {
     if (part.dataset.loading) return part.loaded;
     part.dataset.loading = "1";
     var number = part.dataset.part, inside = one('template.parts[data-n="' + number + '"]');
-    var content = inside ? Promise.resolve(inside.content.cloneNode(true))
-      : fetched("part " + number, main.dataset.session + ".lines/part-" + number + ".js").then(function (html) {
-        var box = made("template");
-        box.innerHTML = html;
-        return box.content;
-      });
-    part.loaded = content.then(function (found) {
-      var isPast = part.classList.contains("past"), line = part.parentElement;
-      if (isPast) all(":scope > *", found).forEach(function (turn) { turn.classList.add("past"); });
-      prepare(found);
-      part.replaceWith(found);
-      if (line && !isPast && shown.indexOf(line) >= 0) { endLine(line); drawOutline(shown); }
-      watchTurns();
+    var turns = inside ? Promise.resolve(Array.from(inside.content.children))
+      : fetched("part " + number, main.dataset.session + ".lines/part-" + number + ".js");
+    part.loaded = turns.then(function (found) { return inSlices(part, found); }).then(function () {
+      var line = part.parentElement, next = shown[shown.indexOf(line) + 1];
+      part.remove();
+      if (next && JSON.parse(part.dataset.forks).indexOf(next.dataset.line) >= 0) { endLine(line); drawOutline(shown); }
     });
     return part.loaded;
   }
+  function inSlices(part, turns) {
+    // A few milliseconds at a time, so that scrolling stays smooth.
+    var at = 0, box = made("template");
+    return new Promise(function (resolve) {
+      (function slice() {
+        var until = performance.now() + 6;
+        while (at < turns.length && performance.now() < until) {
+          var turn = turns[at++];
+          if (typeof turn === "string") { box.innerHTML = turn; turn = box.content.firstElementChild; } else turn = turn.cloneNode(true);
+          if (part.classList.contains("past")) turn.classList.add("past");
+          prepare(turn);
+          part.before(turn);
+          if (turn.matches("main > .dag > .turn")) watchTurn(turn); else addRawButtons(turn);
+        }
+        part.style.minHeight = 600 * (turns.length - at) + "px";
+        if (at < turns.length) setTimeout(slice, isHurried ? 0 : 12); else resolve();
+      })();
+    });
+  }
+  var isHurried = false;
   function promptsOf(part) { return JSON.parse(part.dataset.prompts || "[]"); }
   function fillFor(id) {
     var part = all("main .part").find(function (part) {
@@ -271,7 +279,10 @@
     });
     return part ? fill(part) : Promise.resolve();
   }
-  function fillAll() { return Promise.all(all(".part").map(fill)); }
+  function fillAll() {
+    isHurried = true;
+    return Promise.all(all(".part").map(fill)).then(function () { isHurried = false; return one(".part") ? fillAll() : null; });
+  }
   var near = "IntersectionObserver" in window ? new IntersectionObserver(function (found) {
     found.forEach(function (entry) { if (entry.isIntersecting) { near.unobserve(entry.target); fill(entry.target); } });
   }, { rootMargin: "1500px 0px" }) : null;
@@ -279,10 +290,17 @@
   var coming = "IntersectionObserver" in window ? new IntersectionObserver(function (found) {
     found.forEach(function (entry) { if (entry.isIntersecting) { coming.unobserve(entry.target); addRawButtons(entry.target); } });
   }, { rootMargin: "800px 0px" }) : null;
-  document.addEventListener("toggle", function (event) { if (event.target.open) addRawButtons(event.target); }, true);
+  document.addEventListener("toggle", function (event) {
+    var box = event.target;
+    if (!box.open || !box.matches("details")) return;
+    addRawButtons(box);
+    all(":scope > .body > .part", box).forEach(fill);
+    var agents = all(":scope > .body > .agent", box);
+    if (agents.length === 1) agents[0].open = true;
+  }, true);
 
   /* Where the reader is: the rail and the outline follow. */
-  var here = null, inView = new Set(), isLooking = false;
+  var here = null, heldAt = -1, inView = new Set(), isLooking = false;
   var reading = "IntersectionObserver" in window ? new IntersectionObserver(function (found) {
     found.forEach(function (entry) { if (entry.isIntersecting) inView.add(entry.target); else inView.delete(entry.target); });
     look();
@@ -293,6 +311,8 @@
     requestAnimationFrame(function () {
       // The turn that reaches the line where one reads, the lowest of them.
       isLooking = false;
+      if (scrollY === heldAt) return;
+      heldAt = -1;
       var line = innerHeight / 4 + 24, best = null, bestTop = -Infinity, first = null, firstTop = Infinity;
       inView.forEach(function (turn) {
         if (!turn.isConnected) { inView.delete(turn); return; }
@@ -305,8 +325,9 @@
     });
   }
   if (main) addEventListener("scroll", look, { passive: true });
+  function watchTurn(turn) { if (reading) reading.observe(turn); if (coming) coming.observe(turn); }
   function watchTurns() {
-    all("main > .dag > .turn").forEach(function (turn) { if (reading) reading.observe(turn); if (coming) coming.observe(turn); });
+    all("main > .dag > .turn").forEach(watchTurn);
     all("main > .dag > .part").forEach(function (part) {
       if (!part.style.minHeight) part.style.minHeight = 600 * Number(part.dataset.turns) + "px";
       if (near) near.observe(part);
@@ -399,7 +420,7 @@
         if (prompt && turn.dataset.n !== "0") add(prompt.id, (one(".prose", prompt) || prompt).textContent);
       });
     });
-    if (here) markHere(here);
+    requestAnimationFrame(function () { if (here) markHere(here); });
   }
   function differs(fork) {
     var there = lineOf(fork.dataset.to), from = fork.closest(".dag");
@@ -455,7 +476,11 @@
       element.scrollIntoView({ block: "start", behavior: "instant" });
       var top = element.getBoundingClientRect().top;
       if (top !== at && ++tries < 8) { at = top; requestAnimationFrame(aim); }
+      // Near the end of a page no turn can come up to the line: what was asked for is here.
+      heldAt = scrollY;
     })();
+    var turn = element.closest("main > .dag > .turn");
+    if (turn) { here = turn; markHere(turn); }
   }
   function go(id) {
     if (!id || !main) return Promise.resolve();
@@ -516,7 +541,7 @@
       hits = all(findable, main).filter(function (element) { return (texts.get(element) || "").includes(wanted); });
       tellFound(hits.length ? "" : "Nothing found");
       if (hits.length) return nextHit(1);
-    });
+    }).catch(function (error) { tellFound(error.message); });
   }
   function textsWithin(holder) {
     // The words of each entry without those of the entries inside it.

@@ -1,0 +1,129 @@
+"""`plait index` on real files: made, brought up to date, told, watched."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait import Archive
+from plait.archive.watching import looked
+from plait.cli.app import run
+from plait.errors import SourceError
+from plait.index.lock import locked
+
+TALK = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "The total is wrong"
+A1< "It returns zero."
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    draw(TALK).write(tmp_path / "logs")
+    return tmp_path / "logs"
+
+
+def indexed(root: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Any:
+    assert run(["index", "--root", str(root), "--json", *words]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_only_what_has_changed_is_read(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert indexed(root, capsys)["read"] == 1
+    again = indexed(root, capsys)
+    assert (again["read"], again["grown"], again["bytes"]) == (0, 0, 0)
+    assert indexed(root, capsys, "--rebuild")["read"] == 1
+
+
+def test_a_relative_root_is_the_same_from_everywhere(
+    root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert indexed(root, capsys)["read"] == 1
+    monkeypatch.chdir(root.parent)
+    assert indexed(Path("logs"), capsys)["read"] == 0
+
+
+def test_the_status_tells_what_is_there(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not indexed(root, capsys, "--status")["exists"]
+    indexed(root, capsys)
+    status = indexed(root, capsys, "--status")
+    assert (status["sessions"], status["turns"], status["changed"]) == (1, 1, 0)
+    assert status["passages"] == 3
+    draw(TALK.replace("work", "more")).write(root)
+    assert indexed(root, capsys, "--status")["changed"] == 1
+    assert run(["index", "--root", str(root), "--status"]) == 0
+    assert "1 file changed since" in capsys.readouterr().out
+
+
+def test_three_wishes_at_once_are_refused(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["index", "--root", str(root), "--status", "--rebuild"]) == 2
+    assert "say one of them" in capsys.readouterr().err
+
+
+def test_nothing_is_written_outside_the_index(
+    root: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLAIT_CACHE_DIR", str(tmp_path / "cache"))
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    folder = Path(indexed(root, capsys)["folder"])
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before
+    outside = [
+        path
+        for path in tmp_path.rglob("*")
+        if path.is_file() and folder not in path.parents and root not in path.parents
+    ]
+    assert outside == []
+
+
+def test_one_writes_at_a_time(tmp_path: Path) -> None:
+    with (
+        locked(tmp_path),
+        pytest.raises(SourceError, match="another process is writing"),
+        locked(tmp_path, wait=0.05),
+    ):
+        pass
+
+
+def test_a_watch_takes_in_what_is_added(root: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "PLAIT_CACHE_DIR": str(tmp_path / "cache")}
+    child = subprocess.Popen(
+        [sys.executable, "-m", "plait", "index", "--watch", "--json", "--root", str(root)],
+        stdout=subprocess.PIPE,
+        env=env,
+    )
+    assert child.stdout
+    try:
+        assert json.loads(child.stdout.readline())["read"] == 1
+        draw(TALK.replace("work", "more")).write(root)
+        assert json.loads(child.stdout.readline())["read"] >= 1
+    finally:
+        child.send_signal(signal.SIGINT)
+        child.communicate(timeout=20)
+    assert child.returncode == 130
+    assert Archive([root]).sessions
+
+
+def test_where_the_system_tells_nothing_the_files_are_looked_at(root: Path) -> None:
+    ticks = looked([root], 0.01)
+    path = next(root.rglob("*.jsonl"))
+    original, looks = path.read_bytes(), []
+
+    def change(_: float) -> None:
+        looks.append(1)
+        path.write_bytes(original + b"\n" * len(looks))
+
+    import plait.archive.watching as watching
+
+    before, watching.time.sleep = watching.time.sleep, change
+    try:
+        next(ticks)
+    finally:
+        watching.time.sleep = before
+    assert looks == [1]

@@ -1,0 +1,117 @@
+"""An index to everything that it holds, in a form that can be compared."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from tantivy import Query
+
+from plait import Archive
+from plait.archive.indexed import Reading
+from plait.index.search import Reader
+from plait.index.texts import places as places_of
+from plait.index.texts import seconds
+
+NAMED = ("tool", "model", "project")
+
+
+def held(folder: Path) -> list[tuple[Any, ...]]:
+    """Returns every passage of an index, by names and places."""
+    reader = Reader(folder)
+    try:
+        return sorted(passages(reader), key=repr)
+    finally:
+        reader.close()
+
+
+def passages(reader: Reader) -> list[tuple[Any, ...]]:
+    """Returns every passage, those of unknown sessions too."""
+    found = reader.searcher.search(Query.all_query(), 1_000_000, count=False).hits
+    at = [address for _, address in found]
+    sessions, catalogue = reader.catalogue.sessions(), reader.catalogue
+    places = places_of(reader.searcher, found)
+    columns = [reader.searcher.fast_field_values(name, at) for name in NAMED]
+    paths = catalogue.paths({one.file for one in places}) if at else {}
+    names = {0: None} | {code: name for sort in NAMED for code, name in named(reader, sort)}
+    lines = {sid: [line.id for line in catalogue.lines(sid)] for sid in sessions}
+    return [
+        (
+            sessions[one.sid].key if one.sid in sessions else f"unknown {one.sid}",
+            paths.get(one.file) if one.line else None,
+            *(one.line, one.offset, one.length, one.part, one.turn, one.time, one.kind, one.state),
+            lines[one.sid][one.dag] if one.sid in sessions and one.line else None,
+            *(names.get(int(code or 0)) for code in codes),
+        )
+        for one, codes in zip(places, zip(*columns, strict=True), strict=True)
+    ]
+
+
+def named(reader: Reader, sort: str) -> list[tuple[int, str]]:
+    return list(reader.catalogue.names(sort).items())
+
+
+def expected(root: Path) -> list[tuple[Any, ...]]:
+    """Returns every passage that cold files give."""
+    rows: list[tuple[Any, ...]] = []
+    for session in Archive([root]).sessions:
+        reading = Reading.of(session)
+        lines = [one.id for one in reading.conversations]
+        rows += [
+            (
+                str(session.path),
+                reading.graph.files[one.file].path if one.line else None,
+                *(one.line, one.offset, one.length, one.part, one.turn, seconds(one.time)),
+                *(one.kind, one.state, lines[one.dag] if one.line else None),
+                *(plain(one.tool), plain(one.model), plain(session.project)),
+            )
+            for one in reading.passages()
+        ]
+    return sorted(rows, key=repr)
+
+
+def plain(name: str | None) -> str | None:
+    return name.encode("utf-8", "replace").decode() if name else None
+
+
+def tables(folder: Path) -> dict[str, list[Any]]:
+    """Returns the rows of the catalogue, numbers left out."""
+    reader = Reader(folder)
+    try:
+        catalogue = reader.catalogue
+        sessions = catalogue.sessions()
+        marks = (catalogue.mark(path) for path in catalogue.stamps())
+        return {
+            "sessions": sorted(
+                (one.key, one.id, one.project, one.title, one.started, one.ended)
+                for one in sessions.values()
+            ),
+            "facts": sorted(catalogue.facts().items()),
+            "lines": sorted((one.key, catalogue.lines(sid)) for sid, one in sessions.items()),
+            "turns": sorted(
+                ((one.key, catalogue.turns(sid)) for sid, one in sessions.items()), key=repr
+            ),
+            "files": sorted(
+                (mark[2].path, mark[2].size, mark[2].offset, mark[2].mark) for mark in marks if mark
+            ),
+        }
+    finally:
+        reader.close()
+
+
+def written(path: Path, data: bytes) -> None:
+    """Writes a file anew."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+
+
+def added(path: Path, data: bytes) -> None:
+    """Adds to a file; a clock that stands still does not hide it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def aged(path: Path) -> None:
+    """Makes a file look as if it were written at another time."""
+    status = path.stat()
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000_000))

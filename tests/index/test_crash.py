@@ -1,0 +1,151 @@
+"""A process that is killed while it writes to an index that is right after the next run."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw
+from plait import Archive
+from plait.archive.indexing import refresh
+from plait.index.store import writing
+from tests.index.held import added, expected, held, tables
+
+CHILD = """
+import sys
+from pathlib import Path
+from plait import Archive
+from plait.archive.indexing import refresh
+import plait.index.store as store
+store.BATCH = 300
+print("ready", flush=True)
+refresh(Archive([Path(sys.argv[1])]), Path(sys.argv[2]))
+print("done", flush=True)
+"""
+TALK = """
+file work{n} cwd=/home/dev/shop start=2026-11-{day:02}T09:00:00Z
+U1 "The total of order {n} is wrong"
+A1< "I will look." + Read(file_path="/home/dev/shop/cart{n}.py")
+R1< "def total(items): return {n}"
+A2< "It is {n}."
+U2<A2 "Once more"
+A3< "Still {n}."
+U3<A2 "Then mend it"
+A4< "Mended."
+"""
+COUNT = 14
+
+
+def archive(root: Path) -> None:
+    for number in range(COUNT):
+        draw(TALK.format(n=number, day=number + 1)).write(root)
+
+
+def started(root: Path, folder: Path) -> "subprocess.Popen[bytes]":
+    child = subprocess.Popen(
+        [sys.executable, "-c", CHILD, str(root), str(folder)], stdout=subprocess.PIPE
+    )
+    assert child.stdout
+    assert child.stdout.readline() == b"ready\n"
+    return child
+
+
+def killed(root: Path, folder: Path, delay: float) -> None:
+    """Starts a run and kills it."""
+    child = started(root, folder)
+    time.sleep(delay)
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+
+
+def whole_run(root: Path, folder: Path) -> float:
+    """Returns how long a run takes that nobody kills."""
+    child = started(root, folder)
+    begun = time.perf_counter()
+    child.communicate()
+    return time.perf_counter() - begun
+
+
+def check_killed(tmp_path: Path, times: int) -> None:
+    root, chance = tmp_path / "root", random.Random(8)
+    archive(root)
+    lasting = whole_run(root, tmp_path / "whole")
+    folder = tmp_path / "index"
+    files = sorted(root.rglob("*.jsonl"))
+    for number in range(times):
+        lines = files[number % COUNT].read_bytes().splitlines(keepends=True)
+        if number % 3 == 0:  # everything anew
+            with writing(folder) as writer:
+                for sid in writer.catalogue.keys().values():
+                    writer.forget(sid)
+                writer.commit()
+        else:
+            added(files[number % COUNT], lines[-1].replace(b"Mended", b"Mended again"))
+        killed(root, folder, chance.uniform(0, lasting))
+        refresh(Archive([root]), folder)
+        assert held(folder) == expected(root)
+    refresh(Archive([root]), tmp_path / "anew")
+    assert tables(folder) == tables(tmp_path / "anew")
+
+
+def test_a_run_that_is_killed_leaves_an_index_that_the_next_one_mends(tmp_path: Path) -> None:
+    check_killed(tmp_path, 6)
+
+
+@pytest.mark.long
+def test_fifty_runs_that_are_killed(tmp_path: Path) -> None:
+    check_killed(tmp_path, 50)
+
+
+@pytest.mark.parametrize("step", ["announced", "committed"])
+def test_each_step_of_a_batch_may_be_the_last(tmp_path: Path, step: str) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    [path, *_] = sorted(root.rglob("*.jsonl"))
+    path.write_bytes(path.read_bytes().replace(b"Mended", b"Repaired"))
+    with writing(folder) as writer:
+        known = writer.catalogue.keys()
+        writer.forget(known[str(path)])
+        writer.catalogue.announce([known[str(path)]])
+        if step == "committed":
+            writer.texts.commit()
+    refresh(Archive([root]), folder)
+    assert held(folder) == expected(root)
+
+
+def test_an_index_whose_halves_disagree_is_made_anew(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    with writing(folder) as writer:
+        writer.forget(1)
+        writer.texts.commit()  # and the power goes
+    added(next(root.rglob("*.jsonl")), b"\n")
+    refresh(Archive([root]), folder)
+    assert held(folder) == expected(root)
+
+
+@pytest.mark.parametrize("name", ["catalogue.sqlite", "text/meta.json"])
+def test_an_index_that_is_damaged_is_made_anew(tmp_path: Path, name: str) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    (folder / name).write_bytes(b"nonsense")
+    added(next(root.rglob("*.jsonl")), b"\n")
+    refresh(Archive([root]), folder)
+    assert held(folder) == expected(root)
+
+
+def test_an_index_of_another_version_is_made_anew(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    with writing(folder) as writer:
+        writer.catalogue.note({"version": 999})
+    assert refresh(Archive([root]), folder).read == COUNT
+    assert held(folder) == expected(root)

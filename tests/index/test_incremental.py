@@ -1,0 +1,215 @@
+"""Any sequence of changes to an index that equals one built anew, and what cold files give."""
+
+import json
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+
+from examples.drawing import DrawingError, draw
+from plait import Archive
+from plait.archive.indexing import Report, refresh
+from tests.graph.generated import PATHS, lines_of, rows
+from tests.index.held import added, aged, expected, held, tables, written
+
+STRAIGHT = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+ai-title "The price of gift cards"
+U1 "The total is wrong"
+A1< think "Where is it computed?" + "I will look." + Read(file_path="/home/dev/shop/cart.py")
+R1< "def total(items): return 0"
+A6< "It is nothing at all."
+S1< turn_duration
+last-prompt leaf S1
+U2< "Then mend it"
+A2< Edit(file_path="/home/dev/shop/cart.py", old_string="0", new_string="sum(items)") as fix
+R2< of fix
+H2<
+A3< "Mended."
+U3< "And the tests?"
+T3< Bash(command="pytest -q") as one
+T4< Bash(command="ruff check") as two
+R4< of two "fine"
+R3< of one error "Exit code 1"
+A5< "One fails."
+ai-title "Gift cards and their tests"
+"""
+
+AGENT = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "Who calls search?"
+T1< Agent(description="Find the callers", prompt="Who calls search?", subagent_type="Explore")
+agent callers of T1
+U11 "Who calls search?"
+T11< Grep(pattern="search")
+R11< "nothing"
+A11< "Nobody."
+"""
+
+
+def brought(root: Path, folder: Path) -> Report:
+    return refresh(Archive([root]), folder)
+
+
+def check(root: Path, folder: Path) -> None:
+    """Compares an index with cold files and with one built anew."""
+    assert held(folder) == expected(root)
+    anew = folder.with_name("anew")
+    shutil.rmtree(anew, ignore_errors=True)
+    brought(root, anew)
+    assert tables(folder) == tables(anew)
+    assert brought(root, folder).is_unchanged
+
+
+def file_lines(text: str, name: str) -> dict[str, list[bytes]]:
+    with TemporaryDirectory() as place:
+        draw(text).write(Path(place))
+        found = sorted(Path(place).rglob("*.jsonl"))
+        return {
+            path.relative_to(place).as_posix(): path.read_bytes().splitlines(keepends=True)
+            for path in found
+            if name in path.name
+        }
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 5])
+def test_a_straight_session_grows_line_by_line(tmp_path: Path, step: int) -> None:
+    [(name, lines)] = file_lines(STRAIGHT, "").items()
+    path, folder = tmp_path / "root" / name, tmp_path / "index"
+    grown = 0
+    for place in range(0, len(lines), step):
+        added(path, b"".join(lines[place : place + step]))
+        report = brought(tmp_path / "root", folder)
+        grown += report.grown
+        assert report.grown + report.read == 1
+        check(tmp_path / "root", folder)
+    assert grown >= len(lines) // step - 3
+
+
+def test_an_agent_grows_line_by_line(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    draw(AGENT).write(root)
+    path = next(root.rglob("agent-*.jsonl"))
+    lines = path.read_bytes().splitlines(keepends=True)
+    written(path, b"".join(lines[:2]))
+    brought(root, folder)
+    for line in lines[2:]:
+        added(path, line)
+        assert brought(root, folder).grown == 1
+        check(root, folder)
+
+
+def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
+    [(name, lines)] = file_lines(STRAIGHT, "").items()
+    path, folder = tmp_path / "root" / name, tmp_path / "index"
+    written(path, b"".join(lines[:8]))
+    brought(tmp_path / "root", folder)
+    added(path, lines[8] + lines[9][:40])
+    assert brought(tmp_path / "root", folder).grown == 1
+    added(path, lines[9][40:])
+    assert brought(tmp_path / "root", folder).grown == 1
+    check(tmp_path / "root", folder)
+
+
+CHANGES = ("append", "append", "append", "torn", "rewrite", "truncate", "delete", "touch", "move")
+
+
+@st.composite
+def histories(draw_: Any) -> list[tuple[str, str, bytes]]:
+    """Draws changes of files: what is done, to which, with which bytes."""
+    found = []
+    for _ in range(draw_(st.integers(1, 7))):
+        path = draw_(st.sampled_from(PATHS))
+        lines = lines_of(path, draw_(st.lists(rows, max_size=6)))
+        found.append((draw_(st.sampled_from(CHANGES)), path, b"".join(x + b"\n" for x in lines)))
+    return found
+
+
+def change(root: Path, kind: str, name: str, data: bytes) -> None:
+    path = root / name
+    match kind:
+        case "append":
+            added(path, data)
+        case "torn":
+            added(path, data[: len(data) * 2 // 3])
+        case "rewrite":
+            written(path, data)
+        case "truncate" if path.exists():
+            path.write_bytes(path.read_bytes()[: len(data)])
+        case "delete":
+            path.unlink(missing_ok=True)
+        case "touch" if path.exists():
+            aged(path)
+        case "move" if path.exists():
+            other = root / "q" / path.name
+            other.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(other)
+
+
+# checklist: S20
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
+@given(histories())
+def test_any_history_equals_an_index_built_anew(history: list[tuple[str, str, bytes]]) -> None:
+    with TemporaryDirectory() as place:
+        root, folder = Path(place) / "root", Path(place) / "index"
+        root.mkdir()
+        for step in history:
+            change(root, *step)
+            brought(root, folder)
+        check(root, folder)
+
+
+@st.composite
+def talks(draw_: Any) -> list[bytes]:
+    """Draws a session that mostly goes on straight, with an odd record now and then."""
+    steps = st.sampled_from((*["U", "A", "T R", "A", "T R A"] * 3, *"SHKQIMLPEX", "K L", "T T R R"))
+    parts = ["U1"]
+    for _ in range(draw_(st.integers(1, 8))):
+        parent = draw_(st.sampled_from((*[""] * 11, "U1")))
+        for letter in draw_(steps).split():
+            parts.append(f"{letter}{len(parts) + 1}<{parent}")
+            parent = ""
+    try:
+        return [line.data for line in draw(" ".join(parts)).files[0].lines]
+    except DrawingError:
+        reject()
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(talks(), st.data())
+def test_a_talk_cut_anywhere_is_indexed_as_if_it_were_whole(
+    lines: list[bytes], data: st.DataObject
+) -> None:
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(lines)), max_size=5)))
+    with TemporaryDirectory() as place:
+        root, folder = Path(place) / "root", Path(place) / "index"
+        path = root / "p" / "talk.jsonl"
+        for start, end in pairwise([0, *cuts, len(lines)]):
+            added(path, b"".join(ended(line) for line in lines[start:end]))
+            brought(root, folder)
+        check(root, folder)
+
+
+def ended(line: bytes) -> bytes:
+    return line if line.endswith(b"\n") else line + b"\n"
+
+
+def test_side_files_count(tmp_path: Path) -> None:
+    root, folder = tmp_path / "projects", tmp_path / "index"
+    draw(AGENT).write(root.parent)
+    brought(tmp_path, folder)
+    session = next(path for path in tmp_path.rglob("*.jsonl") if "agent" not in path.name)
+    written(
+        session.with_suffix("") / "custom-title.json", json.dumps({"customTitle": "Aha"}).encode()
+    )
+    assert brought(tmp_path, folder).read == 1
+    check(tmp_path, folder)
+    meta = next(tmp_path.rglob("*.meta.json"))
+    meta.unlink()
+    assert brought(tmp_path, folder).read == 1
+    check(tmp_path, folder)

@@ -1,0 +1,176 @@
+"""Real sessions to a site: every word of them is in it, every line byte for byte."""
+
+import json
+import re
+import zlib
+from base64 import b64decode
+from collections.abc import Iterator
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from plait import Archive
+from plait.archive.conversations import Shelf
+from plait.archive.export_facts import Names
+from plait.archive.export_paths import Family
+from plait.archive.families import families
+from plait.archive.site import Site
+from plait.conversation.depth import Depth
+from plait.conversation.item import Item
+from plait.conversation.model import Answered, Called, Folded, Said, Thought, Told
+from plait.view.ansi import COLOUR, with_colours
+
+LARGEST = 5_000_000
+PIECE = re.compile(rb'plait\.lines\((\d+),(\d+),(\d+),"([^"]*)"\)')
+PART = re.compile(rb"plait\.part\(\d+,(.*)\)\Z", re.DOTALL)
+WORD = re.compile(r"[^\W_]+")
+NAMED = re.compile(r"\[([^\]]*)\]\(\1\)")
+MARKER = re.compile(r"^[\s>]*(?:\d+[.)]|[-*+] \[[ xX]\]|```)")
+
+
+class Words(HTMLParser):
+    """Collects the text of a page, the addresses of links and the languages of code with it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.links: list[tuple[str, int]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keeps the language of code, and remembers where a link begins."""
+        told = dict(attrs)
+        if tag == "code" and (told.get("class") or "").startswith("language-"):
+            self.found.append((told["class"] or "").removeprefix("language-"))
+        if tag == "a":
+            address = told.get("href") or told.get("title") or ""
+            self.links.append((address, len(self.found)))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Keeps the address of a link that says something else."""
+        if tag == "a" and self.links:
+            address, start = self.links.pop()
+            words = "".join(self.found[start:])
+            if not address.startswith(("#", "mailto:")) and words not in (
+                address,
+                unquote(address),
+            ):
+                self.found.append(unquote(address))
+
+    def handle_data(self, data: str) -> None:
+        """Keeps a text."""
+        self.found.append(data)
+
+
+def families_of(root: Path) -> Iterator[Family]:
+    """Yields the sessions of an archive as they are exported, nothing redacted."""
+    names = Names()
+    for members in families(Archive([root]).sessions):
+        files = [file for one in members for file in one.files]
+        yield Family(members, Shelf(files), str, names)
+
+
+def words_in(html: str) -> str:
+    """Returns the words of a page in order."""
+    parser = Words()
+    parser.feed(html)
+    return letters("\n".join(parser.found))
+
+
+def letters(text: str) -> str:
+    """Returns the words of a text and nothing between them: colours and Markdown part them."""
+    return "".join(WORD.findall(text))
+
+
+def texts(items: tuple[Item, ...]) -> Iterator[str]:
+    """Yields what was asked, said, thought and answered."""
+    for item in items:
+        match item:
+            case Told() | Said() | Thought():
+                yield item.text
+            case Called() if item.result:
+                yield item.result.text
+            case Answered():
+                yield item.result.text
+            case Folded():
+                yield from texts(item.items)
+            case _:
+                pass
+
+
+def pages(site: Site, family: Family) -> tuple[dict[str, bytes], str]:
+    """Returns the files of a family, and all their words."""
+    files = dict(site.family_files(family))
+    html = [data.decode() for name, data in files.items() if name.endswith(".html")]
+    for name, data in files.items():
+        if found := PART.fullmatch(data):
+            assert "part-" in name
+            html += json.loads(found[1])
+    return files, "".join(map(words_in, html))
+
+
+@pytest.fixture(scope="module")
+def corpus(shared: Path) -> list[Family]:
+    """Returns the real sessions, read once."""
+    return list(families_of(shared / "corpus"))
+
+
+def test_every_word_is_in_the_pages(corpus: list[Family]) -> None:
+    missing: list[tuple[str, str]] = []
+    count = 0
+    for family in corpus:
+        site = Site(depth="all")
+        _, told = pages(site, family)
+        for one in family.by_line.values():
+            for text in texts(tuple(one.items())):
+                count += 1
+                if not is_told(text, told):
+                    missing.append((one.id, text[:200]))
+    assert missing == []
+    assert count > 1000
+
+
+def is_told(text: str, told: str) -> bool:
+    """Tells whether a text is there, whole or line by line, as Markdown would write it."""
+    is_printed = "\x1b" in text or "\r" in text
+    shown = COLOUR.sub(" ", with_colours(text)) if is_printed else text
+    if letters(shown) in told:
+        return True
+    return all(any(one in told for one in written(line)) for line in shown.split("\n"))
+
+
+def written(line: str) -> Iterator[str]:
+    """Yields the ways in which a line may stand in a page: numbers of lists are not text there."""
+    for words in (line, unescape(line), unquote(line), NAMED.sub(r"\1", line)):
+        yield letters(words)
+        yield letters(MARKER.sub("", words))
+
+
+@pytest.mark.parametrize("depth", [None, "tools", "prompts"])
+def test_no_page_is_large(corpus: list[Family], depth: Depth | None) -> None:
+    sizes = {
+        name: len(data)
+        for family in corpus
+        for name, data in Site(depth=depth).family_files(family)
+        if name.endswith(".html")
+    }
+    assert len(sizes) > 100
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+
+
+def test_every_line_is_in_the_packed_pieces(corpus: list[Family]) -> None:
+    for family in corpus:
+        packed: dict[tuple[int, int], bytes] = {}
+        for data in dict(Site().family_files(family)).values():
+            for name, _, _, text in PIECE.findall(data):
+                for row in zlib.decompress(b64decode(text)).split(b"\n"):
+                    row_number, _, line = row.partition(b"\t")
+                    packed[int(name), int(row_number)] = line
+        told = {one.session for one in family.by_line.values()}
+        for session in family.graph.sessions.values():
+            for number in session.files if session.id in told else ():
+                path = family.graph.files[number].path
+                for record in family.shelf.records_of(path):
+                    assert packed[number, record.line] == bytes(record.raw).rstrip(b"\n")
