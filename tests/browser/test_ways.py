@@ -43,6 +43,14 @@ def test_the_select_shows_another_way_from_its_root(session: Opened) -> None:
     assert prompts(page) == ACTIVE
 
 
+def test_the_turns_of_a_branch_go_on_counting(session: Opened) -> None:
+    page = session(WAYS.session, f"#{WAYS.uuid_of('U3')}")
+    expect(page.locator(".outline li")).to_have_count(3)
+    numbers = page.evaluate("""() => Array.from(document.querySelectorAll("main .turn .n"))
+        .filter(one => !one.closest("[hidden], .past")).map(one => one.textContent)""")
+    assert numbers == ["1", "2", "3"]
+
+
 def test_the_fork_box_leads_to_the_other_way_and_the_back_button_returns(session: Opened) -> None:
     page = session(WAYS.session)
     page.locator(".fork:visible", has_text="By the lighthouse.").click()

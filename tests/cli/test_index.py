@@ -110,7 +110,9 @@ def test_a_watch_takes_in_what_is_added(root: Path, tmp_path: Path) -> None:
     assert Archive([root]).sessions
 
 
-def test_where_the_system_tells_nothing_the_files_are_looked_at(root: Path) -> None:
+def test_where_the_system_tells_nothing_the_files_are_looked_at(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ticks = looked([root], 0.01)
     path = next(root.rglob("*.jsonl"))
     original, looks = path.read_bytes(), []
@@ -119,11 +121,6 @@ def test_where_the_system_tells_nothing_the_files_are_looked_at(root: Path) -> N
         looks.append(1)
         path.write_bytes(original + b"\n" * len(looks))
 
-    import plait.archive.watching as watching
-
-    before, watching.time.sleep = watching.time.sleep, change
-    try:
-        next(ticks)
-    finally:
-        watching.time.sleep = before
+    monkeypatch.setattr("time.sleep", change)
+    next(ticks)
     assert looks == [1]

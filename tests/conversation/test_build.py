@@ -138,6 +138,7 @@ def test_nothing_of_real_logs_is_lost(shared: Path) -> None:
 
 
 def test_an_agent_stands_at_the_call_that_sent_it_out() -> None:
+    # checklist: D91
     found = talk(
         dedent("""\
             U1 "look into it"

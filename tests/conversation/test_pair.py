@@ -70,7 +70,7 @@ def test_thoughts_part_a_pair_as_words_do() -> None:
 
 
 def test_a_missing_result_is_said() -> None:
-    # checklist: F35
+    # checklist: F35, F6
     found = talk("U1 T1< U2< A2<")
     (call,) = (item for item in found.main.items() if isinstance(item, Called))
     assert (call.outcome, call.result, call.answered_by) == ("missing", None, None)
@@ -116,6 +116,7 @@ def test_a_result_that_hangs_on_another_branch_stands_with_its_call() -> None:
 
 
 def test_a_result_whose_call_stands_in_another_conversation_is_foreign() -> None:
+    # checklist: D42
     stray = {"type": "tool_result", "tool_use_id": "toolu_read", "content": "words"}
     content = json.dumps({"message": {"role": "user", "content": [stray]}})
     use = {"type": "tool_use", "id": "toolu_read", "name": "Read", "input": {}}

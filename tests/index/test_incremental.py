@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from examples.drawing import DrawingError, draw
 from plait import Archive
-from plait.archive.indexing import Report, refresh
+from plait.archive.indexing import refresh
+from plait.index.model import Report
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.held import added, aged, expected, held, tables, written
 

@@ -19,6 +19,7 @@ from plait.graph.paths import SPOKEN
 from plait.graph.rows import rows
 from plait.graph.shapes import Row
 from plait.record.time import moment
+from plait.view.page.icons import rules
 from plait.view.page.index import Entry, index_page, search_table
 from plait.view.page.rail import mini
 from plait.view.page.raw import Piece, pieces, script_of
@@ -136,7 +137,8 @@ class Site:
             return
         yield "index.html", document(self.title, body, root="")
         yield "assets/index.js", f"plait.index({table})".encode()
-        for name in ("plait.css", "plait.js", "highlight.js", "highlight.LICENSE"):
+        yield "assets/plait.css", style().encode()
+        for name in ("plait.js", "highlight.js", "highlight.LICENSE"):
             yield f"assets/{name}", asset(name).encode()
 
 
@@ -222,7 +224,12 @@ def document(title: str, body: str, *, root: str, inlined: Assets | None = None)
 
 def assets() -> Assets:
     """Returns what pages are drawn and moved with."""
-    return Assets(asset("plait.css"), asset("plait.js"), asset("highlight.js"))
+    return Assets(style(), asset("plait.js"), asset("highlight.js"))
+
+
+def style() -> str:
+    """Returns the style sheet of all pages, their drawings in it."""
+    return asset("plait.css") + rules()
 
 
 def asset(name: str) -> str:

@@ -1,6 +1,6 @@
 """DAG-lines and their records to conversations."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -35,11 +35,17 @@ def conversations_of(graph: SessionGraph, session: str, record_at: RecordAt) -> 
     """Returns all conversations of a session's graph, those of sessions inside its file too."""
     teller = Teller(graph, record_at)
     found = {name: teller.conversation(line) for name, line in graph.lines.items()}
+    for name, known in graph.sessions.items():
+        if not known.lines:  # nothing but lines outside any chain
+            found[name] = teller.conversation(DagLine(name, "trunk", name, ()))
     trunk = graph.sessions[session].trunk
-    if trunk is None and not found:
-        trunk = session
-        found[trunk] = teller.conversation(DagLine(session, "trunk", session, ()))
-    return Conversations(session, trunk or next(iter(found)), found)
+    return Conversations(session, trunk if trunk in found else first_of(found, session), found)
+
+
+def first_of(found: Mapping[str, Conversation], session: str) -> str:
+    """Returns the conversation to begin with where a session has no trunk."""
+    own = (name for name, one in found.items() if one.session == session)
+    return next(own, next(iter(found)))
 
 
 def recovered_from(records: Iterable[tuple[int, Record]], session: str) -> Conversation | None:
@@ -186,8 +192,13 @@ class Teller:
     def _loose(self) -> dict[str, dict[str | None, list[Loose]]]:
         """The lines outside the chain, by the DAG-line and the record that they follow."""
         found: dict[str, dict[str | None, list[Loose]]] = {}
+        homes = {
+            file: session.trunk or next(iter(session.lines), session.id)
+            for session in self.graph.sessions.values()
+            for file in session.files
+        }
         for one in self.graph.loose:
-            name = one.line or self.graph.files[one.place.file].session or ""
+            name = one.line or homes.get(one.place.file, "")
             found.setdefault(name, {}).setdefault(one.after, []).append(one)
         return found
 

@@ -264,7 +264,7 @@
           if (part.classList.contains("past")) turn.classList.add("past");
           prepare(turn);
           part.before(turn);
-          if (turn.matches("main > .dag > .turn")) watchTurn(turn); else addRawButtons(turn);
+          if (turn.matches("main > .dag > .turn")) { number(turn); watchTurn(turn); } else addRawButtons(turn);
         }
         part.style.minHeight = 600 * (turns.length - at) + "px";
         if (at < turns.length) setTimeout(slice, isHurried ? 0 : 12); else resolve();
@@ -379,13 +379,25 @@
     all("main .past").forEach(function (element) { element.classList.remove("past"); });
     all("main > .dag").forEach(function (line) { line.hidden = way.indexOf(line) < 0; });
     shown = way;
-    way.forEach(function (line) { main.appendChild(line); endLine(line); });
+    var before = 0;
+    way.forEach(function (line) {
+      main.appendChild(line);
+      endLine(line);
+      line.dataset.before = before;
+      all(":scope > .turn:not(.past)", line).forEach(number);
+      before = Array.from(line.children).reduce(function (most, turn) { return turn.matches(".past") ? most : Math.max(most, line.dataset.before * 1 + Number(turn.dataset.n || 0)); }, before);
+    });
     all("main > .unplaced").forEach(function (rest) { main.appendChild(rest); });
     var select = one(".ways"); if (select) select.value = id;
     drawOutline(way);
     main.dataset.shown = id;
   }
   var shown = [];
+  function number(turn) {
+    // A branch goes on counting where it left.
+    var sign = one(":scope > .head > .n", turn);
+    if (sign) sign.textContent = Number(turn.parentElement.dataset.before || 0) + Number(turn.dataset.n);
+  }
   function endLine(line) {
     // A way that leaves a line ends it: what follows there is another story.
     var next = shown[shown.indexOf(line) + 1];

@@ -1,0 +1,30 @@
+"""Names to drawings: each that is used is in the style sheet, none can end its rule."""
+
+import re
+from pathlib import Path
+
+import plait.view.page
+from plait.view.page.icons import PATHS, TOOLS, icon, rules, tool_icon
+
+FOLDER = Path(plait.view.page.__file__).parent
+
+
+def test_every_drawing_that_is_used_is_there() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in FOLDER.rglob("*.[pj][ys]"))
+    used = set(re.findall(r"icon\(['\"]([a-z]+)['\"]\)|i i-([a-z]+)\b", sources))
+    names = {name for pair in used for name in pair if name} | set(TOOLS.values())
+    assert names <= set(PATHS)
+    assert len(names) > 20
+
+
+def test_a_rule_holds_its_drawing() -> None:
+    sheet = rules()
+    assert sheet.count("--i:url(") == len(PATHS)
+    assert all(line.count('"') == 2 for line in sheet.splitlines())
+    assert "<" not in sheet
+
+
+def test_tools_have_drawings_of_their_own() -> None:
+    assert tool_icon("Bash") == icon("shell") == '<i class="i i-shell"></i>'
+    assert tool_icon("mcp__x__y") == icon("plug")
+    assert tool_icon("Unheard") == icon("tool")

@@ -1,0 +1,35 @@
+"""Long texts to a few whole words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.view.page.titles import model_names, shortened
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "words"),
+    [
+        ("short", 10, "short"),
+        ("two\n  lines", 10, "two lines"),
+        ("words are never cut", 12, "words are …"),
+        ("words, are", 8, "words …"),
+        ("unbrokenunbroken", 6, "unbrok …"),
+        ("", 5, ""),
+    ],
+)
+def test_a_text_is_shortened_between_words(text: str, most: int, words: str) -> None:
+    assert shortened(text, most) == words
+
+
+@given(st.text(max_size=200), st.integers(1, 40))
+def test_what_is_shortened_is_short_and_on_one_line(text: str, most: int) -> None:
+    words = shortened(text, most)
+    assert len(words) <= most + 2
+    assert words.splitlines() in ([words], [])
+
+
+def test_models_are_told_without_their_days() -> None:
+    assert model_names(("claude-opus-4-5-20251101",)) == "claude-opus-4-5"
+    assert model_names(("a-20250101", "a-20260101", "b", "c")) == "a, b +1"
+    assert model_names(()) == ""
