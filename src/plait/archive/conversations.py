@@ -30,7 +30,7 @@ Through: TypeAlias = Callable[[Record, str], Record]
 def conversations(session: Session) -> Conversations:
     """Returns all conversations of a session, its branches and agents among them."""
     shelf = Shelf(session.files)
-    graph = build(shelf.sources, leaf_of=shelf.leaf)
+    graph = shelf.graph()
     name = session_in(graph, session)
     told = conversations_of(graph, name, shelf.finder(graph))
     broken = recovered_from(shelf.recovered(graph), name)
@@ -50,6 +50,15 @@ class Shelf:
                 held = [through(record, source.file.path) for record in held]
             self._records[source.file.path] = held
             self.sources.append(replace(source, records=held))
+
+    def graph(self) -> SessionGraph:
+        """Returns the graph of all records.
+
+        Only where something forks does it matter where the client would go on; there its own
+        rule decides, which looks at contents, elsewhere the same rule on facts.
+        """
+        found = build(self.sources)
+        return build(self.sources, leaf_of=self.leaf) if found.verdicts else found
 
     def leaf(self, facts: FileFacts) -> str | None:
         """Returns the record that the client goes on from, else the one by the facts alone."""

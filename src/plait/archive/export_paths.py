@@ -17,7 +17,6 @@ from plait.conversation.build import RecordAt, conversations_of, recovered_from
 from plait.conversation.model import Conversation
 from plait.conversation.paths import parent_of, path_to
 from plait.conversation.totals import Pricing, Totals, totals_over
-from plait.graph.build import build
 from plait.graph.model import Session as GraphSession
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN, Path, paths
@@ -43,7 +42,7 @@ class Family:
     @cached_property
     def graph(self) -> SessionGraph:
         """All their records in their places."""
-        return build(self.shelf.sources, leaf_of=self.shelf.leaf)
+        return self.shelf.graph()
 
     @cached_property
     def record_at(self) -> RecordAt:

@@ -414,6 +414,9 @@
     if (words.length <= most) return words;
     return (words.slice(0, most).replace(/ \S*$/, "") || words.slice(0, most)) + " …";
   }
+  function wordsOf(element) {
+    return Array.from(element.children).map(function (part) { return part.textContent; }).join(" ") || element.textContent;
+  }
   function drawOutline(way) {
     var list = one(".outline ol");
     if (!list) return;
@@ -429,7 +432,7 @@
       all(":scope > .turn:not(.past), :scope > .part:not(.past)", line).forEach(function (turn) {
         if (turn.matches(".part")) { promptsOf(turn).forEach(function (prompt) { add(prompt[0], prompt[1]); }); return; }
         var prompt = one(":scope > .prompt", turn);
-        if (prompt && turn.dataset.n !== "0") add(prompt.id, (one(".prose", prompt) || prompt).textContent);
+        if (prompt && turn.dataset.n !== "0") add(prompt.id, wordsOf(one(".prose", prompt) || prompt));
       });
     });
     requestAnimationFrame(function () { if (here) markHere(here); });
