@@ -11,7 +11,7 @@ from plait.archive.model import Session
 from plait.conversation.build import RecordAt, conversations_of, recovered_from
 from plait.conversation.model import Conversations
 from plait.errors import SourceError
-from plait.graph.build import build
+from plait.graph.build import Builder
 from plait.graph.client import resumed_leaf
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place, SessionGraph
@@ -23,6 +23,8 @@ from plait.record.encode import encode
 from plait.record.read import Broken, entries, record_of
 from plait.record.recover import Recovered
 
+LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
+"""Verdicts in which the record that the client goes on from has a say."""
 Through: TypeAlias = Callable[[Record, str], Record]
 """What each record goes through before anything is made of it, with the path of its file."""
 
@@ -57,8 +59,14 @@ class Shelf:
         Only where something forks does it matter where the client would go on; there its own
         rule decides, which looks at contents, elsewhere the same rule on facts.
         """
-        found = build(self.sources)
-        return build(self.sources, leaf_of=self.leaf) if found.verdicts else found
+        builder = Builder()
+        for source in self.sources:
+            builder.add(source)
+        found = builder.graph()
+        if any(verdict.rung in LEAF_MATTERS for verdict in found.verdicts):
+            builder.leaf_of = self.leaf
+            return builder.graph()
+        return found
 
     def leaf(self, facts: FileFacts) -> str | None:
         """Returns the record that the client goes on from, else the one by the facts alone."""
