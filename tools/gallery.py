@@ -1,6 +1,6 @@
 """The examples gallery to transcripts that document it.
 
-    python -m tools.gallery        write docs/gallery anew
+python -m tools.gallery        write docs/gallery anew
 """
 
 from pathlib import Path

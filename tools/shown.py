@@ -46,6 +46,7 @@ def printed_by(command: str, folder: Path = ROOT) -> str:
         cwd=folder,
         env={
             "PATH": os.environ["PATH"],
+            "PLAIT_CACHE_DIR": str(ROOT / ".cache" / "shown"),
             "PYTHONPATH": str(ROOT / "src"),
             "HOME": str(ROOT / "nobody"),
             "TZ": "UTC",

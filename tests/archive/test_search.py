@@ -71,6 +71,14 @@ def test_a_large_output_beside_the_log_is_found(tmp_path: Path) -> None:
     assert search(Archive([tmp_path / "logs"]), folder, "manticore").total == 1
 
 
+def test_an_index_with_damaged_words_is_made_anew(tmp_path: Path) -> None:
+    draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
+    folder = tmp_path / "index"
+    assert search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt").total == 1
+    (folder / "text" / "meta.json").write_text("nonsense")
+    assert search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt").total == 1
+
+
 def test_a_session_that_has_gone_is_found_no_more(tmp_path: Path) -> None:
     draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"

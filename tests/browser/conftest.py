@@ -16,8 +16,8 @@ FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --hide-scrollbars"
 ).split()
-PATIENCE = 4_000
-"""Milliseconds; a page on a disk answers in a few."""
+PATIENCE = 20_000
+"""Milliseconds; a page on a disk answers in a few, a busy machine may take long."""
 
 Opened = Callable[..., Page]
 

@@ -105,6 +105,23 @@ def test_an_agent_grows_line_by_line(tmp_path: Path) -> None:
         check(root, folder)
 
 
+def test_a_session_and_its_agent_grow_at_once(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    draw(AGENT + 'file other\nU1 "x"\nA1< "y"').write(root)
+    agent = next(root.rglob("agent-*.jsonl"))
+    own = next(path for path in root.rglob("*.jsonl") if path.stem == agent.parents[1].name)
+    other = next(path for path in root.rglob("*.jsonl") if path not in (agent, own))
+    lines = agent.read_bytes().splitlines(keepends=True)
+    written(agent, b"".join(lines[:3]))
+    brought(root, folder)
+    added(agent, lines[3])
+    added(own, b'{"type":"ai-title","aiTitle":"Callers","sessionId":"x"}\n')
+    written(other, other.read_bytes().replace(b'"y"', b'"z"'))
+    report = brought(root, folder)
+    assert (report.grown, report.read) == (2, 1)
+    check(root, folder)
+
+
 def test_a_half_written_line_waits_until_it_is_whole(tmp_path: Path) -> None:
     [(name, lines)] = file_lines(STRAIGHT, "").items()
     path, folder = tmp_path / "root" / name, tmp_path / "index"
@@ -152,7 +169,6 @@ def change(root: Path, kind: str, name: str, data: bytes) -> None:
             path.replace(other)
 
 
-# checklist: S20
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(histories())
 def test_any_history_equals_an_index_built_anew(history: list[tuple[str, str, bytes]]) -> None:
@@ -198,6 +214,21 @@ def test_a_talk_cut_anywhere_is_indexed_as_if_it_were_whole(
 
 def ended(line: bytes) -> bytes:
     return line if line.endswith(b"\n") else line + b"\n"
+
+
+def test_what_belongs_to_nobody_does_not_look_new_and_may_find_its_session(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    draw(AGENT).write(root)
+    own = next(path for path in root.rglob("*.jsonl") if "agent" not in path.name)
+    other = own.with_name("22222222-2222-4222-8222-222222222222.jsonl")
+    title = json.dumps({"customTitle": "Aha"}).encode()
+    written(other.with_suffix("") / "custom-title.json", title)
+    (root / "again.jsonl").hardlink_to(own)
+    brought(root, folder)
+    assert brought(root, folder).is_unchanged
+    written(other, own.read_bytes().replace(own.stem.encode(), other.stem.encode()))
+    brought(root, folder)
+    check(root, folder)
 
 
 def test_side_files_count(tmp_path: Path) -> None:

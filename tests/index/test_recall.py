@@ -75,7 +75,6 @@ def check_recall(root: Path, folder: Path, most: int, count: int) -> None:
     assert missed == []
 
 
-# checklist: S21
 def test_words_and_phrases_of_real_turns_are_found(shared: Path, tmp_path: Path) -> None:
     root = small_copy(shared / "corpus", tmp_path / "root")
     check_recall(root, tmp_path / "index", MOST, 300)

@@ -79,7 +79,9 @@ class Grower:
         if records is None or session is None:
             return None
         line, offset, length = self.tail.before
-        bends = self.tail.bends(record_of(read_slice(Path(self.path), offset, length), line, offset))
+        bends = self.tail.bends(
+            record_of(read_slice(Path(self.path), offset, length), line, offset)
+        )
         if not all(self.takes(record, bends) for record in records):
             return None
         before = kept_in(self.catalogue.facts_of(sid))
@@ -100,9 +102,9 @@ class Grower:
             kept.encoded(),
             tails={self.path: self.encoded(bends, records)},
         )
-        has_new_title = kept.title != before.title
+        has_new_title = (kept.title, kept.started) != (before.title, before.started)
         if has_new_title and kept.title:
-            self.passages.append(title_passage(kept.title))
+            self.passages.append(title_passage(kept.title, kept.started))
         return Growth(sid, file, self.tail.dag, rows, self.passages, has_new_title)
 
     def new_records(self, mark: FileMark) -> list[Record] | None:
@@ -228,4 +230,3 @@ def packed(known: set[str]) -> bytes:
     """Returns the digests of what a judge has seen."""
     assert isinstance(known, Known)
     return known.packed()
-

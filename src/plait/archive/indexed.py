@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -28,7 +29,7 @@ MOST_OUTPUT = 8 << 20
 NO_STAMP = Stamp(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """A session with everything that was read of it."""
 
@@ -55,7 +56,7 @@ class Reading:
 
     def rows(self, stamps: Mapping[str, Stamp], sides: list[str]) -> SessionRows:
         """Returns what the catalogue keeps."""
-        kept = self.kept()
+        kept = self.kept
         files = [self.mark(file.path, file.kind, stamps) for file in self.graph.files]
         beside = [FileMark(path, *stamps[path], "side") for path in sides if path in stamps]
         return SessionRows(
@@ -78,6 +79,7 @@ class Reading:
         end = records[-1].offset + len(records[-1].raw) + 1 if records else 0
         return mark_of(path, stamps.get(path, NO_STAMP), kind, end)
 
+    @cached_property
     def kept(self) -> Kept:
         """Returns what a list shows."""
         survey = Survey()
@@ -89,9 +91,9 @@ class Reading:
 
     def passages(self) -> Iterator[Passage]:
         """Yields the words of the session, its title first."""
-        title = self.kept().title
-        if title:
-            yield title_passage(title)
+        kept = self.kept
+        if kept.title:
+            yield title_passage(kept.title, kept.started)
         places = [
             {
                 record.line: (record.offset, len(record.raw))
@@ -104,9 +106,9 @@ class Reading:
             yield from passages_in(conversation, dag, places, folder)
 
 
-def title_passage(title: str) -> Passage:
+def title_passage(title: str, started: str | None) -> Passage:
     """Returns the words of a session's title, which stand in no turn."""
-    return Passage("title", title, "active", 0, 0, 0, 0, 0, 0, 0)
+    return Passage("title", title, "active", 0, 0, 0, 0, 0, 0, 0, started)
 
 
 def passages_in(

@@ -1,54 +1,33 @@
 """An archive to its index, brought up to date: only what has changed is read."""
 
+import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import Struct
-
+from plait.archive.archive import Archive
 from plait.archive.growth import Growth, growth_of
 from plait.archive.indexed import Reading
 from plait.archive.model import Session
-from plait.errors import SourceError
-from plait.index.catalogue import Catalogue, ignoring
-from plait.index.model import FileMark
+from plait.index.changes import ignoring
+from plait.index.fresh import is_fresh, known_stamps
+from plait.index.model import FileMark, Report
 from plait.index.scan import META, OUTPUTS, TITLE, Stamp, stamps
-from plait.index.schema import NAME
 from plait.index.store import Writer, writing
-from plait.line import Root
 from plait.line.discover import SUFFIX
 
 MUCH = 8_000_000
 """Bytes to be read from which on the text index works with all it can use."""
 Watch = Callable[[int, int], None]
 """Is told how many bytes have been read, and how many there are to read."""
-Sessions = Callable[[], Iterable[Session]]
-
-
-class Report(Struct, frozen=True, kw_only=True):
-    """What was done to an index."""
-
-    read: int = 0
-    """Sessions that were read whole."""
-    grown: int = 0
-    """Files of which only the new lines were read."""
-    forgotten: int = 0
-    """Sessions that have gone."""
-    bytes: int = 0
-    took_ms: float = 0
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Tells whether there was nothing to do."""
-        return not (self.read or self.grown or self.forgotten)
 
 
 def refresh(
-    roots: Iterable[Root],
+    archive: Archive,
     folder: Path,
-    sessions: Sessions,
     *,
     rebuild: bool = False,
     watch: Watch | None = None,
@@ -56,7 +35,8 @@ def refresh(
 ) -> Report:
     """Brings an index up to date and says what that took."""
     started = time.perf_counter()
-    now = stamps(root.logs for root in roots)
+    archive = grounded(archive)
+    now = stamps(root.logs for root in archive.roots)
     if not rebuild and is_fresh(folder, now):
         return Report(took_ms=since(started))
     known = {} if rebuild else known_stamps(folder)
@@ -65,44 +45,23 @@ def refresh(
         if rebuild:
             for sid in writer.catalogue.keys().values():
                 writer.forget(sid)
-        update = Update(writer, now, sessions, watch)
+        update = Update(writer, now, archive, watch)
         done = update.run(rebuild=rebuild)
     read, grown, forgotten, size = done
-    return Report(
-        read=read, grown=grown, forgotten=forgotten, bytes=size, took_ms=since(started)
-    )
+    return Report(read=read, grown=grown, forgotten=forgotten, bytes=size, took_ms=since(started))
+
+
+def grounded(archive: Archive) -> Archive:
+    """Returns an archive whose paths mean the same wherever one stands."""
+    paths = [root.path for root in archive.roots]
+    if all(path.is_absolute() for path in paths):
+        return archive
+    return Archive([path.absolute() for path in paths])
 
 
 def since(started: float) -> float:
     """Returns the milliseconds since a moment."""
     return round((time.perf_counter() - started) * 1000, 3)
-
-
-def is_fresh(folder: Path, now: Mapping[str, Stamp]) -> bool:
-    """Tells whether an index is whole and every file as it was."""
-    try:
-        catalogue = Catalogue(folder)
-    except SourceError:
-        return False
-    try:
-        is_whole = catalogue.is_current() and not catalogue.pending()
-        return is_whole and catalogue.stamps() == now
-    finally:
-        catalogue.close()
-
-
-def known_stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
-    """Returns the stamps of an index, none where there is none."""
-    if not (folder / NAME).exists():
-        return {}
-    try:
-        catalogue = Catalogue(folder)
-    except SourceError:
-        return {}
-    try:
-        return catalogue.stamps()
-    finally:
-        catalogue.close()
 
 
 @dataclass
@@ -111,7 +70,7 @@ class Update:
 
     writer: Writer
     now: Mapping[str, Stamp]
-    sessions: Sessions
+    archive: Archive
     watch: Watch | None
 
     def run(self, *, rebuild: bool) -> tuple[int, int, int, int]:
@@ -120,24 +79,35 @@ class Update:
         known = {} if rebuild else catalogue.stamps()
         changed = {path for path, stamp in self.now.items() if known.get(path) != stamp}
         gone = known.keys() - self.now.keys()
-        growths = self.growths(changed) if not gone else None
-        if growths is not None:
-            for one in growths:
-                self.grow(one)
+        growths, rest = ([], changed) if rebuild else self.growths(changed)
+        for one in growths:
+            self.grow(one)
+        size = sum(len(passage.text) for one in growths for passage in one.passages)
+        if not (rest or gone or rebuild):
             self.writer.commit()
-            return 0, len(growths), 0, sum(len(one.text) for g in growths for one in g.passages)
-        read, forgotten, size = self.read_anew(changed | gone, rebuild=rebuild)
-        return read, 0, forgotten, size
+            return 0, len(growths), 0, size
+        read, forgotten, more = self.read_anew(rest | gone, rebuild=rebuild)
+        return read, len(growths), forgotten, size + more
 
-    def growths(self, changed: Iterable[str]) -> list[Growth] | None:
-        """Returns what was added to files, None where any of them did more than grow."""
-        found: list[Growth] = []
-        for path in sorted(changed):
+    def growths(self, changed: Iterable[str]) -> tuple[list[Growth], set[str]]:
+        """Returns what was added to files, a session's own last, and files that did not only grow.
+
+        Where one file of a session is in doubt, the session is read anew.
+        """
+        found: dict[str, Growth] = {}
+        rest: set[str] = set()
+        doubtful: set[int] = set()
+        for path in changed:
             one = growth_of(self.writer.catalogue, path, self.now[path])
-            if one is None or any(other.sid == one.sid for other in found):
-                return None
-            found.append(one)
-        return found
+            if one is not None:
+                found[path] = one
+                continue
+            rest.add(path)
+            known = self.writer.catalogue.mark(path)
+            doubtful.update({known[1]} if known else ())
+        rest.update(path for path, one in found.items() if one.sid in doubtful)
+        sure = [path for path in found if path not in rest]
+        return [found[path] for path in sorted(sure, key=lambda path: is_own(found[path]))], rest
 
     def grow(self, one: Growth) -> None:
         """Takes in what was added to a file."""
@@ -150,7 +120,7 @@ class Update:
         known = {} if rebuild else self.writer.catalogue.keys()
         held = self.held()
         sides = sides_of(self.now)
-        chosen = list(self.sessions())
+        chosen = self.archive.sessions
         alive = {str(session.path) for session in chosen}
         left = [key for key in known if key not in alive]
         for key in left:
@@ -162,7 +132,7 @@ class Update:
             if key not in known or held.get(known[key]) != paths or paths & changed:
                 due.append((session, paths))
         size = self.read_all(due, known)
-        self.ignore([path for _, paths in due for path in paths] + list(self.owned(chosen, sides)))
+        self.ignore({path for session in chosen for path in paths_of(session, sides)})
         self.writer.commit()
         return len(due), len(left), size
 
@@ -177,28 +147,44 @@ class Update:
         """Reads sessions one by one."""
         total = sum(file.size for session, _ in due for file in session.files)
         done = 0
-        for session, paths in due:
-            reading = Reading.of(session)
-            logs = {file.path for file in reading.graph.files}
-            rows = reading.rows(self.now, sorted(paths - logs))
-            self.writer.replace(known.get(rows.key), rows, reading.passages())
-            done += sum(file.size for file in session.files)
-            if self.watch:
-                self.watch(done, total)
+        with uncollected():
+            for session, paths in due:
+                self.read(session, paths, known)
+                done += sum(file.size for file in session.files)
+                if self.watch:
+                    self.watch(done, total)
         return done
 
-    def owned(self, chosen: Iterable[Session], sides: Mapping[str, list[str]]) -> Iterable[str]:
-        """Yields all files that belong to a session."""
-        for session in chosen:
-            yield from paths_of(session, sides)
+    def read(self, session: Session, paths: set[str], known: Mapping[str, int]) -> None:
+        """Reads one session and takes it in."""
+        reading = Reading.of(session)
+        logs = {file.path for file in reading.graph.files}
+        rows = reading.rows(self.now, sorted(paths - logs))
+        self.writer.replace(known.get(rows.key), rows, reading.passages())
 
-    def ignore(self, owned: Iterable[str]) -> None:
+    def ignore(self, owned: set[str]) -> None:
         """Remembers the files that belong to nobody, so that they do not look new."""
-        mine = set(owned)
         strays = [
-            FileMark(path, *stamp, "side") for path, stamp in self.now.items() if path not in mine
+            FileMark(path, *stamp, "side") for path, stamp in self.now.items() if path not in owned
         ]
         self.writer.also(ignoring(strays))
+
+
+def is_own(growth: Growth) -> bool:
+    """Tells whether a session's own file has grown: what a list shows of it has too."""
+    return growth.rows.files[0].path == growth.rows.key
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Keeps the collector from looking at thousands of values again and again: none has cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def paths_of(session: Session, sides: Mapping[str, list[str]]) -> set[str]:

@@ -48,7 +48,8 @@ def kept_of(survey: Survey, title: tuple[str | None, TitleKind | None]) -> Kept:
     """Returns what is kept of a survey."""
     titles = survey.titles
     return Kept(
-        *map(plain, title),  # type: ignore[arg-type]
+        plain(title[0]),
+        title[1],
         plain(titles.first_prompt),
         survey.started,
         survey.ended,

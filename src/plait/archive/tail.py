@@ -1,10 +1,10 @@
 """The end of a log to what must be known to go on from it, without reading it again.
 
-A log that goes on straight (`plait.conversation.bends`) adds turns to one DAG-line and changes
-nothing that stands before. Of any other log nothing is kept: it is read anew when it grows.
+Where all records of a log stand on one DAG-line and it goes on straight
+(`plait.conversation.bends`), new lines add turns and change nothing that stands before them.
+Of any other log nothing is kept: it is read anew when it grows.
 """
 
-from array import array
 from collections.abc import Iterable
 from hashlib import blake2b
 
@@ -29,6 +29,7 @@ from plait.index.model import State
 from plait.index.passages import path_in
 from plait.record import Record
 
+WIDTH = 8
 MODEL = (Said, Thought, Called, Shown)
 
 
@@ -48,7 +49,7 @@ class Tail(Struct, gc=False, array_like=True):
     response: list[str]
     calls: dict[str, tuple[str, str | None]]
     """The tools that were called in the last turn, with the files that they were asked about."""
-    queued: list[int]
+    queued: list[bytes]
     """Prompts of this session that stand in the queue alone."""
     seen: bytes
     responses: bytes
@@ -86,31 +87,37 @@ class AgentBends(Bends):
 
 
 class Known(set[str]):
-    """Texts by their digests, and texts that were added since."""
+    """Texts by their digests, and texts that were added since.
+
+    The digests stay the bytes they are: few are looked up, and there are thousands.
+    """
 
     def __init__(self, digests: bytes) -> None:
         super().__init__()
-        numbers = array("Q")
-        numbers.frombytes(digests)
-        self.digests = set(numbers)
+        self.digests = digests
 
     def __contains__(self, text: object) -> bool:
-        return super().__contains__(text) or digest(str(text)) in self.digests
+        return super().__contains__(text) or self._holds(digest(str(text)))
+
+    def _holds(self, wanted: bytes) -> bool:
+        place = self.digests.find(wanted)
+        while place >= 0 and place % WIDTH:  # two halves of neighbours
+            place = self.digests.find(wanted, place + 1)
+        return place >= 0
 
     def packed(self) -> bytes:
         """Returns the digests of all."""
-        return packed_digests(self, self.digests)
+        return self.digests + packed_digests(self)
 
 
-def packed_digests(texts: Iterable[str], digests: Iterable[int] = ()) -> bytes:
-    """Returns the digests of texts, with others that are known already, as bytes."""
-    return array("Q", sorted({*digests, *map(digest, texts)})).tobytes()
+def packed_digests(texts: Iterable[str]) -> bytes:
+    """Returns the digests of texts as bytes."""
+    return b"".join(map(digest, texts))
 
 
-def digest(text: str) -> int:
-    """Returns a number that stands for a text."""
-    data = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(data, "little")
+def digest(text: str) -> bytes:
+    """Returns eight bytes that stand for a text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=WIDTH).digest()
 
 
 def tails_of(shelf: Shelf, graph: SessionGraph, told: Conversations) -> dict[str, bytes]:
@@ -126,9 +133,10 @@ def tails_of(shelf: Shelf, graph: SessionGraph, told: Conversations) -> dict[str
         if last is None or conversation is None or told.recovered or not goes_on(conversation):
             continue
         bends = AgentBends() if conversation.kind == "agent" else Bends()
-        for record in records:
-            bends.add(record)
-        if not bends.is_bent and stands_alone(graph, records, conversation.id):
+        if stands_alone(graph, records, conversation.id):
+            for record in records:
+                bends.add(record)
+                bends.is_bent = False  # the graph has judged it: the line goes on
             tail = tail_of(conversation, bends, records, numbers[conversation.id], queued)
             found[file.path] = msgspec.msgpack.encode(tail)
     return found
@@ -162,7 +170,7 @@ def stands_alone(graph: SessionGraph, records: Iterable[Record], line: str) -> b
 
 
 def tail_of(
-    conversation: Conversation, bends: Bends, records: list[Record], dag: int, queued: list[int]
+    conversation: Conversation, bends: Bends, records: list[Record], dag: int, queued: list[bytes]
 ) -> Tail:
     """Returns the tail of a file."""
     last = bends.before or records[-1]
@@ -189,7 +197,7 @@ def tail_of(
     )
 
 
-def queued_in(told: Conversations) -> list[int]:
+def queued_in(told: Conversations) -> list[bytes]:
     """Returns the prompts that stand in the queue alone, by their digests."""
     found = {
         digest(squeezed(item.text))

@@ -1,0 +1,55 @@
+"""A fresh index to what a list shows of every session, without reading a log."""
+
+from pathlib import Path
+
+from plait.archive.archive import Archive
+from plait.archive.facts import deletion
+from plait.archive.indexing import grounded
+from plait.archive.kept import kept_in
+from plait.archive.model import Facts, Session
+from plait.index.catalogue import Catalogue
+from plait.index.fresh import is_fresh_for
+
+
+def listed_facts(archive: Archive, folder: Path) -> dict[Path, Facts] | None:
+    """Returns the facts of all sessions by path, None where the index is not up to date.
+
+    They are the ones that `Archive.facts` reads from the logs.
+    """
+    if not is_fresh_for(folder, [root.path for root in archive.roots]):
+        return None
+    catalogue = Catalogue(folder)
+    try:
+        known = catalogue.facts()
+    finally:
+        catalogue.close()
+    keys = [str(session.path) for session in grounded(archive).sessions]
+    return {
+        session.path: facts_from(known[key], session, archive)
+        for key, session in zip(keys, archive.sessions, strict=True)
+        if key in known
+    }
+
+
+def facts_from(data: bytes, session: Session, archive: Archive) -> Facts:
+    """Returns the facts that the index has kept, with what only the moment knows."""
+    kept = kept_in(data)
+    days = archive.kept_days.get(session.config) if session.config else None
+    return Facts(
+        session=session.id,
+        project=session.project,
+        path=session.path,
+        title=kept.title,
+        title_from=kept.title_from,
+        first_prompt=kept.first_prompt,
+        started=kept.started,
+        ended=kept.ended,
+        entries=kept.entries,
+        bytes=session.bytes,
+        versions=kept.versions,
+        subagents=len(session.agents),
+        cwd=kept.cwd,
+        git_branch=kept.git_branch,
+        is_live=session.id in archive.live,
+        deleted_at=deletion(session, days),
+    )

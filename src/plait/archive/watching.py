@@ -1,0 +1,47 @@
+"""Folders of logs to a tick each time something in them has changed."""
+
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from plait.index.scan import stamps
+
+STEP_MS = 50
+SETTLE_MS = 100
+POLL = 2.0
+IDLE_MS = 500
+OFTEN = 600
+
+
+def changes(places: Iterable[Path], *, poll: float = POLL) -> Iterator[None]:
+    """Yields after each change; by the system's own notices, by looking where it gives none."""
+    try:
+        from watchfiles import watch
+    except ImportError:
+        yield from looked(list(places), poll)
+        return
+    told = watch(
+        *places,
+        watch_filter=None,
+        debounce=SETTLE_MS,
+        step=STEP_MS,
+        rust_timeout=IDLE_MS,
+        yield_on_timeout=True,
+        raise_interrupt=True,
+        recursive=True,
+    )
+    for number, change in enumerate(told):
+        # What changed before the notices began, or was not told, is seen now and then.
+        if change or number % OFTEN == 0:
+            yield
+
+
+def looked(places: list[Path], poll: float) -> Iterator[None]:
+    """Yields each time the stamps of the files are others than before."""
+    before = stamps(places)
+    while True:
+        time.sleep(poll)
+        now = stamps(places)
+        if now != before:
+            before = now
+            yield

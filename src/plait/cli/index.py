@@ -1,0 +1,101 @@
+"""`plait index`: makes the index, brings it up to date, tells how it is."""
+
+import time
+from typing import Any
+
+import click
+import msgspec
+
+from plait.cli.options import Request, global_options, json_option
+from plait.cli.output import write_bytes
+from plait.errors import UserError
+from plait.index.fresh import is_fresh_for
+from plait.index.model import Report
+
+
+@click.command("index")
+@click.option("--rebuild", is_flag=True, help="Read everything anew.")
+@click.option("--status", is_flag=True, help="Tell what the index holds; change nothing.")
+@click.option("--watch", "is_watching", is_flag=True, help="Stay and keep it up to date.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request, rebuild: bool, status: bool, is_watching: bool, as_json: bool
+) -> None:
+    """Bring the index up to date, so that search answers at once.
+
+    It holds nothing that the logs do not: delete it, and it is made anew. Only what has changed
+    since the last time is read.
+    """
+    if rebuild + status + is_watching > 1 and (status or not rebuild):
+        raise UserError(
+            "`--rebuild`, `--status` and `--watch` are three different things", "say one of them"
+        )
+    if status:
+        show_status(request, as_json=as_json)
+    elif is_watching:
+        from plait.cli.index_watch import keep_watch
+
+        keep_watch(request, rebuild=rebuild, as_json=as_json)
+    else:
+        report = brought_up_to_date(request, rebuild=rebuild)
+        show_report(request, report, as_json=as_json)
+
+
+def brought_up_to_date(request: Request, *, rebuild: bool = False) -> Report:
+    """Brings the index up to date, with a bar on the screen while that takes long."""
+    folder, started = request.settings.index, time.perf_counter()
+    if not rebuild and is_fresh_for(folder, request.settings.roots):
+        return Report(took_ms=round((time.perf_counter() - started) * 1000, 3))
+    from plait.archive.indexing import refresh
+    from plait.cli.index_progress import watched
+
+    with watched(request) as watch:
+        return refresh(request.archive, folder, rebuild=rebuild, watch=watch)
+
+
+def show_report(request: Request, report: Report, *, as_json: bool) -> None:
+    """Shows what was done."""
+    if as_json:
+        value: dict[str, Any] = msgspec.to_builtins(report)
+        request.output.json({"folder": request.settings.index, **value})
+        return
+    write_bytes(f"{in_words(report)}\n".encode())
+
+
+def in_words(report: Report) -> str:
+    """Says in a line what was done."""
+    if report.is_unchanged:
+        return f"up to date, {report.took_ms:.0f} ms"
+    from plait.cli.text import counted, size
+
+    parts = [
+        f"{counted(report.read, 'session')} read, {size(report.bytes)}" if report.read else "",
+        f"{counted(report.grown, 'file')} had grown" if report.grown else "",
+        f"{counted(report.forgotten, 'session')} gone" if report.forgotten else "",
+    ]
+    said = ", ".join(part for part in parts if part)
+    return f"{said}, {report.took_ms:.0f} ms"
+
+
+def show_status(request: Request, *, as_json: bool) -> None:
+    """Shows what the index holds, and what has changed since it was written."""
+    from plait.archive.index_status import status_of
+    from plait.cli.text import counted, number, size
+
+    found = status_of(request.archive, request.settings.index)
+    output = request.output
+    if as_json:
+        output.json(found)
+        return
+    if not found.exists:
+        output.print("there is no index yet: `plait index` or the first search makes it")
+        return
+    output.print(found.folder)
+    held = counted(found.sessions, "session"), counted(found.turns, "turn")
+    output.print(f"{', '.join(held)}, {number(found.passages)} passages")
+    output.print(f"{size(found.bytes)} of logs in {size(found.size)} on disk")
+    changed = counted(found.changed, "file")
+    is_fresh = not found.changed
+    output.print("up to date" if is_fresh else f"{changed} changed since: `plait index` reads them")

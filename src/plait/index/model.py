@@ -1,0 +1,214 @@
+"""What is indexed and what is found, as plain values."""
+
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+Kind: TypeAlias = Literal[
+    "prompt", "answer", "thinking", "command", "input", "output", "summary", "title", "note"
+]
+State: TypeAlias = Literal["active", "abandoned", "agent", "service", "recovered"]
+
+KINDS: Final[tuple[Kind, ...]] = (
+    "prompt",
+    "answer",
+    "thinking",
+    "command",
+    "input",
+    "output",
+    "summary",
+    "title",
+    "note",
+)
+"""In the order of their numbers in the index."""
+STATES: Final[tuple[State, ...]] = ("active", "abandoned", "agent", "service", "recovered")
+
+
+class Passage(Struct, frozen=True, gc=False):
+    """Words that are found together: one prompt, one answer, one input, one output."""
+
+    kind: Kind
+    text: str
+    state: State
+    dag: int
+    """The DAG-line, by its number among those of the session."""
+    turn: int
+    file: int
+    """By its number among the files of the session."""
+    line: int
+    offset: int
+    length: int
+    part: int
+    """Which item of its record it is."""
+    time: str | None = None
+    tool: str | None = None
+    model: str | None = None
+    path: str | None = None
+    """The file that a tool was asked to read or to change."""
+
+
+class FileMark(Struct, frozen=True, gc=False):
+    """By what a file is known again, and how far it has been read."""
+
+    path: str
+    size: int
+    mtime: int
+    inode: int
+    kind: str
+    """`session`, `agent` or `journal`; `side` for what lies beside the logs."""
+    offset: int = 0
+    """Where its whole lines end."""
+    head: bytes = b""
+    mark: bytes = b""
+
+
+class LineRow(Struct, frozen=True, gc=False):
+    """A DAG-line of a session."""
+
+    id: str
+    kind: str
+    state: State
+    turns: int
+    parent: str | None = None
+    label: str | None = None
+
+
+class TurnRow(Struct, frozen=True, gc=False):
+    """A turn, with the words of the log that opened it."""
+
+    dag: int
+    number: int
+    kind: str | None
+    time: str | None
+    uuid: str | None
+
+
+class SessionRows(Struct, frozen=True):
+    """All that the catalogue keeps of one session."""
+
+    key: str
+    """The path of its first file: ids may occur twice."""
+    id: str
+    project: str
+    title: str | None
+    started: str | None
+    ended: str | None
+    files: tuple[FileMark, ...]
+    lines: tuple[LineRow, ...]
+    turns: tuple[TurnRow, ...]
+    facts: bytes = b""
+    """What a list shows of it."""
+    tails: dict[str, bytes] = {}
+    """What must be known to go on where a file ended, by file."""
+
+
+class SessionKnown(Struct, frozen=True, gc=False):
+    """A session as the catalogue knows it."""
+
+    sid: int
+    key: str
+    id: str
+    project: str
+    title: str | None
+    started: str | None
+    ended: str | None
+
+
+class Place(Struct, frozen=True, gc=False):
+    """Where the words of a hit lie."""
+
+    sid: int
+    file: int
+    line: int
+    offset: int
+    length: int
+    part: int
+    kind: Kind
+    turn: int
+    dag: int
+    state: State
+    time: int | None
+    score: float
+
+
+class Snippet(Struct, frozen=True, gc=False):
+    """A part of a text with the places of the words that were looked for."""
+
+    text: str
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+class Hit(Struct, frozen=True, kw_only=True):
+    """One turn that answers a query, with the passage that answers it best."""
+
+    session: str
+    uuid: str | None
+    turn: int | None
+    kind: Kind
+    time: str | None
+    snippet: str
+    score: float
+    project: str
+    title: str | None
+    branch: str | None
+    """The DAG-line."""
+    state: State | None
+    tool: str | None = None
+    path: str
+    line: int
+    marks: tuple[tuple[int, int], ...] = ()
+    """Where the words stand in the snippet."""
+    more: int = 0
+    """Other passages of the same turn that answer too."""
+    before: tuple[str, ...] = ()
+    """Lines of the text before the snippet's."""
+    after: tuple[str, ...] = ()
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """The answer to a query."""
+
+    hits: tuple[Hit, ...]
+    total: int
+    """Passages that answer; several may stand in one turn."""
+    took_ms: float
+    facets: dict[str, dict[str, int]] = {}
+    by: Literal["index", "scan"] = "index"
+    note: str | None = None
+    """What the reader should know of the way in which it was found."""
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """What an index holds, and whether it is up to date."""
+
+    folder: str
+    exists: bool
+    sessions: int = 0
+    files: int = 0
+    bytes: int = 0
+    """Of the logs that it covers."""
+    size: int = 0
+    """Its own, on disk."""
+    passages: int = 0
+    turns: int = 0
+    schema: int = 0
+    changed: int = 0
+    """Files that are not as they were."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What was done to an index."""
+
+    read: int = 0
+    """Sessions that were read whole."""
+    grown: int = 0
+    """Files of which only the new lines were read."""
+    forgotten: int = 0
+    """Sessions that have gone."""
+    bytes: int = 0
+    took_ms: float = 0
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Tells whether there was nothing to do."""
+        return not (self.read or self.grown or self.forgotten)

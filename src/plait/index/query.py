@@ -1,0 +1,220 @@
+"""What a user asks to a tree of what is wanted.
+
+parser error              both words, anywhere in one passage
+"parse error"             these words in this order
+pars*  *arse*             words that begin so, that hold this
+parcer~  parcer~2         words that differ by a letter or two
+lexer OR parser           either; AND binds stronger; ( ) group
+NOT test  -test           without
+tool:Bash in:prompt       fields, see FIELDS
+"""
+
+import re
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from plait.errors import UserError
+
+FIELDS = {
+    "tool": "tool",
+    "in": "kind",
+    "kind": "kind",
+    "project": "project",
+    "branch": "branch",
+    "before": "before",
+    "until": "before",
+    "after": "after",
+    "since": "after",
+    "file": "file",
+    "model": "model",
+    "session": "session",
+}
+"""Names that a query may use, and what they mean."""
+TOKEN = re.compile(
+    r"""\s*(?:
+        (?P<open>\() | (?P<close>\)) |
+        (?P<minus>-(?=[\w"(*]))? (?:(?P<field>[A-Za-z]+):)? (?:
+            "(?P<phrase>[^"]*)"(?P<after>\S*?)(?=[\s()]|$) | (?P<word>[^\s()"]+)
+        ))""",
+    re.VERBOSE,
+)
+FUZZY = re.compile(r"(.+?)~([12]?)")
+DEEPEST = 30
+
+
+class Word(Struct, frozen=True):
+    """A word, the beginning of one, a part of one, or one much like it."""
+
+    text: str
+    is_prefix: bool = False
+    is_inner: bool = False
+    distance: int = 0
+
+
+class Phrase(Struct, frozen=True):
+    """Words in their order."""
+
+    text: str
+
+
+class Field(Struct, frozen=True):
+    """What a passage is, rather than what it says."""
+
+    name: str
+    value: str
+
+
+class Not(Struct, frozen=True):
+    """What is not wanted."""
+
+    wanted: "Wanted"
+
+
+class All(Struct, frozen=True):
+    """Everything of this."""
+
+    wanted: "tuple[Wanted, ...]"
+
+
+class Either(Struct, frozen=True):
+    """Any of this."""
+
+    wanted: "tuple[Wanted, ...]"
+
+
+Wanted: TypeAlias = Word | Phrase | Field | Not | All | Either
+
+
+def parse(text: str) -> Wanted:
+    """Returns what a query wants, or says what is wrong with it."""
+    reader = Reader(text)
+    if not reader.tokens:
+        raise UserError("the query is empty", 'say what to look for: `plait search "parse error"`')
+    found = reader.either(0)
+    if reader.place < len(reader.tokens):
+        raise UserError(
+            f"a parenthesis closes that never opened in '{text}'",
+            "put text with parentheses in quotes, or use `--exact`",
+        )
+    return found
+
+
+class Reader:
+    """Reads the parts of a query from left to right."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if text.count('"') % 2:
+            raise UserError(f"a quote is not closed in '{text}'", "add the closing quote")
+        self.tokens = list(TOKEN.finditer(text.strip()))
+        self.place = 0
+
+    def peek(self) -> re.Match[str] | None:
+        """Returns the next part."""
+        return self.tokens[self.place] if self.place < len(self.tokens) else None
+
+    def is_next(self, word: str) -> bool:
+        """Tells whether an operator comes next."""
+        token = self.peek()
+        return bool(token and token["word"] == word and not token["field"] and not token["minus"])
+
+    def either(self, depth: int) -> Wanted:
+        """Reads parts with OR between them."""
+        if depth > DEEPEST:
+            raise UserError("the query is nested too deep", "use fewer parentheses")
+        found = [self.both(depth)]
+        while self.is_next("OR"):
+            self.place += 1
+            found.append(self.both(depth))
+        return found[0] if len(found) == 1 else Either(tuple(found))
+
+    def both(self, depth: int) -> Wanted:
+        """Reads parts that are wanted together."""
+        found: list[Wanted] = []
+        while (token := self.peek()) and not token["close"] and not self.is_next("OR"):
+            if self.is_next("AND"):
+                self.place += 1
+                continue
+            found.append(self.one(depth))
+        if not found:
+            raise UserError(
+                f"something is missing beside an operator in '{self.text}'",
+                'to look for the word itself, put it in quotes: `"OR"`',
+            )
+        return found[0] if len(found) == 1 else All(tuple(found))
+
+    def one(self, depth: int) -> Wanted:
+        """Reads one part."""
+        negations = 0
+        while self.is_next("NOT"):
+            self.place += 1
+            negations += 1
+        token = self.peek()
+        if token is None:
+            raise UserError(
+                f"nothing follows NOT in '{self.text}'",
+                'to look for the word itself, put it in quotes: `"NOT"`',
+            )
+        self.place += 1
+        if token["open"]:
+            found = self.group(depth)
+        else:
+            negations += bool(token["minus"])
+            found = part_of(token)
+        return Not(found) if negations % 2 else found
+
+    def group(self, depth: int) -> Wanted:
+        """Reads what stands in parentheses."""
+        found = self.either(depth + 1)
+        token = self.peek()
+        if token is None or not token["close"]:
+            raise UserError(
+                f"a parenthesis is not closed in '{self.text}'",
+                "put text with parentheses in quotes, or use `--exact`",
+            )
+        self.place += 1
+        return found
+
+
+def part_of(token: re.Match[str]) -> Wanted:
+    """Returns a word, a phrase or a field."""
+    value = token["phrase"] if token["phrase"] is not None else token["word"]
+    name = token["field"]
+    if not name and value.endswith(":") and value[:-1].lower() in FIELDS:
+        return field_of(value[:-1], value[:-1], "")
+    if name:
+        known = FIELDS.get(name.lower())
+        if known:
+            return field_of(known, name, value)
+        check_field(name, value)
+        value = f"{name}:{value}"
+    return Phrase(value) if token["phrase"] is not None else word_of(value)
+
+
+def field_of(known: str, name: str, value: str) -> Field:
+    """Returns a field, or says what it lacks."""
+    if not value:
+        raise UserError(f"'{name}:' has no value", f"say `{name}:SOMETHING` without a space")
+    return Field(known, value)
+
+
+def check_field(name: str, value: str) -> None:
+    """Refuses what looks like a field and is much like one; `http:` and the like are words."""
+    near = get_close_matches(name.lower(), FIELDS, n=1, cutoff=0.7)
+    if near and value and not value.startswith(("/", ":")):
+        raise UserError(
+            f"no field is called '{name}'",
+            f"did you mean '{near[0]}:{value}'? To look for the text itself, put it in quotes",
+        )
+
+
+def word_of(text: str) -> Word:
+    """Returns a word with what its stars and its tilde mean."""
+    fuzzy = FUZZY.fullmatch(text)
+    if fuzzy:
+        return Word(fuzzy[1], distance=int(fuzzy[2] or 1))
+    is_inner = text.startswith("*") and len(text.strip("*")) > 0
+    is_prefix = text.endswith("*") and len(text.strip("*")) > 0
+    return Word(text.strip("*") or text, is_prefix=is_prefix and not is_inner, is_inner=is_inner)

@@ -1,0 +1,194 @@
+"""Changes of sessions to an index on disk, safe at every point.
+
+Two stores must agree, so each batch takes three steps:
+
+    1  the catalogue notes whose words are about to change        (pending)
+    2  the text index takes the words in, all or none             (its own commit)
+    3  the catalogue takes the rows in and forgets the note       (one transaction)
+
+Whoever finds a note forgets those sessions in both; they are read anew. A hit whose session
+the catalogue does not know is none, so a reader never sees half of a batch. Numbers of
+sessions are never used twice.
+"""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.errors import SourceError
+from plait.index.catalogue import Catalogue
+from plait.index.changes import Change, forgetting, growing, keeping
+from plait.index.lock import locked, unwritable
+from plait.index.model import KINDS, Passage, SessionRows
+from plait.index.schema import NAME, VERSION, broken
+from plait.index.texts import FOLDER, document, open_texts, schema, unusable
+
+if TYPE_CHECKING:
+    from tantivy import IndexWriter
+
+BATCH = 128_000_000
+"""Characters of text after which a batch is written."""
+HEAP = 200_000_000
+LITTLE = 15_000_000
+"""The least that the text index works with: enough for what was added to a session."""
+
+
+@contextmanager
+def writing(folder: Path, *, is_large: bool = True, wait: float = 30.0) -> "Iterator[Writer]":
+    """Gives the right to change an index; what was not written by the end is dropped."""
+    with locked(folder, wait):
+        writer = opened(folder, is_large=is_large)
+        try:
+            yield writer
+        finally:
+            writer.close()
+
+
+def opened(folder: Path, *, is_large: bool) -> "Writer":
+    """Opens an index for changes; one that is broken or of another version begins anew."""
+    try:
+        writer = Writer(folder, is_large=is_large)
+        if writer.is_sound():
+            return writer
+        writer.close()
+    except SourceError:
+        if not (folder / NAME).exists():
+            raise
+    clear(folder)
+    writer = Writer(folder, is_large=is_large)
+    writer.catalogue.note({"version": VERSION, "opstamp": writer.texts.commit_opstamp})
+    return writer
+
+
+def clear(folder: Path) -> None:
+    """Deletes an index, and nothing else."""
+    try:
+        for path in folder.glob(f"{NAME}*"):
+            path.unlink()
+        if (folder / FOLDER).exists():
+            shutil.rmtree(folder / FOLDER)
+    except OSError as error:
+        raise unwritable(folder, error) from error
+
+
+@contextmanager
+def told(folder: Path) -> Iterator[None]:
+    """Turns what the stores complain of into an error of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise broken(folder, error) from error
+    except (ValueError, OSError) as error:
+        raise unusable(folder, error) from error
+
+
+class Writer:
+    """Takes sessions in and forgets them, batch by batch."""
+
+    texts: "IndexWriter"
+
+    def __init__(self, folder: Path, *, is_large: bool) -> None:
+        self.folder = folder
+        self.catalogue = Catalogue(folder, is_reader=False)
+        self._changes: list[Change] = []
+        self._sids: set[int] = set()
+        self._held = 0
+        try:
+            index = open_texts(folder, is_new=True)
+            threads = max(1, min(4, (os.cpu_count() or 2) - 1)) if is_large else 1
+            with told(folder):
+                self.texts = index.writer((HEAP if is_large else LITTLE) * threads, threads)
+        except BaseException:
+            self.catalogue.close()
+            raise
+
+    def is_sound(self) -> bool:
+        """Tells whether both stores agree, after forgetting what was there by half."""
+        if not self.catalogue.is_current():
+            return False
+        pending = self.catalogue.pending()
+        if not pending:
+            return bool(self.catalogue.meta("opstamp") == self.texts.commit_opstamp)
+        for sid in pending:
+            self.forget(sid)
+        self.commit()
+        return True
+
+    def replace(self, old: int | None, rows: SessionRows, passages: Iterable[Passage]) -> None:
+        """Takes a session in, in the place of what was known of it."""
+        if old is not None:
+            self.forget(old)
+        with told(self.folder):
+            sid = self.catalogue.numbers("sid", 1)
+            first = self.catalogue.numbers("file", len(rows.files))
+            self._sids.add(sid)
+            self._add(passages, sid, first, rows.project)
+            self._changes.append(keeping(sid, first, rows))
+        if self._held > BATCH:
+            self.commit()
+
+    def extend(
+        self, sid: int, file: int, grown: SessionRows, passages: Iterable[Passage], dag: int
+    ) -> None:
+        """Takes in what was added to one file of a session."""
+        with told(self.folder):
+            self._sids.add(sid)
+            self._add(passages, sid, file, grown.project)
+            self._changes.append(growing(sid, grown, dag))
+
+    def forget_title(self, sid: int) -> None:
+        """Forgets the words of a session's title."""
+        self._delete({"sid": sid, "kind": KINDS.index("title")})
+
+    def forget(self, sid: int) -> None:
+        """Forgets a session."""
+        with told(self.folder):
+            self._sids.add(sid)
+            self._delete({"sid": sid})
+            self._changes.append(forgetting(sid))
+
+    def also(self, change: Change) -> None:
+        """Makes a change of the catalogue alone, together with the others."""
+        self._changes.append(change)
+
+    def commit(self) -> None:
+        """Writes what was taken in and forgotten so far."""
+        if not self._changes:
+            return
+        with told(self.folder):
+            self.catalogue.announce(self._sids)
+            opstamp = self.texts.commit()
+            self.catalogue.apply(self._changes, {"opstamp": opstamp})
+        self._changes, self._sids, self._held = [], set(), 0
+
+    def close(self) -> None:
+        """Lets go of both stores; what was not written is dropped."""
+        with suppress(ValueError, OSError):
+            self.texts.rollback()
+            self.texts.wait_merging_threads()
+        self.catalogue.close()
+
+    def _delete(self, numbers: dict[str, int]) -> None:
+        """Deletes the passages with these numbers.
+
+        By a query: deletion by a term takes a number for a signed one and finds nothing.
+        """
+        from tantivy import Occur, Query
+
+        fields = schema()
+        terms = [Query.term_query(fields, name, code) for name, code in numbers.items()]
+        query = Query.boolean_query([(Occur.Must, term) for term in terms])
+        with told(self.folder):
+            self.texts.delete_documents_by_query(query)
+
+    def _add(self, passages: Iterable[Passage], sid: int, first: int, project: str) -> None:
+        code = self.catalogue.code
+        of_project = code("project", project)
+        for one in passages:
+            codes = (code("tool", one.tool), of_project, code("model", one.model))
+            self.texts.add_document(document(one, sid, first + one.file, codes))
+            self._held += len(one.text)
