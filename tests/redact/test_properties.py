@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plait.record import read, record_of
@@ -53,6 +53,7 @@ ENGINES = Expression(FAMILIES, "re2"), Expression(FAMILIES, "re")
 
 
 @given(TEXTS)
+@example('JWT_SECRET=61POdywMVeUAXGaEcDc3v00kpassword=/home/ana/<add key="service"/>')
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = Redactor().text(text)
     assert Redactor().text(once) == once

@@ -159,7 +159,8 @@ def is_out_of_question(text: bytes, span: Span, value: bytes, *, is_quoted: bool
     if is_quoted:
         return False
     follows = text[span.end : span.end + 2]
-    is_call = bool(follows) and follows[0] in CALLS and follows != b"</"
+    is_open = bool(follows) and follows[0] in CALLS and follows != b"</"
+    is_call = is_open and CALLABLE.fullmatch(value) is not None
     return is_call or DOTTED_NAME.fullmatch(value) is not None
 
 
@@ -177,6 +178,7 @@ def ends_line(text: bytes, end: int) -> bool:
     )
 
 
+CALLABLE = re.compile(rb"[A-Za-z_$&*!@][\w$.:?!>&*-]*")
 SCHEME = re.compile(rb"([A-Za-z-]{2,20})[ \t]+")
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plait.conversation.model import Spot
@@ -145,6 +145,7 @@ def test_a_text_that_is_a_little_too_long_is_not_cut() -> None:
 
 
 @given(st.text(max_size=300), st.integers(1, 8), st.integers(1, 80))
+@example("0\n", 1, 1)
 def test_what_is_shown_is_the_beginning(text: str, lines: int, characters: int) -> None:
     shown, hidden = beginning(text, Cut(lines, characters))
     assert text.startswith(shown)

@@ -54,7 +54,7 @@ def beginning(text: str, cut: Cut) -> tuple[str, int]:
         end = at + 1
     if not end:
         end = min(cut.characters, len(text))
-    if len(text) - end < cut.characters // 8 and text.count("\n", end) < 4:
+    if len(text) - end <= cut.characters // 8 and text.count("\n", end) < 4:
         return text, 0
     return text[:end].rstrip("\n"), len(text) - end
 
