@@ -1,0 +1,98 @@
+"""`plait trace status`: what hooks have sent, what waits, what the target refused."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from plait.cli.hook_event import FOLDER
+from plait.cli.options import Request, global_options, json_option
+from plait.cli.text import ago, counted, number, size
+from plait.cli.trace_target import target_in
+from plait.record.time import moment
+from plait.trace.standing import SessionStanding, Standing, standing
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SHORT = 8
+NARROW = 60
+FIGURES = ("turns", "line", "waiting", "refused")
+COLUMNS = ("sent", *FIGURES, "note")
+
+
+@click.command("status")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Sessions to show."
+)
+@json_option
+@global_options
+@click.pass_obj
+def command(request: Request, limit: int, as_json: bool) -> None:
+    """Show what was sent of each session, what waits, what was refused, and what went wrong.
+
+    Only what hooks sent is known here; `plait trace send` keeps no account.
+    """
+    found = standing(request.settings.state / FOLDER)
+    target = target_in(request.settings.collector)
+    url = target.url if target else None
+    if as_json:
+        request.output.json({"target": url, **msgspec.to_builtins(found)})
+        return
+    if found.sessions:
+        request.output.print(table_of(request, found.sessions[-limit:]))
+        left = len(found.sessions) - limit
+        if left > 0:
+            request.output.note(f"{counted(left, 'older session')} not shown")
+    else:
+        request.output.print("nothing has been sent by hooks yet: `plait hook install`")
+    for line in lines_of(found, url):
+        request.output.print(line)
+
+
+def table_of(request: Request, sessions: list[SessionStanding]) -> "Table":
+    """Returns one row for each session; a narrow screen shows the figures that matter most."""
+    is_narrow = request.output.width < NARROW
+    names = ("turns", "waiting", "refused") if is_narrow else COLUMNS
+    table = request.output.table(
+        "session", *names, right=FIGURES, wide=None if is_narrow else "note"
+    )
+    now = datetime.now(UTC)
+    for one in sessions:
+        cells = dict(zip(COLUMNS, cells_of(one, now), strict=True))
+        table.add_row(one.session[:SHORT], *(cells[name] for name in names))
+    return table
+
+
+def cells_of(one: SessionStanding, now: datetime) -> tuple[str, ...]:
+    """Returns what the columns say of a session."""
+    time = moment(one.updated)
+    return (
+        ago(time, now) if time else "",
+        number(one.turns),
+        number(one.last_line),
+        number(one.waiting) if one.waiting else "",
+        number(one.refused) if one.refused else "",
+        "look below" if one.error else "a turn is open" if one.is_open else "",
+    )
+
+
+def lines_of(found: Standing, target: str | None) -> list[str]:
+    """Returns what is to be said of all sessions together."""
+    lines = [f"target: {target or 'none yet, see `plait config`'}"]
+    if found.waiting or found.refused:
+        held = f"{counted(found.waiting, 'span')} waiting, {number(found.refused)} refused"
+        lines.append(f"{held}, {size(found.bytes)} on disk")
+    lines += [f"{one.session[:SHORT]}: {one.error}" for one in found.sessions if one.error]
+    for reason, count in found.reasons.items():
+        lines.append(f"refused: {counted(count, 'span')}: {reason}")
+    if found.last_error:
+        when = datetime.fromtimestamp(found.next_try or 0, UTC).astimezone()
+        tries = counted(found.tries, "time")
+        lines.append(f"last error: {found.last_error}, {tries} in a row; next try {when:%H:%M:%S}")
+    if found.waiting:
+        lines.append("`plait trace flush` tries at once")
+    if found.refused:
+        lines.append("`plait trace flush --refused` offers what was refused once more")
+    return lines

@@ -1,0 +1,1 @@
+"""Conversations to spans, and spans to those who collect them."""

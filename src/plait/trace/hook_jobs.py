@@ -1,0 +1,84 @@
+"""Jobs on disk to what they ask for."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from plait.line.discover import AGENT
+from plait.trace.hook import EVENTS, JOBS
+
+
+class Told(Struct, frozen=True):
+    """What Claude Code tells a hook, as far as it matters here."""
+
+    session_id: str | None = None
+    transcript_path: str | None = None
+    agent_id: str | None = None
+    agent_transcript_path: str | None = None
+    trigger: str | None = None
+    """Of a compaction: by hand, or because the context was full."""
+
+
+class Job(Struct, frozen=True):
+    """Something to look at."""
+
+    event: str
+    session: str
+    path: Path
+    agent: str | None = None
+    trigger: str | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Tells whether nothing more comes to the last turn.
+
+        A person who compacts by hand has let the model finish; a context that is full says
+        nothing: the model goes on right after.
+        """
+        by_hand = self.event == "pre-compact" and self.trigger == "manual"
+        return self.event == "session-end" or by_hand
+
+    @property
+    def is_stop(self) -> bool:
+        """Tells whether the model has come to rest, as far as Claude Code knows."""
+        return self.event == "stop"
+
+
+def jobs_in(folder: Path) -> list[Path]:
+    """Returns the jobs that were left, the oldest first."""
+    try:
+        found = [one for one in (folder / JOBS).iterdir() if one.suffix == ".json"]
+    except FileNotFoundError:
+        return []
+    return sorted(one for one in found if not one.name.startswith("."))
+
+
+def job_at(path: Path) -> Job | None:
+    """Returns what a job asks for; None where it cannot be read or names no session."""
+    event = path.stem.split("-", 2)[2]
+    try:
+        told = msgspec.json.decode(path.read_bytes(), type=Told)
+    except (OSError, msgspec.MsgspecError):
+        return None
+    if event not in EVENTS or not told.session_id or not told.transcript_path:
+        return None
+    log = Path(told.transcript_path)
+    return Job(event, told.session_id, log, agent_in(told), told.trigger)
+
+
+def agent_in(told: Told) -> str | None:
+    """Returns the agent that has stopped: its file is named by it."""
+    if told.agent_transcript_path:
+        return Path(told.agent_transcript_path).stem.removeprefix(AGENT)
+    return told.agent_id
+
+
+def taken(folder: Path) -> Iterator[tuple[Path, Job | None]]:
+    """Yields jobs one after the other; each is forgotten when the next one is asked for."""
+    for path in jobs_in(folder):
+        yield path, job_at(path)
+        with suppress(FileNotFoundError):
+            path.unlink()

@@ -1,0 +1,131 @@
+"""JSON text to the same text with a value put in or taken out; every other byte stays."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+Way: TypeAlias = tuple[str | int, ...]
+"""The names and numbers that lead to a value."""
+SPACE = re.compile(r"[ \t\r\n]*")
+NEWLINE = re.compile(r"\r?\n")
+INDENT = re.compile(r"^\s*\{[ \t]*\r?\n([ \t]+)\"")
+DECODER = json.JSONDecoder()
+
+
+class Part(NamedTuple):
+    """A member of an object or an element of a list, by its places in a text."""
+
+    name: str | int
+    start: int
+    value: int
+    """Where its value begins; for an element where it begins itself."""
+    end: int
+
+
+class Style(NamedTuple):
+    """How a text is laid out."""
+
+    newline: str
+    """"" for a text of one line."""
+    indent: str
+
+    def lead(self, depth: int) -> str:
+        """Returns what stands before something at a depth."""
+        return self.newline + self.indent * depth if self.newline else ""
+
+
+def style_of(text: str) -> Style:
+    """Returns how a text is laid out: by two where that is not clear."""
+    newline, indent = NEWLINE.search(text.strip()), INDENT.search(text)
+    is_short = bool(parts_in(text, ())) and newline is None
+    return Style("" if is_short else newline[0] if newline else "\n", indent[1] if indent else "  ")
+
+
+def put_in(text: str, way: Way, value: Any, name: str | None = None) -> str:
+    """Returns a text with a value at the end of the object or list that a way leads to."""
+    start, style, depth = start_of(text, way), style_of(text), len(way) + 1
+    parts = parts_in(text, way)
+    is_ours = bool(parts) or not way  # what goes into an empty one leaves it empty again
+    told = written(value, style if is_ours else Style("", ""), depth)
+    told = f"{json.dumps(name, ensure_ascii=False)}: {told}" if name is not None else told
+    if parts:
+        gap = style.lead(depth) or " "
+        return f"{text[: parts[-1].end]},{gap}{told}{text[parts[-1].end :]}"
+    end = after_space(text, start + 1)
+    before, after = (style.lead(depth), style.lead(depth - 1)) if is_ours else ("", "")
+    return f"{text[: start + 1]}{before}{told}{after}{text[end:]}"
+
+
+def replaced(text: str, way: Way, value: Any) -> str:
+    """Returns a text with another value at a place."""
+    part = part_at(text, way)
+    return text[: part.value] + written(value, style_of(text), len(way)) + text[part.end :]
+
+
+def taken_out(text: str, way: Way) -> str:
+    """Returns a text without a value, and without what it leaves empty; an object or list that
+    stands without a space before the value was there before it, and stays.
+    """
+    while len(way) > 1 and len(parts_in(text, way[:-1])) == 1 and is_made(text, way):
+        way = way[:-1]
+    parts, part = parts_in(text, way[:-1]), part_at(text, way)
+    place = parts.index(part)
+    if len(parts) == 1:
+        start = start_of(text, way[:-1]) + 1
+        end = after_space(text, part.end)
+    elif place:
+        start, end = parts[place - 1].end, part.end
+    else:
+        start, end = part.start, parts[1].start
+    return text[:start] + text[end:]
+
+
+def is_made(text: str, way: Way) -> bool:
+    """Tells whether what holds a value was made for it, as far as one can see."""
+    return not style_of(text).newline or text[part_at(text, way).start - 1].isspace()
+
+
+def written(value: Any, style: Style, depth: int) -> str:
+    """Returns a value as text at a depth."""
+    if not style.newline:
+        return json.dumps(value, ensure_ascii=False)
+    told = json.dumps(value, ensure_ascii=False, indent=style.indent)
+    return told.replace("\n", style.lead(depth))
+
+
+def start_of(text: str, way: Way) -> int:
+    """Returns where the value begins that a way leads to."""
+    return part_at(text, way).value if way else after_space(text, 0)
+
+
+def part_at(text: str, way: Way) -> Part:
+    """Returns what a way leads to; of two members with one name the last, as readers do."""
+    return next(part for part in reversed(parts_in(text, way[:-1])) if part.name == way[-1])
+
+
+def parts_in(text: str, way: Way) -> list[Part]:
+    """Returns what an object or list holds."""
+    return list(parts_from(text, start_of(text, way)))
+
+
+def parts_from(text: str, start: int) -> Iterator[Part]:
+    """Yields what the object or list holds that begins at a place."""
+    is_object, number = text[start] == "{", 0
+    place = after_space(text, start + 1)
+    while text[place] not in "}]":
+        begin, name = place, number
+        if is_object:
+            name, place = json.decoder.scanstring(text, place + 1)
+            place = after_space(text, after_space(text, place) + 1)
+        _, end = DECODER.raw_decode(text, place)
+        yield Part(name, begin, place, end)
+        place, number = after_space(text, end), number + 1
+        if text[place] == ",":
+            place = after_space(text, place + 1)
+
+
+def after_space(text: str, place: int) -> int:
+    """Returns where the next thing stands."""
+    found = SPACE.match(text, place)
+    return found.end() if found else place

@@ -1,0 +1,73 @@
+"""Spans as plain values: what was done, within what, from when to when, at what cost.
+
+A span knows no wire form. Its ids come from the ids of records, so the same log gives the same
+spans however often it is read.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct, field
+
+from plait.conversation.tokens import Tokens
+
+SpanKind: TypeAlias = Literal[
+    "turn",  # a prompt and all that answers it: the root of a trace
+    "agent",  # a sub-agent, within the call that sent it out
+    "generation",  # one response of a model
+    "tool",
+    "compaction",
+    "workflow",  # the agents that one call of a workflow sent out
+    "hook",
+    "event",  # a moment: a queued prompt, an interruption, an error of the API
+]
+Level: TypeAlias = Literal["DEFAULT", "WARNING", "ERROR"]
+Convention: TypeAlias = Literal["langfuse", "genai", "both"]
+
+
+class Span(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One piece of work, and the piece that it is a part of."""
+
+    trace: str
+    """32 hexadecimal digits; one trace for each turn."""
+    id: str
+    """16 hexadecimal digits."""
+    parent: str | None = None
+    kind: SpanKind
+    name: str
+    start: int | None = None
+    """Nanoseconds since 1970; None where the log does not say."""
+    end: int | None = None
+    session: str
+    conversation: str
+    """The DAG-line that it stands on."""
+    project: str = ""
+    turn: int
+    """The number of the turn; for an agent's spans that of the turn that sent it out."""
+    level: Level = "DEFAULT"
+    status: str = ""
+    """What went wrong, in a few words."""
+    input: Any = None
+    output: Any = None
+    thinking: str | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+    model: str | None = None
+    response: str | None = None
+    """The id that the API gave the response."""
+    stop_reason: str | None = None
+    tokens: Tokens | None = None
+    """Of this response alone; None where the log does not say."""
+    cost: float | None = None
+    """In dollars; None where it cannot be priced."""
+    record: str | None = None
+    """The record that it begins with."""
+    is_abandoned: bool = False
+    """True on a branch that was left, and for what was retracted."""
+
+
+class Content(Struct, frozen=True):
+    """How much of what was said goes out."""
+
+    has_content: bool = True
+    has_thinking: bool = False
+    limit: int = 100_000
+    """The most characters of one input, output or thought; more are cut, and how many is said."""

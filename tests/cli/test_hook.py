@@ -1,0 +1,277 @@
+"""`plait hook` and what it leaves for `plait trace status` and `plait trace flush`."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.cli.app import run
+from plait.trace.hook import EVENTS, is_worker_there
+from plait.trace.hook_jobs import jobs_in
+from plait.trace.spool import Spool
+from plait.trace.state import SessionState, note, states
+from tests.trace.logs import SESSION, Growing
+from tests.trace.made import many
+from tests.trace.otlp_receiver import Answer, Receiver, free_port
+
+PLAIT = [sys.executable, "-m", "plait"]
+
+
+@pytest.fixture
+def folder(nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("PLAIT_OTLP_ENDPOINT", "LANGFUSE_PUBLIC_KEY", "LANGFUSE_SECRET_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(nobodys_home)
+    return nobodys_home / "state" / "plait" / "trace"
+
+
+def hooked(*words: str, told: bytes | str = b"", **env: str) -> "subprocess.CompletedProcess[str]":
+    """Runs a hook as Claude Code does."""
+    data = told.decode() if isinstance(told, bytes) else told
+    return subprocess.run(
+        ["sh", "-c", '"$0" "$@"', *PLAIT, "hook", *words],
+        input=data,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def settle(folder: Path) -> None:
+    """Waits until no worker runs and no job is left."""
+    for _ in range(1200):
+        if not jobs_in(folder) and not is_worker_there(folder):
+            return
+        time.sleep(0.05)
+    raise AssertionError("the worker does not come to an end")
+
+
+def test_a_turn_arrives_while_claude_code_goes_on(folder: Path, tmp_path: Path) -> None:
+    log = Growing(tmp_path / "p")
+    log.turn("one")
+    with Receiver() as receiver:
+        done = hooked("stop", told=json.dumps(log.told()), PLAIT_OTLP_ENDPOINT=receiver.url)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        settle(folder)
+    assert receiver.names() == ["Turn 1"]
+    assert states(folder)[SESSION].turn_count == 1
+
+
+def test_the_work_can_be_waited_for(folder: Path, tmp_path: Path) -> None:
+    log = Growing(tmp_path / "p")
+    log.turn("one", is_closed=False)
+    with Receiver() as receiver:
+        told = json.dumps(log.told("SessionEnd"))
+        words = ("session-end", "--wait", "--verbose")
+        done = hooked(*words, told=told, PLAIT_OTLP_ENDPOINT=receiver.url)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "plait hook session-end: done\n")
+    assert receiver.names() == ["Turn 1"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "env"),
+    [
+        (("stop",), "", {}),
+        (("stop", "--nonsense", "more"), "", {}),
+        (("stop",), "{}", {"PLAIT_STATE_DIR": "/proc/no/such/place"}),
+        (("stop",), "", {"PLAIT_CONFIG": "/dev/null/nothing"}),
+    ],
+    ids=["nothing", "odd-options", "nowhere-to-write", "broken-config"],
+)
+def test_whatever_is_wrong_claude_code_is_not_told(
+    folder: Path, words: tuple[str, ...], told: str, env: dict[str, str]
+) -> None:
+    done = hooked(*words, told=told, **env)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_job_without_a_target_is_dropped_and_the_log_says_so(folder: Path) -> None:
+    assert hooked("stop", "--wait", told='{"session_id": "x"}').returncode == 0
+    assert "nobody has said where traces go" in (folder / "hook.log").read_text(encoding="utf-8")
+    assert jobs_in(folder) == []
+
+
+def test_a_stdin_that_never_ends_is_not_waited_for(folder: Path) -> None:
+    with subprocess.Popen([*PLAIT, "hook", "stop"], stdin=subprocess.PIPE) as process:
+        assert process.wait(60) == 0
+
+
+def test_next_to_nothing_is_imported_while_claude_code_waits(folder: Path) -> None:
+    code = (
+        "import sys, plait.cli, plait.cli.hook_event, plait.cli.settings\n"
+        "plait.cli.hook_event.trace_folder()\n"
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('plait')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    packages, ours = (set(line.split()) for line in done.stdout.splitlines())
+    heavy = "click rich msgspec opentelemetry requests google tantivy json subprocess asyncio"
+    assert not packages & set(heavy.split())
+    allowed = ("plait.cli", "plait.line", "plait.trace", "plait.errors", "plait")
+    assert [one for one in ours if not one.startswith(allowed[:3]) and one not in allowed] == []
+
+
+def plait(*words: str) -> int:
+    return run(list(words))
+
+
+def test_install_shows_the_change_and_keeps_the_old(
+    folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = nobodys_home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text('{"model": "opus"}\n', encoding="utf-8")
+    assert plait("hook", "install", "--dry-run") == 0
+    assert path.read_text(encoding="utf-8") == '{"model": "opus"}\n'
+    assert '+    "Stop": [' in capsys.readouterr().out
+    assert plait("hook", "install", "--yes") == 0
+    out = capsys.readouterr().out
+    assert "the hooks are in" in out
+    assert "nobody has said where traces go yet" in out
+    hooks = json.loads(path.read_text(encoding="utf-8"))["hooks"]
+    assert list(hooks) == list(EVENTS.values())
+    [backup] = (nobodys_home / "data" / "plait" / "backups").iterdir()
+    assert backup.read_text(encoding="utf-8") == '{"model": "opus"}\n'
+    assert plait("hook", "install") == 0
+    assert "already" in capsys.readouterr().out
+    assert plait("hook", "uninstall", "--yes") == 0
+    assert json.loads(path.read_text(encoding="utf-8")) == {"model": "opus"}
+    assert plait("hook", "uninstall") == 0
+
+
+def test_without_a_person_to_ask_nothing_is_written(
+    folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert plait("hook", "install") == 2
+    assert "nobody is there to ask" in capsys.readouterr().err
+    assert not (nobodys_home / ".claude").exists()
+
+
+def test_what_was_installed_runs_as_a_shell_command(
+    folder: Path, nobodys_home: Path, tmp_path: Path
+) -> None:
+    assert plait("hook", "install", "--yes") == 0
+    settings = json.loads((nobodys_home / ".claude" / "settings.json").read_text(encoding="utf-8"))
+    command = settings["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
+    log = Growing(tmp_path / "p")
+    log.turn("one")
+    with Receiver() as receiver:
+        done = subprocess.run(
+            command,
+            shell=True,
+            input=json.dumps(log.told()).encode(),
+            env={**os.environ, "PLAIT_OTLP_ENDPOINT": receiver.url},
+            timeout=60,
+            check=False,
+        )
+        settle(folder)
+    assert done.returncode == 0
+    assert receiver.names() == ["Turn 1"]
+
+
+@pytest.mark.parametrize(
+    ("scope", "name"), [("project", "settings.json"), ("local", "settings.local.json")]
+)
+def test_a_project_has_settings_of_its_own(
+    folder: Path, nobodys_home: Path, monkeypatch: pytest.MonkeyPatch, scope: str, name: str
+) -> None:
+    project = nobodys_home / "shop"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    assert plait("hook", "install", "--yes", "--scope", scope) == 0
+    assert (project / ".claude" / name).exists()
+    assert not (nobodys_home / ".claude").exists()
+
+
+def test_what_cc_langfuse_has_sent_is_taken_over(
+    folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = nobodys_home / ".claude" / "state" / "cc-langfuse_state.json"
+    other.parent.mkdir(parents=True)
+    theirs = {"s1": {"last_line": 40, "turn_count": 9, "updated": "2025-01-15T10:00:00Z"}}
+    other.write_text(json.dumps(theirs), encoding="utf-8")
+    assert plait("hook", "install", "--yes") == 0
+    assert "is not sent again: 1 session" in capsys.readouterr().out
+    assert states(folder)["s1"].last_line == 40
+    assert json.loads(other.read_text(encoding="utf-8")) == theirs
+
+
+def test_keys_stay_out_of_claude_codes_settings(
+    folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = nobodys_home / "config" / "plait" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('langfuse_public_key = "pk-1"\nlangfuse_secret_key = "sk-2"\n')
+    assert plait("hook", "install", "--yes") == 0
+    assert plait("hook", "status") == 0
+    assert plait("trace", "status") == 0
+    out = capsys.readouterr().out
+    assert "traces go to https://cloud.langfuse.com/api/public/otel/v1/traces" in out
+    assert "sk-2" not in out
+    assert "sk-2" not in (nobodys_home / ".claude" / "settings.json").read_text(encoding="utf-8")
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+def test_status_tells_where_hooks_are(
+    folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plait("hook", "install", "--yes", "--scope", "local")
+    (nobodys_home / ".claude" / "settings.json").write_text("{", encoding="utf-8")
+    capsys.readouterr()
+    assert plait("hook", "status", "--json") == 0
+    found = said(capsys)
+    user, project, local = found["installed"]
+    assert "is not JSON" in user["error"]
+    assert "is not JSON" in project["error"]  # the home is the project here
+    assert (local["events"], local["missing"]) == (list(EVENTS.values()), [])
+    assert (found["target"], found["is_worker_running"]) == (None, False)
+
+
+def test_trace_status_tells_what_waits_and_what_was_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert plait("trace", "status") == 0
+    assert "nothing has been sent by hooks yet" in capsys.readouterr().out
+    spool = Spool(folder)
+    spool.put(many(3, session="s1"))
+    note(folder, "s1", SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl", error="odd"))
+    monkeypatch.setenv("PLAIT_OTLP_ENDPOINT", f"http://127.0.0.1:{free_port()}")
+    assert plait("trace", "flush") == 3
+    assert "3 spans still waiting: no connection" in capsys.readouterr().err
+    assert plait("trace", "status", "--json") == 0
+    found = said(capsys)
+    assert (found["waiting"], found["tries"], found["last_error"]) == (3, 1, "no connection")
+    assert found["sessions"][0]["waiting"] == 3
+    with Receiver(lambda _: Answer(403)) as receiver:
+        monkeypatch.setenv("PLAIT_OTLP_ENDPOINT", receiver.url)
+        assert plait("trace", "flush") == 0
+        assert plait("trace", "status") == 0
+    out = capsys.readouterr().out
+    assert "refused: 3 spans: 403 Forbidden" in out
+    with Receiver() as receiver:
+        monkeypatch.setenv("PLAIT_OTLP_ENDPOINT", receiver.url)
+        assert plait("trace", "flush", "--refused") == 0
+        assert plait("trace", "flush") == 0
+    assert len(receiver.spans) == 3
+    out = capsys.readouterr().out
+    assert "sent 3 spans to" in out
+    assert "nothing waits" in out
+
+
+def test_help_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert plait("hook", "--help") == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in (*EVENTS, "install", "uninstall", "status"))
+    assert "work" not in out.split("Commands:")[1].split()
+    assert plait("hook", "stop", "--help") == 0
+    assert "always 0" in capsys.readouterr().out

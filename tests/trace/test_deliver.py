@@ -1,0 +1,211 @@
+"""Spans to a real receiver that is well, down, slow, in trouble, or picky."""
+
+import time
+from pathlib import Path
+
+import pytest
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
+from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
+
+from plait.trace.deliver import Delivered, deliver
+from plait.trace.flush import LONGEST_PAUSE, Tries, flush, note_tries, tries_of
+from plait.trace.spool import Spool
+from plait.trace.target import Target, langfuse, otlp
+from tests.trace.made import ids, made, many
+from tests.trace.otlp_receiver import Answer, Receiver, free_port
+
+PARTIAL = ExportTraceServiceResponse()
+PARTIAL.partial_success.rejected_spans = 1
+
+
+def target_of(receiver: Receiver, timeout: float = 5.0) -> Target:
+    return Target(url=f"{receiver.url}/v1/traces", timeout=timeout)
+
+
+def nobody() -> Target:
+    return otlp(f"http://127.0.0.1:{free_port()}")
+
+
+def test_spans_arrive(tmp_path: Path) -> None:
+    with Receiver() as receiver:
+        done = deliver([many(3), [made(9)]], target_of(receiver))
+    assert done == Delivered(sent=4)
+    assert sorted(receiver.spans) == sorted(ids([*many(3), made(9)]))
+    assert [one["path"] for one in receiver.requests] == ["/v1/traces"] * 2
+
+
+def test_langfuse_gets_its_path_and_its_keys() -> None:
+    with Receiver() as receiver:
+        deliver([many(1)], langfuse(receiver.url, "pk-1", "sk-2"))
+    [request] = receiver.requests
+    assert request["path"] == "/api/public/otel/v1/traces"
+    assert request["headers"]["authorization"] == "Basic cGstMTpzay0y"
+
+
+def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port()}")
+    with Receiver() as receiver:
+        assert deliver([many(1)], target_of(receiver)).sent == 1
+
+
+def test_a_netrc_file_does_not_replace_the_keys(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / ".netrc").write_text("machine 127.0.0.1 login a password b\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / ".netrc"))
+    with Receiver() as receiver:
+        deliver([many(1)], langfuse(receiver.url, "pk-1", "sk-2"))
+    assert receiver.requests[0]["headers"]["authorization"] == "Basic cGstMTpzay0y"
+
+
+def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    done = deliver([many(3), [made(9)]], nobody(), spool)
+    assert (done.sent, done.waiting, done.reason) == (0, 4, "no connection")
+    with Receiver() as receiver:
+        assert flush(spool, target_of(receiver)) == Delivered(sent=4)
+    assert sorted(receiver.spans) == sorted(ids([*many(3), made(9)]))
+    assert spool.count() == 0
+
+
+def test_without_a_spool_what_is_not_sent_is_said_to_be_dropped() -> None:
+    done = deliver([many(3)], nobody())
+    assert (done.sent, done.waiting, done.dropped) == (0, 0, 3)
+
+
+def test_what_does_not_fit_is_said_to_be_dropped(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, most=1)
+    done = deliver([many(3), many(2)], nobody(), spool)
+    assert (done.waiting, done.dropped) == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer(500), Answer(503), Answer(429), Answer(408), Answer(is_dying=True, status=500)],
+    ids=["500", "503", "429", "408", "dies"],
+)
+def test_trouble_that_passes_is_tried_again(tmp_path: Path, answer: Answer) -> None:
+    troubles = [answer, answer]
+
+    def choose(_: list[WireSpan]) -> Answer | None:
+        return troubles.pop() if troubles else None
+
+    spool = Spool(tmp_path)
+    spool.put(many(3))
+    with Receiver(choose) as receiver:
+        target = target_of(receiver)
+        first = flush(spool, target)
+        assert (first.sent, first.waiting) == (0, 3)
+        assert first.reason
+        assert tries_of(spool).count == 1
+        assert (flush(spool, target).waiting, tries_of(spool).count) == (3, 2)
+        assert flush(spool, target) == Delivered(sent=3)
+        assert tries_of(spool) == Tries()
+    assert len(receiver.requests) == 3  # the SDK does not try again on its own
+
+
+def test_a_server_that_dies_after_it_took_the_batch_gets_it_again_under_the_same_ids(
+    tmp_path: Path,
+) -> None:
+    deaths = [Answer(is_dying=True)]
+    spool = Spool(tmp_path)
+    spool.put(many(3))
+    with Receiver(lambda _: deaths.pop() if deaths else None) as receiver:
+        assert flush(spool, target_of(receiver)).waiting == 3
+        assert flush(spool, target_of(receiver)).sent == 3
+    assert sorted(receiver.spans) == ids(many(3))
+    assert set(receiver.arrivals.values()) == {2}
+
+
+def test_a_slow_server_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(1))
+    with Receiver(lambda _: Answer(500, delay=1.0)) as receiver:
+        done = flush(spool, target_of(receiver, timeout=0.1))
+    assert (done.waiting, done.reason) == (1, "no answer in time")
+
+
+def test_a_batch_that_is_too_large_goes_in_halves(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(7))
+    with Receiver(lambda spans: Answer(413) if len(spans) > 2 else None) as receiver:
+        assert flush(spool, target_of(receiver)) == Delivered(sent=7)
+        assert deliver([many(7)], target_of(receiver)) == Delivered(sent=7)
+    assert sorted(receiver.spans) == ids(many(7))
+
+
+def test_a_span_that_is_too_large_alone_is_refused(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(3))
+    large = made(2).id
+
+    def choose(spans: list[WireSpan]) -> Answer | None:
+        return Answer(413) if large in {span.span_id.hex() for span in spans} else None
+
+    with Receiver(choose) as receiver:
+        done = flush(spool, target_of(receiver))
+    assert (done.sent, done.refused, done.waiting) == (2, 1, 0)
+    [(_, batch)] = spool.refusals()
+    assert ids(batch.spans) == [large]
+    assert batch.reason.startswith("413")
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 302])
+def test_what_the_server_does_not_want_is_not_offered_again(tmp_path: Path, status: int) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(2))
+    words = {"content-type": "text/plain"}
+    with Receiver(lambda _: Answer(status, words, body=b"wrong key\nand more")) as receiver:
+        done = flush(spool, target_of(receiver))
+        assert (done.sent, done.waiting, done.refused) == (0, 0, 2)
+        flush(spool, target_of(receiver))
+    assert len(receiver.requests) == 1
+    [(_, batch)] = spool.refusals()
+    assert batch.reason.startswith(str(status))
+    assert batch.reason.endswith("wrong key")
+    spool.reconsider()
+    with Receiver() as receiver:
+        assert flush(spool, target_of(receiver)).sent == 2
+
+
+def test_what_a_server_rejects_of_a_batch_is_told() -> None:
+    with Receiver(lambda _: Answer(body=PARTIAL.SerializeToString())) as receiver:
+        done = deliver([many(3)], target_of(receiver))
+    assert (done.sent, done.refused, done.reason) == (2, 1, "1 spans rejected")
+
+
+@pytest.mark.parametrize(
+    ("after", "least", "most"),
+    [("100", 99, 101), ("Wed, 01 Jan 2020 00:00:00 GMT", 0.5, 1.5), ("soon", 0.5, 1.5)],
+)
+def test_a_server_says_how_long_it_wants_to_be_left_alone(
+    tmp_path: Path, after: str, least: float, most: float
+) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(1))
+    with Receiver(lambda _: Answer(429, {"retry-after": after})) as receiver:
+        flush(spool, target_of(receiver))
+    assert least <= tries_of(spool).next - time.time() <= most
+
+
+def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(1))
+    target, pauses = nobody(), []
+    for count in (0, 1, 2, 30):
+        note_tries(spool, Tries(count))
+        flush(spool, target)
+        pauses.append(round(tries_of(spool).next - time.time()))
+    assert pauses == [1, 2, 4, LONGEST_PAUSE]
+
+
+def test_one_process_at_a_time_sends(tmp_path: Path) -> None:
+    from plait.line.lock import held
+    from plait.trace.flush import BUSY, LOCK
+
+    spool = Spool(tmp_path)
+    spool.put(many(2))
+    with held(tmp_path / LOCK), Receiver() as receiver:
+        assert flush(spool, target_of(receiver)) == Delivered(waiting=2, reason=BUSY)
+        assert not receiver.requests

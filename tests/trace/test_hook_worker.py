@@ -1,0 +1,398 @@
+"""Jobs to spans at a real receiver: every complete turn once, whatever else happens."""
+
+import json
+import os
+import random
+import string
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.archive import hook_worker
+from plait.archive.hook_worker import Limits, Manner, Worker
+from plait.archive.hooking import look
+from plait.line.lock import held
+from plait.redact import Redactor
+from plait.trace.flush import tries_of
+from plait.trace.hook import LOCK, leave_job
+from plait.trace.hook_jobs import jobs_in
+from plait.trace.model import Content
+from plait.trace.spool import Spool
+from plait.trace.standing import standing
+from plait.trace.state import SessionState, note, states
+from plait.trace.target import Target, otlp
+from tests.trace.logs import OTHER, SESSION, Growing
+from tests.trace.otlp_receiver import Answer, Receiver, free_port
+
+QUICK = Limits(idle=0.15, life=0.3, step=0.02)
+
+
+class Bench:
+    """A log, a folder, and workers that do what hooks leave."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "trace"
+        self.log = Growing(folder / "-home-dev-shop")
+
+    def tell(self, event: str = "stop", log: Growing | None = None, **more: Any) -> None:
+        """Leaves a job as the hook does."""
+        told = (log or self.log).told(**more)
+        leave_job(self.folder, event, json.dumps(told).encode())
+
+    def work(
+        self, target: Target | Receiver, manner: Manner | None = None, **limits: Any
+    ) -> Worker:
+        """Lets a worker do all jobs."""
+        where = otlp(target.url) if isinstance(target, Receiver) else target
+        chosen = Limits(**{**LIMITS, **limits})
+        worker = Worker(self.folder, where, manner or Manner(), chosen)
+        worker.run()
+        assert jobs_in(self.folder) == []
+        return worker
+
+    def state(self, session: str = SESSION) -> SessionState:
+        return states(self.folder)[session]
+
+    @property
+    def said(self) -> str:
+        return (self.folder / "hook.log").read_text(encoding="utf-8")
+
+
+LIMITS = {"idle": QUICK.idle, "life": QUICK.life, "step": QUICK.step}
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+# checklist: T1, T2
+def test_a_stop_names_the_session_and_its_log(bench: Bench) -> None:
+    bench.log.turn("one")
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert bench.log.path.name == f"{SESSION}.jsonl"
+    assert receiver.names() == ["Turn 1"]
+    assert (bench.state().last_line, bench.state().turn_count) == (5, 1)
+
+
+def test_turn_after_turn_arrives_once(bench: Bench) -> None:
+    with Receiver() as receiver:
+        for number in range(1, 5):
+            bench.log.turn(f"prompt {number}")
+            bench.tell()
+            bench.tell()  # Stop may fire several times
+            bench.work(receiver)
+            assert receiver.names() == [f"Turn {one}" for one in range(1, number + 1)]
+    assert set(receiver.arrivals.values()) == {1}
+
+
+def test_a_turn_without_a_note_of_its_end_is_sent_when_nothing_more_comes(bench: Bench) -> None:
+    bench.log.turn("one", is_closed=False)
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+    assert not bench.state().is_open
+
+
+def test_a_turn_whose_end_is_noted_after_the_hook_need_not_wait(bench: Bench) -> None:
+    bench.log.turn("one", is_closed=False)
+    bench.tell()
+    timer = threading.Timer(0.2, bench.log.closed)
+    with Receiver() as receiver:
+        timer.start()
+        started = time.monotonic()
+        bench.work(receiver, idle=600, life=600)
+        assert time.monotonic() - started < 60
+    timer.join()
+    assert receiver.names() == ["Turn 1"]
+
+
+def test_a_model_that_is_sent_back_to_work_is_waited_for(bench: Bench) -> None:
+    bench.log.prompt("one")
+    bench.log.answer("first try")
+    bench.log.prompt("Stop hook feedback:\n- no", isMeta=True)
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver, idle=0.0)
+        assert receiver.names() == []
+        assert bench.state().is_open
+        bench.log.answer("second try")
+        bench.tell()
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+
+
+@pytest.mark.parametrize(
+    ("event", "more", "is_sent"),
+    [
+        ("session-end", {"reason": "other"}, True),
+        ("pre-compact", {"trigger": "manual"}, True),
+        ("pre-compact", {"trigger": "auto"}, False),
+        ("subagent-stop", {"agent_id": "a1"}, False),
+    ],
+)
+def test_what_each_event_says_of_the_last_turn(
+    bench: Bench, event: str, more: dict[str, Any], is_sent: bool
+) -> None:
+    bench.log.turn("one", is_closed=False)
+    bench.tell(event, **more)
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"] * is_sent
+
+
+def test_a_session_that_ended_without_a_word_is_sent_in_the_end(bench: Bench) -> None:
+    log = bench.log
+    log.turn("one")
+    log.prompt("two")
+    log.call(command="sleep 1000")  # and the client was killed
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+        assert receiver.names() == ["Turn 1"]
+        long_ago = time.time() - 7200
+        os.utime(log.path, (long_ago, long_ago))
+        other = Growing(log.path.parent, OTHER)
+        other.turn("elsewhere")
+        bench.tell(log=other)
+        bench.work(receiver)
+    assert sorted(receiver.names()) == ["Turn 1", "Turn 1", "Turn 2"]
+
+
+# checklist: T45, T53
+def test_broken_lines_are_logged(bench: Bench) -> None:
+    bench.log.turn("one")
+    bench.log.write(b'{"type": "user", "mess\n' * 12)
+    bench.log.turn("two")
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1", "Turn 2"]
+    assert "broken lines passed over: 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 and 2 more" in bench.said
+    assert bench.state().last_line == 22
+
+
+# checklist: T58
+def test_a_session_that_was_left_without_a_hook_is_sent_first(bench: Bench) -> None:
+    before = Growing(bench.log.path.parent, OTHER)
+    before.turn("plan it", is_closed=False)
+    bench.log.aside(**before.record(type="user", message={"role": "user", "content": "do it"}))
+    bench.log.turn("do it")
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+        assert receiver.names() == ["Turn 1", "Turn 1"]
+        lines = bench.said.splitlines()
+        assert OTHER in lines[0]
+        assert SESSION in lines[1]
+        bench.log.turn("and more")
+        bench.tell()
+        bench.work(receiver)
+    assert bench.said.count(f"{OTHER}:") == 1  # it is known to be done
+    assert set(receiver.arrivals.values()) == {1}
+
+
+# checklist: T59
+def test_a_session_before_that_cannot_be_read_stops_nothing(bench: Bench) -> None:
+    before = Growing(bench.log.path.parent, OTHER)
+    before.turn("plan it")
+    bench.log.aside(**before.record(type="user", message={"role": "user", "content": "do it"}))
+    bench.log.turn("do it")
+    bench.tell()
+    (bench.folder / "sessions").mkdir(parents=True)
+    (bench.folder / "sessions" / f"{OTHER}.sent").mkdir()  # its journal cannot be read
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+    assert states(bench.folder)[OTHER].error
+    assert bench.state().turn_count == 1
+
+
+@pytest.mark.parametrize(
+    "told",
+    [b"", b"{", b"[]", b'{"session_id": 3}', b'{"session_id": "x"}', b'{"transcript_path": "/x"}'],
+)
+def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -> None:
+    leave_job(bench.folder, "stop", told)
+    bench.log.turn("one")
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+    assert "names no session" in bench.said
+
+
+def test_a_log_that_is_not_there_is_noted(bench: Bench) -> None:
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert "no such file" in bench.state().error
+
+
+@pytest.mark.parametrize("trouble", ["down", "500", "429", "slow", "dying"])
+def test_what_cannot_be_sent_is_sent_later(bench: Bench, trouble: str) -> None:
+    answers = {
+        "500": Answer(500),
+        "429": Answer(429, {"retry-after": "1"}),
+        "slow": Answer(500, delay=0.5),
+        "dying": Answer(is_dying=True),
+    }
+    bench.log.turn("one")
+    bench.tell()
+    if trouble == "down":
+        bench.work(otlp(f"http://127.0.0.1:{free_port()}"))
+    else:
+        with Receiver(lambda _: answers[trouble]) as receiver:
+            bench.work(Target(url=f"{receiver.url}/v1/traces", timeout=0.2))
+    spool = Spool(bench.folder)
+    assert spool.count() == 4
+    assert bench.state().turn_count == 1  # it is Plait's to send, not the log's
+    assert tries_of(spool).count >= 1
+    bench.log.turn("two")
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver, life=30)
+    assert receiver.names() == ["Turn 1", "Turn 2"]
+    assert set(receiver.arrivals.values()) == {1}
+    assert spool.count() == 0
+
+
+def test_what_is_refused_is_reported_and_not_tried_again(bench: Bench) -> None:
+    bench.log.turn("one")
+    bench.tell()
+    with Receiver(lambda _: Answer(401)) as receiver:
+        bench.work(receiver)
+        assert len(receiver.requests) == 1
+    found = standing(bench.folder)
+    assert (found.waiting, found.refused) == (0, 4)
+    assert [one.refused for one in found.sessions] == [4]
+    assert list(found.reasons) == ["401 Unauthorized"]
+
+
+def test_a_full_spool_leaves_turns_in_the_log_until_there_is_room(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nobody = otlp(f"http://127.0.0.1:{free_port()}")
+    monkeypatch.setattr(hook_worker, "Spool", lambda folder: Spool(folder, most=1))
+    for number in range(4):
+        bench.log.turn(f"prompt {number}")
+        bench.tell()
+        bench.work(nobody, life=0)
+    assert Spool(bench.folder).count() == 4
+    assert (bench.state().turn_count, bench.state().error) == (1, "the spool is full")
+    assert bench.state().is_open
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver, life=30)  # makes room
+        bench.tell()
+        monkeypatch.undo()
+        bench.work(receiver, life=30)
+    assert receiver.names() == [f"Turn {number}" for number in range(1, 5)]
+    assert set(receiver.arrivals.values()) == {1}
+    assert (bench.state().turn_count, bench.state().error) == (4, "")
+
+
+def test_one_worker_at_a_time(bench: Bench) -> None:
+    bench.log.turn("one")
+    bench.tell()
+    with Receiver() as receiver, held(bench.folder / LOCK):
+        Worker(bench.folder, otlp(receiver.url), limits=QUICK).run()
+        assert receiver.names() == []
+        assert len(jobs_in(bench.folder)) == 1
+
+
+def test_a_job_that_comes_when_the_worker_is_about_to_end_is_done(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.log.turn("one")
+    bench.tell()
+    rounds: list[int] = []
+    serve = Worker.serve
+
+    def then_another(self: Worker) -> None:
+        serve(self)
+        if not rounds:
+            bench.log.turn("two")
+            bench.tell()
+        rounds.append(1)
+
+    monkeypatch.setattr(Worker, "serve", then_another)
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1", "Turn 2"]
+
+
+def test_a_state_from_another_tool_is_gone_on_from(bench: Bench) -> None:
+    for text in ("one", "two", "three"):
+        bench.log.turn(text)
+    note(bench.folder, SESSION, SessionState(10, 2, "2025-01-15T10:00:00Z"))
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+        assert receiver.names() == ["Turn 3"]
+        bench.log.turn("four")
+        bench.tell()
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 3", "Turn 4"]
+    assert bench.state().turn_count == 4
+
+
+def test_secrets_reach_neither_the_target_nor_the_disk(bench: Bench) -> None:
+    chance, letters = random.Random(7), string.ascii_letters + string.digits
+    secret = f"sk-ant-api03-{''.join(chance.choices(letters, k=93))}AA"
+    bench.log.prompt(f"my key is {secret}")
+    bench.log.answer(f"I will not tell {secret}")
+    bench.log.closed()
+    bench.tell()
+    nobody = otlp(f"http://127.0.0.1:{free_port()}", {"x-key": "hidden-header"})
+    bench.work(nobody, Manner(Content(), Redactor))
+    written = b"".join(path.read_bytes() for path in bench.folder.rglob("*") if path.is_file())
+    assert Spool(bench.folder).count() == 2
+    assert secret.encode() not in written
+    assert b"hidden-header" not in written
+    with Receiver() as receiver:
+        bench.tell()
+        bench.work(receiver, life=30)
+    assert receiver.names() == ["Turn 1"]
+    assert secret.encode() not in b"".join(s.SerializeToString() for s in receiver.spans.values())
+
+
+def test_a_secret_that_an_earlier_turn_told_is_known_in_later_ones(bench: Bench) -> None:
+    value = "correcthorsebattery77staple"
+    bench.log.turn(f"DB_PASSWORD={value} is the password")
+    manner = Manner(Content(), Redactor)
+    with Receiver() as receiver:
+        for number in range(3):
+            bench.tell()
+            bench.work(receiver, manner)
+            bench.log.turn(f"{number}: {value}")
+        bench.tell()
+        bench.work(receiver, manner)
+    assert len(receiver.names()) == 4
+    assert value.encode() not in b"".join(s.SerializeToString() for s in receiver.spans.values())
+
+
+def test_what_nobody_foresaw_in_one_session_stops_no_other(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sometimes(path: Path, session: str, *args: Any, **more: Any) -> Any:
+        if session == OTHER:
+            raise ZeroDivisionError("nobody foresaw this")
+        return look(path, session, *args, **more)
+
+    monkeypatch.setattr(hook_worker, "look", sometimes)
+    other = Growing(bench.log.path.parent, OTHER)
+    other.turn("one")
+    bench.log.turn("one")
+    bench.tell(log=other)
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+    assert "nobody foresaw" in states(bench.folder)[OTHER].error

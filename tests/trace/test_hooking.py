@@ -1,0 +1,500 @@
+"""A log that grows to the spans that are new and final: each once, none too early."""
+
+import json
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.archive.archive import beside
+from plait.archive.hooked_turns import Occasion
+from plait.archive.hooking import Looked, look, previous_session
+from plait.archive.tracing import traces
+from plait.conversation.grouped import group_turns
+from plait.record.read import record_of
+from plait.trace.journal import Journal
+from plait.trace.model import Content, Span
+from plait.trace.state import SessionState
+from tests.trace.logs import OTHER, SESSION, Growing
+
+NEVER = 1e9
+OVER = Occasion(is_over=True)
+
+
+@dataclass
+class Hook:
+    """Looks again and again, and keeps what the worker would."""
+
+    folder: Path
+    spans: dict[str, Span] = field(default_factory=dict)
+    last_line: int = 0
+    turn_count: int = 0
+    last: Looked | None = None
+
+    def __call__(
+        self, log: Growing, occasion: Occasion | None = None, **state: Any
+    ) -> list[tuple[str, str]]:
+        """Returns what a look finds to send, as kinds and names."""
+        journal = Journal(self.folder / "state", log.session)
+        known = SessionState(self.last_line, self.turn_count, path="" if state else "x", **state)
+        wanted = occasion or Occasion(idle=NEVER, forgotten=NEVER)
+        stopped = frozenset(journal.stopped()) | wanted.agents
+        found = look(
+            log.path,
+            log.session,
+            journal,
+            state=known,
+            occasion=Occasion(wanted.is_over, stopped, wanted.idle, wanted.forgotten),
+        )
+        new = [span for trace in found.traces for span in trace]
+        assert not {span.id for span in new} & set(self.spans), "sent twice"
+        self.spans |= {span.id: span for span in new}
+        journal.add([*found.known, *(span.id for span in new)])
+        journal.keep(found.progress)
+        self.last_line = found.last_line or self.last_line
+        self.turn_count += found.turns
+        self.last = found
+        return [(span.kind, span.name) for span in new]
+
+    def was_whole(self) -> bool:
+        """Tells whether the last look has read all of the log."""
+        assert self.last
+        return self.last.is_whole
+
+
+@pytest.fixture
+def hook(tmp_path: Path) -> Hook:
+    return Hook(tmp_path)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Growing:
+    return Growing(tmp_path / "-home-dev-shop")
+
+
+TURN = ("generation", "claude-opus-5-5"), ("tool", "Bash"), ("generation", "claude-opus-5-5")
+
+
+# checklist: T3, T44
+def test_only_what_is_new_is_read_and_sent(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    assert hook(log) == [("turn", "Turn 1"), *TURN]
+    log.turn("two")
+    assert hook(log) == [("turn", "Turn 2"), *TURN]
+    assert not hook.was_whole()
+    assert hook(log) == []
+    assert (hook.last_line, hook.turn_count) == (10, 2)
+
+
+# checklist: T43
+def test_the_documented_flow(hook: Hook, tmp_path: Path) -> None:
+    before = Growing(tmp_path / "p", OTHER)
+    before.turn("left behind", is_closed=False)
+    log = Growing(tmp_path / "p")
+    log.aside(**{**before.record(type="user"), "message": {"role": "user", "content": "x"}})
+    log.prompt("go on")  # its session is another than that of line 1
+    log.answer("gone on")
+    log.write(b"{broken\n")
+    log.prompt("not answered yet")
+    assert previous_session(log.path, log.session) == (OTHER, before.path)  # 1
+    assert hook(log) == [("turn", "Turn 1"), ("generation", "claude-opus-5-5")]  # 2 to 6
+    assert hook.last_line == 3  # 7: the line of the last message of the last complete turn
+    assert hook(log) == []
+
+
+# checklist: T47, T48, T52
+def test_a_turn_that_is_not_answered_waits_and_is_read_again(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    log.prompt("two")
+    assert hook(log) == [("turn", "Turn 1"), *TURN]
+    assert hook.last_line == 5
+    assert hook(log, OVER) == []
+    assert hook.last_line == 5
+    log.answer("yes")
+    log.closed()
+    assert hook(log) == [("turn", "Turn 2"), ("generation", "claude-opus-5-5")]
+    assert hook.last_line == 8
+
+
+# checklist: T45, T46
+def test_broken_lines_are_passed_over_and_counted(hook: Hook, log: Growing) -> None:
+    log.write(b"{broken\n\n")
+    log.turn("one")
+    log.write(b'{"type": "user", "mess\n')
+    log.prompt("two")
+    log.write(b"}\n")
+    log.answer("yes")
+    log.write(b"\xff\xfe\n")
+    log.closed()
+    assert [name for kind, name in hook(log) if kind == "turn"] == ["Turn 1", "Turn 2"]
+    assert hook.last_line == 13
+    log.turn("three")
+    assert hook(log)[0] == ("turn", "Turn 3")
+    assert not hook.was_whole()
+    assert hook.last_line == 18
+
+
+def test_a_line_that_is_half_written_waits_for_its_end(hook: Hook, log: Growing) -> None:
+    log.prompt("one")
+    log.answer("yes")
+    end = log.line(log.record(type="system", subtype="turn_duration", durationMs=5))
+    for size in range(0, len(end) - 2, 40):
+        log.write(end[size : size + 40])
+        if size + 40 < len(end) - 2:
+            assert hook(log) == []
+    log.path.write_bytes(log.path.read_bytes().rstrip(b"\n"))
+    assert hook(log) == [("turn", "Turn 1"), ("generation", "claude-opus-5-5")]
+
+
+@pytest.mark.parametrize("size", [1, 30, 200])
+def test_a_torn_prompt_does_not_end_the_turn_before_it(hook: Hook, log: Growing, size: int) -> None:
+    log.turn("one", is_closed=False)
+    start = log.path.stat().st_size
+    log.prompt("two")
+    whole = log.path.read_bytes()
+    log.path.write_bytes(whole[: start + size])
+    assert hook(log) == []
+    log.path.write_bytes(whole)
+    assert hook(log)[0] == ("turn", "Turn 1")
+
+
+def test_what_ends_a_turn(hook: Hook, log: Growing) -> None:
+    log.turn("one", is_closed=False)
+    assert hook(log) == []
+    assert hook.last and hook.last.is_open and hook.last.is_at_rest
+    log.prompt("two")
+    assert hook(log)[0] == ("turn", "Turn 1")  # the next prompt
+    log.answer("yes")
+    log.closed()
+    assert hook(log)[0] == ("turn", "Turn 2")  # the client's own note
+    log.turn("three", is_closed=False)
+    assert hook(log, OVER)[0] == ("turn", "Turn 3")  # the session has ended
+
+
+@pytest.mark.parametrize("last", ["call", "result", "prompt", "hook"])
+def test_a_model_that_works_is_not_at_rest(hook: Hook, log: Growing, last: str) -> None:
+    log.turn("one", is_closed=False)
+    if last == "hook":
+        log.prompt("Stop hook feedback:\n- go on", isMeta=True)
+    elif last == "prompt":
+        log.prompt("two")
+    else:
+        call = log.call(command="make")
+        if last == "result":
+            log.result(call)
+    hook(log)
+    assert hook.last and not hook.last.is_at_rest
+
+
+def test_stop_may_come_several_times_in_one_turn(hook: Hook, log: Growing) -> None:
+    log.prompt("one")
+    log.answer("first try")
+    assert hook(log) == []
+    log.prompt("Stop hook feedback:\n- the tests fail", isMeta=True)
+    assert hook(log) == []
+    log.answer("second try")
+    assert hook(log) == []
+    log.closed()
+    found = hook(log)
+    assert [kind for kind, _ in found if kind in ("turn", "generation")] == [
+        "turn",
+        "generation",
+        "generation",
+    ]
+
+
+def test_a_turn_that_goes_on_after_it_was_sent_is_sent_on(hook: Hook, log: Growing) -> None:
+    log.prompt("one")
+    log.answer("done")
+    assert hook(log, OVER) == [("turn", "Turn 1"), ("generation", "claude-opus-5-5")]
+    log.answer("not quite")
+    assert hook(log) == []
+    log.turn("two")
+    found = hook(log)
+    assert found[0] == ("generation", "claude-opus-5-5")
+    assert found[1] == ("turn", "Turn 2")
+    assert hook.turn_count == 2
+    traces_ = {span.trace for span in hook.spans.values()}
+    assert len(traces_) == 2
+
+
+def test_what_follows_a_turn_waits_until_it_is_clear_where_it_belongs(
+    hook: Hook, log: Growing
+) -> None:
+    log.turn("one")
+    assert hook(log)[0] == ("turn", "Turn 1")
+    log.prompt("<command-name>/model</command-name>")
+    log.prompt("<local-command-stdout>opus</local-command-stdout>")
+    assert hook(log) == []
+    log.turn("two")
+    assert [name for _, name in hook(log)][:2] == ["Command", "Turn 2"]
+
+
+def test_a_rewind_is_noticed_and_nothing_is_sent_twice(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    tip = log.tip
+    log.turn("two")
+    hook(log)
+    log.tip = tip
+    log.turn("two, but better")
+    assert hook(log) == [("turn", "Turn 2"), *TURN]
+    assert hook.was_whole()
+    log.turn("three")
+    assert hook(log)[0] == ("turn", "Turn 3")
+    assert not hook.was_whole()
+    assert hook.turn_count == 4
+
+
+def test_a_compaction_goes_on_straight(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    hook(log)
+    last, log.tip = log.tip, None
+    log.add(
+        type="system",
+        subtype="compact_boundary",
+        content="Conversation compacted",
+        logicalParentUuid=last,
+        compactMetadata={"trigger": "auto", "preTokens": 5},
+    )
+    log.prompt("This session is being continued", isCompactSummary=True)
+    log.turn("two")
+    found = hook(log)
+    assert ("compaction", "Compaction") in found
+    assert ("turn", "Turn 2") in found
+    assert not hook.was_whole()
+
+
+@pytest.mark.parametrize("change", ["shorter", "longer", "replaced"])
+def test_a_file_that_was_written_anew_is_noticed(hook: Hook, log: Growing, change: str) -> None:
+    for text in ("one", "two", "three"):
+        log.turn(text)
+    hook(log)
+    lines = log.path.read_bytes().splitlines(keepends=True)
+    changed = {
+        "shorter": lines[5:],
+        "longer": [b'{"type": "mode", "mode": "normal"}\n', *lines],
+        "replaced": [line.replace(b"/home/dev", b"/srv/x") for line in lines],
+    }
+    log.path.write_bytes(b"".join(changed[change]))
+    assert hook(log) == []
+    assert hook.was_whole()
+    log.turn("four")
+    found = hook(log)
+    assert [name for kind, name in found if kind == "turn"] == [
+        "Turn 3" if change == "shorter" else "Turn 4"
+    ]
+
+
+def test_what_another_tool_has_sent_is_not_sent_again(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    log.turn("two")
+    log.turn("three")
+    hook.last_line, hook.turn_count = 10, 2
+    assert hook(log, size=0)[0] == ("turn", "Turn 3")
+    assert hook.turn_count == 3
+    log.turn("four")
+    assert hook(log)[0] == ("turn", "Turn 4")
+
+
+class TestAgents:
+    """Sub-agents that end within the turn, and others that outlive it."""
+
+    @staticmethod
+    def agent(log: Growing, name: str, *answers: str) -> Path:
+        folder = log.path.with_suffix("") / "subagents"
+        inner = Growing(folder, log.session)
+        inner.path = folder / f"agent-{name}.jsonl"
+        inner.count = 500 + 20 * int(name[1:])
+        more = {"agentId": name, "isSidechain": True}
+        inner.prompt("Find it", **more)
+        for text in answers:
+            inner.answer(text, **more)
+        return inner.path
+
+    @staticmethod
+    def sent_out(log: Growing, name: str, *, is_async: bool) -> None:
+        call = log.call("Agent", description="Find", prompt="Find it", subagent_type="Explore")
+        status = {"status": "async_launched" if is_async else "completed"}
+        log.result(call, toolUseResult={"agentId": name, "prompt": "Find it", **status})
+
+    def test_an_agent_goes_with_its_turn(self, hook: Hook, log: Growing) -> None:
+        log.turn("one")
+        hook(log)
+        log.prompt("two")
+        self.agent(log, "a1", "found")
+        self.sent_out(log, "a1", is_async=False)
+        assert hook(log) == []
+        log.answer("It was there.")
+        log.closed()
+        assert ("agent", "Explore") in hook(log)
+        assert not hook.was_whole()
+
+    def test_an_agent_that_outlives_its_turn_goes_when_it_stops(
+        self, hook: Hook, log: Growing
+    ) -> None:
+        log.prompt("one")
+        path = self.agent(log, "a1", "looking")
+        self.sent_out(log, "a1", is_async=True)
+        log.answer("It looks.")
+        log.closed()
+        assert "agent" not in {kind for kind, _ in hook(log)}
+        assert hook.last and hook.last.is_open
+        log.turn("two")
+        assert hook(log)[0] == ("turn", "Turn 2")
+        assert not hook.was_whole()
+        inner = Growing(path.parent, log.session)
+        inner.path, inner.count = path, 530
+        inner.answer("found", agentId="a1", isSidechain=True)
+        found = hook(log, Occasion(agents=frozenset({"a1"}), idle=NEVER, forgotten=NEVER))
+        assert found[0] == ("agent", "Explore")
+        assert len(found) == 3
+        assert hook.last and not hook.last.is_open
+
+    def test_an_agent_that_never_stops_goes_when_the_session_ends(
+        self, hook: Hook, log: Growing
+    ) -> None:
+        log.prompt("one")
+        self.agent(log, "a1", "looking")
+        self.sent_out(log, "a1", is_async=True)
+        log.answer("It looks.")
+        log.closed()
+        hook(log)
+        assert hook(log, OVER)[0] == ("agent", "Explore")
+
+
+# checklist: T56
+def test_a_normal_session_goes_on_from_none(log: Growing) -> None:
+    log.aside(type="file-history-snapshot", messageId="x", snapshot={})
+    log.turn("one")
+    assert previous_session(log.path, log.session) is None
+
+
+# checklist: T57
+@pytest.mark.parametrize("has_file", [True, False])
+def test_a_session_that_goes_on_names_the_one_before_on_line_1(
+    tmp_path: Path, has_file: bool
+) -> None:
+    before, log = Growing(tmp_path, OTHER), Growing(tmp_path)
+    if has_file:
+        before.turn("one")
+    log.aside(**before.record(type="user", message={"role": "user", "content": "x"}))
+    log.turn("two")
+    wanted = (OTHER, before.path) if has_file else None
+    assert previous_session(log.path, log.session) == wanted
+
+
+@pytest.mark.parametrize("named", ["../../etc/passwd", "a/b", "..", "", "\0", "x" * 400])
+def test_an_odd_name_on_line_1_leads_nowhere(log: Growing, named: str) -> None:
+    log.aside(type="user", sessionId=named)
+    assert previous_session(log.path, log.session) is None
+
+
+def test_no_log_is_no_error_here(tmp_path: Path) -> None:
+    assert previous_session(tmp_path / "none.jsonl", SESSION) is None
+
+
+PIECES = st.lists(
+    st.sampled_from(["turn", "turn", "turn", "prompt", "broken", "blank", "aside", "meta"]),
+    min_size=1,
+    max_size=12,
+)
+
+
+@given(PIECES, st.randoms(use_true_random=False))
+def test_state_is_as_the_document_has_it(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[str], chance: random.Random
+) -> None:
+    folder = tmp_path_factory.mktemp("grown")
+    log, hook = Growing(folder / "p"), Hook(folder)
+    log.path.touch()
+    documented = {"last_line": 0, "turn_count": 0}
+    for piece in pieces:
+        grow(log, piece)
+        if chance.random() < 0.5:
+            hook(log, OVER)
+            documented = as_documented(log.path, **documented)
+            found = {"last_line": hook.last_line, "turn_count": hook.turn_count}
+            assert found == documented
+
+
+def grow(log: Growing, piece: str) -> None:
+    """Adds a piece to a log."""
+    match piece:
+        case "turn":
+            log.turn(is_closed=False)
+        case "prompt":
+            log.prompt()
+        case "broken":
+            log.write(b'{"type": "user"\n')
+        case "blank":
+            log.write(b"\n")
+        case "aside":
+            log.aside(type="mode", mode="normal")
+        case "meta":
+            log.prompt("<system-reminder>x</system-reminder>", isMeta=True)
+
+
+def as_documented(path: Path, last_line: int, turn_count: int) -> dict[str, int]:
+    """Does what section 8 of the description of transcripts says."""
+    messages, line_offsets = [], []
+    lines = path.read_bytes().split(b"\n")
+    for number, line in enumerate(lines[last_line:], last_line + 1):
+        try:
+            json.loads(line)
+        except ValueError:
+            continue
+        messages.append(record_of(line))
+        line_offsets.append(number)
+    grouped = group_turns(messages)
+    if grouped.consumed:
+        last_line = line_offsets[grouped.consumed - 1]
+    return {"last_line": last_line, "turn_count": turn_count + len(grouped.turns)}
+
+
+def check_grown(path: Path, folder: Path, chance: random.Random, cuts: int) -> None:
+    """Lets a real log grow in steps, and compares what was sent with what all of it gives."""
+    lines = path.read_bytes().splitlines(keepends=True)
+    log, hook = Growing(folder, SESSION), Hook(folder)
+    log.path, log.session = folder / path.name, path.stem
+    places = sorted(chance.sample(range(1, len(lines)), min(len(lines) - 1, cuts)))
+    for place in places:
+        torn = lines[place][: len(lines[place]) // 2] if chance.random() < 0.3 else b""
+        log.path.write_bytes(b"".join(lines[:place]) + torn)
+        hook(log)
+    log.path.write_bytes(b"".join(lines))
+    hook(log, OVER)
+    [session] = [one for one in beside(log.path) if one.file]
+    everything = [span for trace in traces([session], content=ALL) for span in trace]
+    assert {span.id for span in everything} == set(hook.spans)
+
+
+ALL = Content(has_thinking=True)
+
+
+def straight_logs(shared: Path) -> list[Path]:
+    """Returns real logs of main sessions in which nobody rewinds."""
+    from plait.conversation.bends import may_branch
+    from plait.record.read import read
+
+    found = [
+        path
+        for path in sorted((shared / "corpus").rglob("*.jsonl"))
+        if not path.name.startswith("agent-") and path.stat().st_size < 1_000_000
+    ]
+    return [path for path in found if not may_branch(read(path)) and path.read_bytes().strip()]
+
+
+@pytest.mark.parametrize("share", [pytest.param(15), pytest.param(1, marks=pytest.mark.long)])
+def test_real_logs_that_grow_are_sent_once_and_whole(
+    shared: Path, tmp_path: Path, share: int
+) -> None:
+    found = straight_logs(shared)[::share]
+    assert found
+    for number, path in enumerate(found):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        check_grown(path, folder, random.Random(number), 8)

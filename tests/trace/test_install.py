@@ -1,0 +1,165 @@
+"""Claude Code's settings with our hooks, and without: nothing else is touched."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.errors import UserError
+from plait.trace.hook import EVENTS
+from plait.trace.install import found_in, installed, others_in, uninstalled, write_settings
+
+THEIRS: dict[str, Any] = {
+    "model": "opus",
+    "permissions": {"allow": ["Bash(ls)"], "deny": []},
+    "hooks": {
+        "Stop": [
+            {"hooks": [{"type": "command", "command": "say done"}]},
+            {"matcher": "x", "hooks": [{"type": "command", "command": "node cc-langfuse.js"}]},
+        ],
+        "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "guard"}]}],
+    },
+    "é": "ü",
+}
+
+
+def settings(tmp_path: Path, value: Any = None, indent: int | str = 2) -> Path:
+    path = tmp_path / "settings.json"
+    if value is not None:
+        text = json.dumps(value, indent=indent, ensure_ascii=False)
+        path.write_text(text + "\n", encoding="utf-8")
+    return path
+
+
+def carry_out(path: Path, command: str = "plait") -> None:
+    write_settings(installed(path, command), path.with_name("backup.json"))
+
+
+def test_hooks_are_added_where_there_are_no_settings(tmp_path: Path) -> None:
+    path = settings(tmp_path / "new" / ".claude")
+    carry_out(path)
+    hooks = json.loads(path.read_text(encoding="utf-8"))["hooks"]
+    assert list(hooks) == list(EVENTS.values())
+    assert hooks["Stop"] == [
+        {"hooks": [{"type": "command", "command": "plait hook stop", "timeout": 10}]}
+    ]
+    assert path.read_text(encoding="utf-8").startswith('{\n  "hooks": {\n    "Stop": [\n')
+
+
+@pytest.mark.parametrize("indent", [2, 4, "\t"])
+def test_everything_else_stays(tmp_path: Path, indent: int | str) -> None:
+    path = settings(tmp_path, THEIRS, indent)
+    before = path.read_text(encoding="utf-8")
+    carry_out(path)
+    after = json.loads(path.read_text(encoding="utf-8"))
+    assert list(after) == list(THEIRS)
+    assert after["hooks"]["Stop"][:2] == THEIRS["hooks"]["Stop"]
+    assert path.with_name("backup.json").read_text(encoding="utf-8") == before
+    write_settings(uninstalled(path), path.with_name("backup2.json"))
+    assert path.read_text(encoding="utf-8") == before
+
+
+def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
+    path = settings(tmp_path, THEIRS)
+    carry_out(path)
+    assert not installed(path, "plait").is_change
+
+
+def test_a_plait_elsewhere_is_brought_up_to_date(tmp_path: Path) -> None:
+    path = settings(tmp_path, THEIRS)
+    carry_out(path, "'/old place/bin/plait'")
+    carry_out(path, "/new/bin/plait")
+    assert set(found_in(path).values()) == {f"/new/bin/plait hook {name}" for name in EVENTS}
+    stops = json.loads(path.read_text(encoding="utf-8"))["hooks"]["Stop"]
+    assert len(stops) == 3
+
+
+def test_hooks_that_stand_twice_stand_once_after(tmp_path: Path) -> None:
+    ours = {"type": "command", "command": "plait hook stop"}
+    theirs = {"type": "command", "command": "say done"}
+    path = settings(tmp_path, {"hooks": {"Stop": [{"hooks": [ours, theirs]}, {"hooks": [ours]}]}})
+    carry_out(path)
+    stops = json.loads(path.read_text(encoding="utf-8"))["hooks"]["Stop"]
+    assert stops == [{"hooks": [theirs]}, {"hooks": [{**ours, "timeout": 10}]}]
+
+
+@pytest.mark.parametrize(
+    ("command", "is_ours"),
+    [
+        ("plait hook stop", True),
+        ("/home/me/.local/bin/plait hook stop --verbose", True),
+        ("'/a b/plait' hook stop", True),
+        ("/usr/bin/python3 -m plait hook stop", True),
+        (r"C:\tools\plait.exe hook stop", True),
+        ("plait hook status", False),
+        ("explait hook stop", False),
+        ("my-plait-hook stop", False),
+        ("plait hook stopped", False),
+        ("echo plait", False),
+    ],
+)
+def test_ours_are_known_wherever_plait_lies(tmp_path: Path, command: str, is_ours: bool) -> None:
+    entry = {"hooks": [{"type": "command", "command": command}]}
+    path = settings(tmp_path, {"hooks": {"Stop": [entry]}})
+    assert bool(found_in(path)) is is_ours
+    assert uninstalled(path).is_change is is_ours
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ('{"hooks": {', "is not JSON"),
+        ('{"a": 1} // why', "is not JSON"),
+        ("[]", "holds no settings"),
+        ('{"hooks": []}', "is no object"),
+        ('{"hooks": {"Stop": {}}}', "is no list"),
+    ],
+)
+def test_settings_that_are_broken_are_left_alone(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=says):
+        installed(path, "plait")
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_odd_entries_among_hooks_are_passed_over(tmp_path: Path) -> None:
+    odd: dict[str, Any] = {"Stop": ["?", {"hooks": "?"}, {"hooks": ["?", {"command": 3}]}]}
+    path = settings(tmp_path, {"hooks": odd})
+    carry_out(path)
+    write_settings(uninstalled(path), path.with_name("backup.json"))
+    assert json.loads(path.read_text(encoding="utf-8")) == {"hooks": odd}
+
+
+def test_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text("", encoding="utf-8")
+    carry_out(path)
+    assert len(found_in(path)) == len(EVENTS)
+
+
+def test_settings_that_changed_meanwhile_are_not_written_over(tmp_path: Path) -> None:
+    path = settings(tmp_path, THEIRS)
+    plan = installed(path, "plait")
+    path.write_text("{}", encoding="utf-8")
+    with pytest.raises(UserError, match="changed meanwhile"):
+        write_settings(plan, path.with_name("backup.json"))
+    assert path.read_text(encoding="utf-8") == "{}"
+
+
+def test_a_link_stays_a_link_and_rights_stay_rights(tmp_path: Path) -> None:
+    real = settings(tmp_path, THEIRS)
+    real.chmod(0o640)
+    link = tmp_path / "link.json"
+    link.symlink_to(real)
+    carry_out(link)
+    assert link.is_symlink()
+    assert len(found_in(real)) == len(EVENTS)
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_others_who_send_traces_are_named(tmp_path: Path) -> None:
+    path = settings(tmp_path, THEIRS)
+    carry_out(path)
+    assert others_in(path) == ["node cc-langfuse.js"]

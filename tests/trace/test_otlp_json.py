@@ -1,0 +1,87 @@
+"""OTLP requests to the JSON of OTLP: ids in hexadecimal, kinds as numbers, files to look at."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import Parse  # type: ignore[import-untyped]
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from plait.errors import SourceError, UserError
+from plait.trace.model import Span
+from plait.trace.otlp_json import json_of, spans_in, write_spans
+from plait.trace.wire import request_of
+from tests.trace.pictured import traced
+from tests.trace.test_wire import SESSION
+
+
+def test_ids_are_hexadecimal_and_kinds_are_numbers() -> None:
+    spans = [span for spans in traced(SESSION) for span in spans]
+    found = list(spans_in(json_of(request_of(spans))))
+    assert [one["spanId"] for one in found] == [span.id for span in spans]
+    assert [one["traceId"] for one in found] == [span.trace for span in spans]
+    assert [one.get("parentSpanId") for one in found] == [span.parent for span in spans]
+    assert {one["kind"] for one in found} == {1, 3}
+    assert {one["status"].get("code") for one in found} == {None, 2}
+    assert found[0]["startTimeUnixNano"] == str(spans[0].start), "large numbers are texts"
+
+
+def test_the_json_is_the_request() -> None:
+    request = request_of(traced(SESSION)[0])
+    found = json_of(request)
+    for one in spans_in(found):  # protobuf's own JSON has ids in base64
+        for name in ("traceId", "spanId", "parentSpanId"):
+            if name in one:
+                one[name] = base64_of(one[name])
+    assert Parse(json.dumps(found), ExportTraceServiceRequest()) == request
+
+
+def base64_of(text: str) -> str:
+    from base64 import b64encode
+
+    return b64encode(bytes.fromhex(text)).decode()
+
+
+@pytest.mark.parametrize("name", ["traces.json", "traces.jsonl"])
+def test_a_file_holds_all_spans(tmp_path: Path, name: str) -> None:
+    found = traced(SESSION)
+    path = tmp_path / name
+    assert write_spans(path, found, convention="both") == sum(map(len, found))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == (len(found) if name.endswith("l") else 1)
+    ids = [one["spanId"] for line in lines for one in spans_in(json.loads(line))]
+    assert ids == [span.id for spans in found for span in spans]
+    with pytest.raises(UserError, match="is there already"):
+        write_spans(path, found, convention="both")
+
+
+def test_nothing_to_write_is_a_whole_file(tmp_path: Path) -> None:
+    write_spans(tmp_path / "none.json", [], convention="both")
+    assert json.loads((tmp_path / "none.json").read_bytes()) == {"resourceSpans": []}
+
+
+def test_what_fails_half_way_leaves_no_file(tmp_path: Path) -> None:
+    def failing() -> Iterator[list[Span]]:
+        yield traced(SESSION)[0]
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError):
+        write_spans(tmp_path / "half.json", failing(), convention="both")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(SourceError, match="cannot write"):
+        write_spans(tmp_path / "no" / "folder.json", [], convention="both")
+
+
+def attributes(span: dict[str, Any]) -> dict[str, Any]:
+    return {one["key"]: one["value"] for one in span["attributes"]}
+
+
+def test_values_keep_their_kind() -> None:
+    (root, *_) = spans_in(json_of(request_of(traced(SESSION)[0])))
+    found = attributes(root)
+    assert found["plait.turn"] == {"intValue": "1"}
+    assert found["plait.kind"] == {"stringValue": "turn"}

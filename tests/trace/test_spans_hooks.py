@@ -1,0 +1,84 @@
+"""Notes of the client to the runs of hooks that they tell of, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from plait.conversation.model import Noted
+from plait.trace.spans_hooks import HookRun, hooks_in
+
+
+def attached(kind: str, **facts: Any) -> Noted:
+    return Noted(kind="attachment", subtype=kind, value={"attachment": {"type": kind, **facts}})
+
+
+def progress(event: str, command: str) -> Noted:
+    data = {"type": "hook_progress", "hookEvent": event, "hookName": event, "command": command}
+    value = {"data": data, "parentToolUseID": "t1"}
+    return Noted(kind="progress", subtype="hook_progress", value=value)
+
+
+def summary(*commands: str, errors: tuple[str, ...] = ()) -> Noted:
+    infos = [{"command": one, "durationMs": 40} for one in commands]
+    value = {"hookInfos": infos, "hookErrors": list(errors)}
+    return Noted(kind="system", subtype="stop_hook_summary", value=value)
+
+
+def only(*notes: Noted) -> HookRun:
+    (run,) = hooks_in(notes)
+    return run
+
+
+def test_an_attachment_tells_what_a_hook_ran_printed_and_returned() -> None:
+    run = only(
+        attached("hook_success", hookEvent="PostToolUse", hookName="PostToolUse:Edit",
+                 toolUseID="t1", command="lint", stdout="fine\n", exitCode=0, durationMs=12)
+    )  # fmt: skip
+    assert (run.name, run.event, run.call) == ("PostToolUse:Edit", "PostToolUse", "t1")
+    assert (run.command, run.output, run.exit_code, run.milliseconds) == ("lint", "fine\n", 0, 12)
+    assert (run.level, run.status) == ("DEFAULT", "")
+
+
+@pytest.mark.parametrize(
+    ("note", "level", "status"),
+    [
+        (
+            attached("hook_blocking_error", blockingError={"blockingError": "no tabs\nplease"}),
+            "ERROR",
+            "no tabs",
+        ),
+        (attached("hook_non_blocking_error", stderr="not found"), "WARNING", "not found"),
+        (attached("hook_cancelled"), "WARNING", "the hook failed"),
+        (summary("notify", errors=("exit 2",)), "WARNING", "exit 2"),
+        (attached("hook_additional_context", content=["a", "b"]), "DEFAULT", ""),
+    ],
+)
+def test_what_a_hook_objects_to_is_its_status(note: Noted, level: str, status: str) -> None:
+    run = only(note)
+    assert (run.level, run.status) == (level, status)
+
+
+def test_the_client_s_own_callbacks_are_no_hooks() -> None:
+    assert not list(hooks_in([progress("PostToolUse", "callback")]))
+    assert only(progress("PreToolUse", "guard")).call == "t1"
+
+
+def test_the_end_of_a_turn_is_told_by_the_note_that_says_the_most() -> None:
+    stop = attached("hook_success", hookEvent="Stop", command="c", durationMs=3)
+    assert [run.command for run in hooks_in([progress("Stop", "a"), summary("b"), stop])] == ["c"]
+    assert [run.command for run in hooks_in([progress("Stop", "a"), summary("b", "d")])] == [
+        "b",
+        "d",
+    ]
+    assert [run.command for run in hooks_in([progress("Stop", "a")])] == ["a"]
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], {"attachment": 3}, {"hookInfos": {"x": 1}}, {"data": []}]
+)
+@pytest.mark.parametrize("subtype", ["hook_success", "hook_progress", "stop_hook_summary"])
+def test_odd_notes_are_no_trouble(subtype: str, value: Any) -> None:
+    for run in hooks_in([Noted(kind="x", subtype=subtype, value=value)]):
+        assert run.name

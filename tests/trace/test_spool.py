@@ -1,0 +1,120 @@
+"""Spans on disk: whole or not there, in order, and never more than there is room for."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.trace import spool as spool_module
+from plait.trace.spool import Spool
+from tests.trace.made import ids, made, many
+
+
+def waiting(spool: Spool) -> list[str]:
+    return [name for _, batch in spool.batches() for name in ids(batch.spans)]
+
+
+def test_what_is_put_in_comes_out_in_order(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    first, second = many(3), [made(7), made(5)]
+    assert spool.put(first)
+    assert spool.put(second)
+    assert waiting(spool) == ids(first + second)
+    assert [batch.spans for _, batch in spool.batches()] == [first, second]
+    assert spool.count() == 5
+
+
+def test_an_empty_spool_is_no_error(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "none")
+    assert (waiting(spool), spool.count(), spool.size()) == ([], 0, 0)
+
+
+def test_many_spans_become_batches_that_a_server_takes(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(spool_module.MOST_SPANS + 1))
+    assert [len(batch.spans) for _, batch in spool.batches()] == [spool_module.MOST_SPANS, 1]
+
+
+def test_long_spans_become_batches_that_a_server_takes(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(5, output="x" * (spool_module.MOST_BYTES // 2)))
+    assert [len(batch.spans) for _, batch in spool.batches()] == [1] * 5
+
+
+def test_a_full_spool_takes_no_more_and_loses_nothing(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, most=2000)
+    assert spool.put(many(3))
+    assert not spool.put(many(50))
+    assert waiting(spool) == ids(many(3))
+
+
+def test_an_empty_spool_takes_even_what_is_larger_than_it(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, most=10)
+    assert spool.put(many(2))
+    assert not spool.put([made(3)])
+
+
+def test_halves_keep_the_turn_of_the_whole(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(5))
+    spool.put([made(9)])
+    path, batch = next(spool.batches())
+    spool.split(path, batch)
+    assert [ids(batch.spans) for _, batch in spool.batches()] == [
+        ids(many(2)),
+        ids(many(5)[2:]),
+        [made(9).id],
+    ]
+    assert spool.count() == 6
+
+
+def test_what_was_refused_is_set_aside_with_its_reason(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put(many(2))
+    path, batch = next(spool.batches())
+    spool.refuse(path, batch, "401 Unauthorized")
+    assert waiting(spool) == []
+    [(_, refused)] = spool.refusals()
+    assert (refused.reason, refused.spans) == ("401 Unauthorized", many(2))
+    assert spool.reconsider() == 1
+    assert waiting(spool) == ids(many(2))
+    assert not list(spool.refusals())
+
+
+@pytest.mark.parametrize("name", [".00000-1-0000.1.batch.9.new", "00000.1.batch.tmp", "notes.txt"])
+def test_what_is_still_being_written_is_not_there_yet(tmp_path: Path, name: str) -> None:
+    spool = Spool(tmp_path)
+    spool.put([made(1)])
+    (spool.waiting / name).write_bytes(b"half of it")
+    assert waiting(spool) == [made(1).id]
+
+
+def test_a_batch_that_cannot_be_read_is_in_nobodys_way(tmp_path: Path) -> None:
+    spool = Spool(tmp_path)
+    spool.put([made(1)])
+    (spool.waiting / "00000000000000000001-1-0000.3.batch").write_bytes(b"\xc1 nonsense")
+    assert waiting(spool) == [made(1).id]
+    assert [path.suffix for path in sorted(spool.waiting.iterdir())] == [".broken", ".batch"]
+
+
+@given(
+    st.recursive(
+        st.text() | st.integers() | st.none() | st.booleans() | st.just("\ud800 lone"),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+        max_leaves=8,
+    )
+)
+def test_whatever_a_log_holds_can_wait(value: object) -> None:
+    [(part, data)] = spool_module.parted([made(1, input=value)])
+    assert msgspec.msgpack.decode(data, type=spool_module.Batch).spans == part
+    assert part[0].id == made(1).id
+
+
+def test_nobody_else_can_read_what_waits(tmp_path: Path) -> None:
+    spool = Spool(tmp_path / "trace")
+    spool.put([made(1)])
+    [path] = spool.waiting.iterdir()
+    assert path.stat().st_mode & 0o077 == 0
+    assert spool.waiting.stat().st_mode & 0o077 == 0

@@ -1,0 +1,135 @@
+"""How far sessions were sent: the file, its writers, and the files of other tools."""
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+
+from plait.trace.journal import Journal, name_of
+from plait.trace.progress import Progress, goes_on_from, mark_at
+from plait.trace.state import NAME, SessionState, note, states, states_in, taken_over
+
+STATE = SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl")
+
+
+# checklist: T41
+def test_the_state_has_the_documented_form(tmp_path: Path) -> None:
+    note(tmp_path, "s1", STATE)
+    written = json.loads((tmp_path / NAME).read_text(encoding="utf-8"))
+    assert list(written) == ["s1"]
+    first_three = {"last_line": 12, "turn_count": 3, "updated": "2026-11-15T10:00:00Z"}
+    assert dict(list(written["s1"].items())[:3]) == first_three
+    assert states(tmp_path) == {"s1": STATE}
+
+
+def test_noting_one_session_leaves_the_others(tmp_path: Path) -> None:
+    note(tmp_path, "s1", STATE)
+    note(tmp_path, "s2", SessionState(1))
+    assert states(tmp_path) == {"s1": STATE, "s2": SessionState(1)}
+
+
+def test_nothing_was_sent_where_there_is_no_state(tmp_path: Path) -> None:
+    assert states(tmp_path / "none") == {}
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '{"s1": 3}', '{"s1": {"last_line": "x"}}'])
+def test_a_state_that_cannot_be_read_is_none(text: str) -> None:
+    assert states_in(text.encode()) == {}
+
+
+def write_many(folder: Path, writer: int) -> None:
+    """Notes twenty sessions."""
+    for number in range(20):
+        note(folder, f"{writer}-{number}", SessionState(number))
+
+
+def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    writers = [spawn.Process(target=write_many, args=(tmp_path, one)) for one in range(3)]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join(60)
+    assert len(states(tmp_path)) == 60
+
+
+# checklist: T42
+def test_the_state_of_another_tool_is_taken_over_once(tmp_path: Path) -> None:
+    theirs = {
+        "s1": {"last_line": 40, "turn_count": 9, "updated": "2025-01-15T10:00:00Z"},
+        "s2": {"last_line": 4.0, "turn_count": 1, "updated": "2025-01-15T10:00:00Z", "more": 1},
+        "odd": "?",
+    }
+    note(tmp_path, "s1", STATE)
+    assert taken_over(tmp_path, json.dumps(theirs).encode()) == 1
+    assert states(tmp_path) == {
+        "s1": STATE,
+        "s2": SessionState(4, 1, "2025-01-15T10:00:00Z"),
+    }
+    assert taken_over(tmp_path, json.dumps(theirs).encode()) == 0
+
+
+def test_a_journal_keeps_ids(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "s1")
+    assert journal.sent() == set()
+    journal.add(["00000000000000aa", "00000000000000bb"])
+    journal.add([])
+    journal.add(["00000000000000cc"])
+    assert journal.sent() == {"00000000000000aa", "00000000000000bb", "00000000000000cc"}
+
+
+def test_an_id_that_a_crash_cut_is_none_and_spoils_none(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "s1")
+    journal.add(["00000000000000aa"])
+    with (tmp_path / "sessions" / "s1.sent").open("ab") as file:
+        file.write(b"\x01\x02\x03")
+    assert journal.sent() == {"00000000000000aa"}
+    journal.add(["00000000000000bb"])
+    assert journal.sent() == {"00000000000000aa", "00000000000000bb"}
+
+
+def test_agents_that_stopped_are_kept(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "s1")
+    assert journal.stopped() == set()
+    journal.note_stopped("a1")
+    journal.note_stopped("a2")
+    assert journal.stopped() == {"a1", "a2"}
+
+
+@pytest.mark.parametrize("session", ["../../etc/passwd", "", "a/b", "x" * 300, "ü", ".hidden"])
+def test_an_odd_session_stays_within_the_folder(session: str) -> None:
+    assert len(name_of(session)) == 32
+    assert name_of(session).isalnum()
+
+
+def progress_at(path: Path, offset: int) -> Progress:
+    return Progress(str(path), 1, 1, offset, mark_at(path, offset), 1, [], {}, [], b"")
+
+
+def test_a_log_that_grew_goes_on_and_one_that_was_written_anew_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(b"one\ntwo\nthree\n")
+    progress = progress_at(path, 8)
+    assert goes_on_from(progress, path)
+    path.write_bytes(b"one\ntwo\nthree\nfour\n")
+    assert goes_on_from(progress, path)
+    path.write_bytes(b"one\nTWO\nthree\nfour\n")
+    assert not goes_on_from(progress, path)
+    path.write_bytes(b"one\n")
+    assert not goes_on_from(progress, path)
+    path.unlink()
+    assert not goes_on_from(progress, path)
+
+
+def test_progress_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(b"one\n")
+    journal = Journal(tmp_path, "s1")
+    assert journal.progress() is None
+    journal.keep(progress_at(path, 4))
+    assert journal.progress() == progress_at(path, 4)
+    (tmp_path / "sessions" / "s1.progress").write_bytes(b"nonsense")
+    assert journal.progress() is None
+    journal.keep(None)
+    journal.keep(None)

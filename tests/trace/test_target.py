@@ -1,0 +1,63 @@
+"""Addresses and keys to targets."""
+
+import pytest
+
+from plait.errors import ConfigError
+from plait.trace.target import headers_in, langfuse, otlp
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "url"),
+    [
+        ("http://localhost:4318", "http://localhost:4318/v1/traces"),
+        ("http://localhost:4318/", "http://localhost:4318/v1/traces"),
+        ("https://otel.example.com/v1/traces", "https://otel.example.com/v1/traces"),
+        ("https://example.com/otlp/api", "https://example.com/otlp/api"),
+    ],
+)
+def test_an_address_without_a_path_means_the_usual_one(endpoint: str, url: str) -> None:
+    assert otlp(endpoint).url == url
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["localhost:4318", "ftp://x", "http://", "http://[::1", "http://x:port/", ""]
+)
+def test_what_is_no_address_is_said_to_be_none(endpoint: str) -> None:
+    with pytest.raises(ConfigError, match="is no address"):
+        otlp(endpoint)
+
+
+def test_an_address_with_a_password_is_refused_and_the_password_not_shown() -> None:
+    with pytest.raises(ConfigError) as caught:
+        otlp("https://me:hunter2@example.com")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_keys_are_never_shown() -> None:
+    target = langfuse("https://cloud.langfuse.com/", "pk-1", "sk-2")
+    assert target.url == "https://cloud.langfuse.com/api/public/otel/v1/traces"
+    assert "Basic" not in f"{target} {target!r}"
+
+
+@pytest.mark.parametrize(
+    ("url", "is_loopback"),
+    [
+        ("http://localhost:1", True),
+        ("http://127.0.0.1:1", True),
+        ("http://127.9.9.9:1", True),
+        ("http://[::1]:1", True),
+        ("http://example.com", False),
+        ("http://localhost.example.com", False),
+        ("http://10.0.0.1", False),
+    ],
+)
+def test_loopback_is_known(url: str, is_loopback: bool) -> None:
+    assert otlp(url).is_loopback is is_loopback
+
+
+def test_headers_are_a_list() -> None:
+    assert headers_in("a=b, x-key = c=d,") == {"a": "b", "x-key": "c=d"}
+    assert headers_in("") == {}
+    with pytest.raises(ConfigError) as caught:
+        headers_in("secretwithoutname")
+    assert "secretwithoutname" not in str(caught.value)
