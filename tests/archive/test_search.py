@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +13,6 @@ from plait.archive.listed import listed_facts
 from plait.archive.search import search
 from plait.errors import UserError
 from plait.index.query import Field, parse
-from plait.index.rawscan import sought_pattern, sought_text
 from plait.index.search import Reader
 from plait.index.words import pairs_of, words_of
 
@@ -122,32 +120,6 @@ def test_any_query_is_read_or_explained(text: str) -> None:
         parse(text)
     except UserError as error:
         assert error.hints
-
-
-@settings(max_examples=100)
-@given(st.text(max_size=12))
-def test_any_text_can_be_sought(text: str) -> None:
-    if text:
-        sought = sought_text(text)
-        assert sought.expression.search(f"a{text}b")
-        assert sought.needed.decode() in text
-
-
-@pytest.mark.parametrize(
-    ("pattern", "needed"),
-    [
-        ("parser", b"parser"),
-        (r"foo\d+barbaz", b"barbaz"),
-        ("(abcd)+x", b"abcd"),
-        ("(abcd)?xy", b"xy"),
-        ("abc|def", b""),
-        (r'a"bcd', b"bcd"),
-        ("(?i)task", b"ta"),
-        ("a.b", b""),
-    ],
-)
-def test_what_every_match_must_hold(pattern: str, needed: bytes) -> None:
-    assert sought_pattern(pattern).needed == needed
 
 
 def test_words_are_cut_alike_for_texts_and_questions() -> None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from plait.archive.usage import abandoned, count
 from plait.conversation.bends import may_branch
 from plait.conversation.tokens import NOTHING, Tokens
 from plait.graph import agents, build
+from plait.record import warmup
+from plait.record.read import record_of
 from tests.graph.generated import archives, conversations, sources
 
 FIGURES = (
@@ -79,7 +82,7 @@ def test_branches_of_real_logs_are_those_of_the_graph(shared: Path) -> None:
 
 def test_service_agents_are_those_of_the_graph() -> None:
     assert usage.SERVICE_IDS == agents.SERVICE_IDS
-    assert usage.SERVICE_PROMPT == agents.SERVICE_PROMPT
+    assert warmup.PROMPT == agents.SERVICE_PROMPT
 
 
 Drawn = dict[str, list[dict[str, Any]]]
@@ -140,6 +143,19 @@ def test_most_sessions_are_straight(drawn: list[tuple[int, int]]) -> None:
     assert not is_missed(archive)
     if all(steps == 1 for steps in back):
         assert not may_branch(sources(archive)[0].records)
+
+
+@pytest.mark.parametrize(
+    ("picture", "may"),
+    [
+        ("U1 A2<U1 P3<U1 U4<P3 A5<U4", True),  # back to before the answer, by way of a note
+        ("U1 A2<U1 P3<A2 U4<P3 A5<U4", False),
+        ("U1 A2<U1 U3<U1 A4<U3", True),
+    ],
+)
+def test_a_prompt_may_go_back_by_way_of_a_note(picture: str, may: bool) -> None:
+    drawn = draw(picture)
+    assert may_branch(record_of(line.data, 1, 0) for line in drawn.files[0].lines) is may
 
 
 BRANCH_WITH_AGENT = """

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -110,17 +111,18 @@ def test_a_watch_takes_in_what_is_added(root: Path, tmp_path: Path) -> None:
     assert Archive([root]).sessions
 
 
-def test_where_the_system_tells_nothing_the_files_are_looked_at(
-    root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ticks = looked([root], 0.01)
+def test_where_the_system_tells_nothing_the_files_are_looked_at(root: Path) -> None:
     path = next(root.rglob("*.jsonl"))
-    original, looks = path.read_bytes(), []
+    original = path.read_bytes()
+    looks: list[float | None] = []
 
-    def change(_: float) -> None:
-        looks.append(1)
-        path.write_bytes(original + b"\n" * len(looks))
+    class Changing(Event):
+        """Writes to the log while somebody waits to look again, three times, then ends it."""
 
-    monkeypatch.setattr("time.sleep", change)
-    next(ticks)
-    assert looks == [1]
+        def wait(self, timeout: float | None = None) -> bool:
+            looks.append(timeout)
+            path.write_bytes(original + b"\n" * len(looks))
+            return len(looks) > 3
+
+    assert len(list(looked([root], 0.01, Changing()))) == 3
+    assert looks == [0.01] * 4

@@ -43,7 +43,8 @@ def searched(root: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Any
     ("query", "kinds"),
     [
         ("rounding", ["thinking"]),
-        ("gift", ["title", "prompt"]),
+        ("gift", ["prompt"]),
+        ("cards", ["title"]),
         ("total gift", ["prompt"]),
         ('"card is wrong"', ["prompt"]),
         ('"wrong is card"', []),
@@ -66,6 +67,22 @@ def searched(root: Path, capsys: pytest.CaptureFixture[str], *words: str) -> Any
         ("UserName", ["prompt"]),
         ("project:logs zero", ["answer"]),
         ("total_of", ["prompt"]),
+        ("NOT total", ["answer", "prompt", "prompt"]),
+        ('"total gift"', []),
+        ('"total gift"~3', ["prompt"]),
+        ('"card is wro"*', ["prompt"]),
+        ("tests/test_cart.py", ["input"]),
+        ("test_cart.py -q", []),
+        ("交", ["answer"]),
+        ("🎉 zero", ["answer"]),
+        ("zero " * 200, ["answer"]),
+        ("localhost:8080", []),
+        ("=>", []),
+        ("-", ["input"]),
+        ("x" * 10_000, []),
+        ("(always)", ["answer"]),
+        ("ZERO", ["answer"]),
+        ("rounding after:yesterday", []),
     ],
 )
 def test_queries_find_passages(
@@ -129,7 +146,7 @@ def test_what_people_read_fits_the_page(root: Path, capsys: pytest.CaptureFixtur
         "  answer · turn 1 · " + out.splitlines()[1].partition("turn 1 · ")[2],
         "    It returns zero (always).",
         "",
-        "1 turn",
+        f"1 turn · `--open` shows the first · `plait resume {session}` goes on with it",
     ]
     assert out.splitlines()[1].endswith(f"plait show {session} --turn 1")
     assert max(map(len, out.splitlines())) <= 100
@@ -156,7 +173,12 @@ def test_the_first_hit_can_be_opened(root: Path, capsys: pytest.CaptureFixture[s
         ("(a", "a parenthesis is not closed"),
         ("a)", "a parenthesis closes that never opened"),
         ("a OR", "something is missing beside an operator"),
-        ("=>", "'=>' holds no word that is indexed"),
+        ("fix:typo", "no field is called 'fix'"),
+        ('""', "there is nothing between the quotes"),
+        ("", "the query is empty"),
+        (" ".join(f"w{n}" for n in range(300)), "the query has 300 parts"),
+        (" ".join(f"w{n}*" for n in range(40)), "more than 32 words with `*` or `~`"),
+        ("(" * 60 + "a" + ")" * 60, "nested too deep"),
         ("tool:", "'tool:' has no value"),
     ],
 )
@@ -167,6 +189,56 @@ def test_wrong_queries_are_explained(
     said = capsys.readouterr().err
     assert error in said
     assert "hint: " in said
+
+
+def test_signs_alone_are_looked_for_in_the_logs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draw('file x\nU1 "well done 🎉"\nA1< "x => y"').write(tmp_path)
+    for signs, kind in (("🎉", "prompt"), ("=>", "answer")):
+        found = searched(tmp_path, capsys, signs)
+        assert [(hit["kind"], hit["turn"]) for hit in found["hits"]] == [(kind, 1)]
+        assert found["by"] == "scan"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("roundng",), "did you mean `rounding`?"),
+        (("totl", "crad"), "did you mean `total card`?"),
+        (("rounding", "zero"), "nothing holds all of it: 'rounding' in 1, 'zero' in 1"),
+        (("rounding", "--tool", "Bash"), "without the fields it is found in 1 passage"),
+        (("rounding tool:Bash",), "without the fields it is found in 1 passage"),
+        (("qqqq",), "fewer words, `word*` or `--exact` may find more"),
+    ],
+)
+def test_where_nothing_is_found_something_near_is_offered(
+    root: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], said: str
+) -> None:
+    assert run(["search", "--root", str(root), *words]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("nothing matches '") and first.endswith(" in 1 session")
+    assert second == said
+
+
+def test_a_long_answer_says_what_narrows_it_down(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        run(["search", "--root", str(root), "total OR gift OR zero OR mended OR passed", "-n", "1"])
+        == 0
+    )
+    *_, counted, _, kinds = capsys.readouterr().out.splitlines()
+    assert counted.startswith("1 turn · 6 passages match · ")
+    assert kinds == "in:answer 2 · in:output 2 · in:prompt 1 · in:title 1"
+
+
+def test_facets_of_a_scan_are_those_of_the_index(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_words = searched(root, capsys, "zero")["facets"]
+    by_scan = searched(root, capsys, "--exact", "zero")["facets"]
+    assert by_words == by_scan != {}
 
 
 def test_a_wrong_expression_is_explained(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -202,13 +274,16 @@ def test_a_full_disk_is_an_error_and_not_a_loss(root: Path, tmp_path: Path) -> N
         timeout=60,
     )
     assert done.returncode == 3, done.stderr
-    assert done.stderr.startswith("error: cannot use the index")
+    assert done.stderr.startswith("error: cannot ")
     assert "Traceback" not in done.stderr
 
 
 def test_hostile_words_do_not_reach_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    draw('file x\nU1 "beware $(esc)[31mred\\ud800 words"\nA1< "ok"').write(tmp_path)
-    assert run(["search", "--root", str(tmp_path), "beware"]) == 0
-    assert "\x1b" not in capsys.readouterr().out
+    hostile = "beware $(esc)[31mred\\ud800 $(esc)]0;title\\u0007 \\u009b2J \\u202e words"
+    draw(f'file x\nU1 "{hostile}"\nA1< "ok"').write(tmp_path)
+    for words in (["beware"], ["--exact", "beware", "--context", "1"], ["beware\x1b[2Jx"]):
+        assert run(["search", "--root", str(tmp_path), *words]) == 0
+        said = "".join(capsys.readouterr())
+        assert not set(said) & set("\x1b\x07\x9b\u202e\ud800")

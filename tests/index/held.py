@@ -55,7 +55,7 @@ def expected(root: Path) -> list[tuple[Any, ...]]:
     rows: list[tuple[Any, ...]] = []
     for session in Archive([root]).sessions:
         reading = Reading.of(session)
-        lines = [one.id for one in reading.conversations]
+        lines = [one.line.id for one in reading.lines]
         rows += [
             (
                 str(session.path),

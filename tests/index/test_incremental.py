@@ -212,6 +212,16 @@ def test_a_talk_cut_anywhere_is_indexed_as_if_it_were_whole(
         check(root, folder)
 
 
+def test_what_goes_on_from_a_twig_leaves_the_answer_behind(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    path = root / "p" / "talk.jsonl"
+    lines = [line.data for line in draw("U1 A2<U1 P3<U1 U4<P3 A5<U4").files[0].lines]
+    for line in lines:
+        added(path, ended(line))
+        brought(root, folder)
+        check(root, folder)
+
+
 def ended(line: bytes) -> bytes:
     return line if line.endswith(b"\n") else line + b"\n"
 

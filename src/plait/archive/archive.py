@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import tzinfo
 from functools import cached_property
 from pathlib import Path
@@ -83,6 +83,10 @@ class Archive:
             known = facts_of(session, is_live=session.id in self.live, kept_days=days)
             self._facts[session.path] = known
         return known
+
+    def remember(self, known: Mapping[Path, Facts]) -> None:
+        """Takes the facts of sessions, by path, that need not be read again."""
+        self._facts.update(known)
 
     def session(self, name: str, directory: Path | None = None) -> Session:
         """Returns the session that a name means: a file, an id, a title, `latest`, `.`."""

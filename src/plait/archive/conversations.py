@@ -1,7 +1,7 @@
 """Sessions to their conversations; each file is read once, for the graph and for the words."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,8 +15,8 @@ from plait.graph.build import Builder
 from plait.graph.client import resumed_leaf
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place, SessionGraph
-from plait.graph.source import FileFacts, Source, sources
-from plait.line import LogFile, lines
+from plait.graph.source import FileFacts, Readable, Source, sources
+from plait.line import lines
 from plait.line.split import count_lines
 from plait.record import Record
 from plait.record.encode import encode
@@ -31,20 +31,38 @@ Through: TypeAlias = Callable[[Record, str], Record]
 
 def conversations(session: Session) -> Conversations:
     """Returns all conversations of a session, its branches and agents among them."""
-    shelf = Shelf(session.files)
-    graph = shelf.graph()
-    name = session_in(graph, session)
-    told = conversations_of(graph, name, shelf.finder(graph))
-    broken = recovered_from(shelf.recovered(graph), name)
-    return replace_field(told, recovered=broken) if broken else told
+    return Read.of(session).told
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A session with all that its conversations were made of."""
+
+    session: Session
+    shelf: "Shelf"
+    graph: SessionGraph
+    told: Conversations
+
+    @classmethod
+    def of(cls, session: Session) -> "Read":
+        """Reads a session."""
+        shelf = Shelf(session.files)
+        graph = shelf.graph()
+        name = session_in(graph, session)
+        told = conversations_of(graph, name, shelf.finder(graph))
+        broken = recovered_from(shelf.recovered(graph), name)
+        whole = replace_field(told, recovered=broken) if broken else told
+        return cls(session, shelf, graph, whole)
 
 
 class Shelf:
     """All records of some files, as they were when those were read."""
 
-    def __init__(self, files: Iterable[LogFile], through: Through | None = None) -> None:
+    def __init__(self, files: Iterable[Readable], through: Through | None = None) -> None:
         self.through = through
         self.sources: list[Source] = []
+        self.facts: tuple[FileFacts, ...] = ()
+        """What the graph was made of, once it is."""
         self._records: dict[str, list[Record]] = {}
         for source in sources(files):
             held = list(source.records)
@@ -62,8 +80,11 @@ class Shelf:
         builder = Builder()
         for source in self.sources:
             builder.add(source)
+        self.facts = tuple(builder.facts.values())
         found = builder.graph()
-        if any(verdict.rung in LEAF_MATTERS for verdict in found.verdicts):
+        is_forked = any(verdict.rung in LEAF_MATTERS for verdict in found.verdicts)
+        own = (one for one in builder.facts.values() if one.file.kind == "session")
+        if is_forked and any(self.leaf(facts) != leaf_of(facts) for facts in own):
             builder.leaf_of = self.leaf
             return builder.graph()
         return found

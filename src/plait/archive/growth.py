@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from plait.archive.indexed import title_passage
 from plait.archive.kept import Kept, kept_in, kept_of
-from plait.archive.tail import Known, Tail, digest, opens
+from plait.archive.tail import Known, Tail, digest, follows, opens
 from plait.conversation.bends import Bends
 from plait.conversation.items import items_of, squeezed
 from plait.conversation.model import Answered, Called, Item, Noted, Told
@@ -129,6 +129,8 @@ class Grower:
         if record.kind in UNSURE or (record.is_sidechain and not is_agent):
             return False
         if record.envelope.leaf_uuid is not None and not self.points_here(record, bends):
+            return False
+        if not follows(record, bends.before):
             return False
         bends.add(record)
         items = items_of(record, Responses())

@@ -1,23 +1,20 @@
 """A session to what the index keeps of it: rows, and the words of every turn."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from msgspec.structs import replace
-
-from plait.archive.conversations import Shelf, session_in
+from plait.archive.conversations import session_in
 from plait.archive.facts import Survey, title_of
 from plait.archive.kept import Kept, kept_of
 from plait.archive.model import Session
+from plait.archive.readline import ReadLine, WordedShelf, lines_read
+from plait.archive.straight import straight_graph
 from plait.archive.tail import tails_of
-from plait.conversation.build import conversations_of, recovered_from
-from plait.conversation.model import Answered, Called, Conversation, Conversations, Item, Response
+from plait.conversation.model import Answered, Called, Told
 from plait.conversation.persisted import persisted_text
-from plait.conversation.walk import walk
-from plait.graph.build import build
+from plait.conversation.turns import SPOKEN
 from plait.graph.model import SessionGraph
 from plait.index.marks import mark_of
 from plait.index.model import FileMark, LineRow, Passage, SessionRows, State, TurnRow
@@ -34,25 +31,19 @@ class Reading:
     """A session with everything that was read of it."""
 
     session: Session
-    shelf: Shelf
+    shelf: WordedShelf
     graph: SessionGraph
-    told: Conversations
+    lines: list[ReadLine]
+    """In the order of their numbers; what was recovered from broken lines is the last."""
 
     @classmethod
     def of(cls, session: Session) -> "Reading":
         """Reads a session."""
-        shelf = Shelf(session.files)
-        graph = build(shelf.sources, leaf_of=shelf.leaf)
-        name = session_in(graph, session)
-        told = conversations_of(graph, name, shelf.finder(graph))
-        broken = recovered_from(shelf.recovered(graph), name)
-        return cls(session, shelf, graph, replace(told, recovered=broken) if broken else told)
-
-    @property
-    def conversations(self) -> list[Conversation]:
-        """All conversations in the order of their numbers."""
-        broken = self.told.recovered
-        return [*self.told.by_line.values(), *([broken] if broken else ())]
+        shelf = WordedShelf(session.files)
+        one = shelf.sources[0] if len(shelf.sources) == 1 else None
+        graph = (straight_graph(one) if one else None) or shelf.graph()
+        lines = lines_read(shelf, graph, session_in(graph, session))
+        return cls(session, shelf, graph, lines)
 
     def rows(self, stamps: Mapping[str, Stamp], sides: list[str]) -> SessionRows:
         """Returns what the catalogue keeps."""
@@ -67,10 +58,10 @@ class Reading:
             started=kept.started,
             ended=kept.ended,
             files=(*files, *beside),
-            lines=tuple(line_of(one) for one in self.conversations),
-            turns=tuple(turns_in(self.conversations)),
+            lines=tuple(line_of(one) for one in self.lines),
+            turns=tuple(turns_in(self.lines)),
             facts=kept.encoded(),
-            tails=tails_of(self.shelf, self.graph, self.told),
+            tails=tails_of(self.shelf, self.graph, self.lines),
         )
 
     def mark(self, path: str, kind: str, stamps: Mapping[str, Stamp]) -> FileMark:
@@ -102,8 +93,8 @@ class Reading:
             for file in self.graph.files
         ]
         folder = self.session.path.with_suffix("")
-        for dag, conversation in enumerate(self.conversations):
-            yield from passages_in(conversation, dag, places, folder)
+        for dag, line in enumerate(self.lines):
+            yield from passages_in(line, dag, places, folder)
 
 
 def title_passage(title: str, started: str | None) -> Passage:
@@ -112,88 +103,57 @@ def title_passage(title: str, started: str | None) -> Passage:
 
 
 def passages_in(
-    conversation: Conversation,
+    read: ReadLine,
     dag: int,
     places: list[dict[int, tuple[int, int]]],
     folder: Path,
 ) -> Iterator[Passage]:
-    """Yields the words of one conversation."""
-    state = state_of(conversation)
-    parts = Counter[tuple[int, int]]()
+    """Yields the words of one DAG-line."""
+    state, models = state_of(read), read.models
+    parts: dict[tuple[int, int], int] = {}
     paths: dict[str, str | None] = {}
-    for turn, item in walk(conversation):
-        part = parts[item.file, item.line]
-        parts[item.file, item.line] += 1
-        found = words_in(item) if item.line else None
+    for turn, item in read.walk():
+        file, line = item.file, item.line
+        part = parts.get((file, line), 0)
+        parts[file, line] = part + 1
+        found = words_in(item) if line else None
         if found is None:
             continue
-        text, path = found.text, found.path
-        if isinstance(item, Called):
-            paths[item.call] = path
-        elif isinstance(item, Answered):
-            text, path = whole_output(item, text, folder), paths.get(item.call)
-        offset, length = places[item.file].get(item.line, (0, 0))
-        yield Passage(
-            found.kind,
-            text,
-            state,
-            dag,
-            turn,
-            item.file,
-            item.line,
-            offset,
-            length,
-            part,
-            item.time,
-            tool_of(item),
-            model_of(item, conversation.responses),
-            path,
-        )
+        kind, text, path = found
+        tool, model = None, None
+        if isinstance(item, Answered):
+            tool, path = item.name, paths.get(item.call)
+            if item.result.persisted:
+                text = persisted_text(folder, item.result.persisted, MOST_OUTPUT) or text
+        elif isinstance(item, SPOKEN):
+            model = models[item.response]
+            if isinstance(item, Called):
+                tool, paths[item.call] = item.name, path
+        offset, length = places[file].get(line, (0, 0))
+        where = (dag, turn, file, line, offset, length, part)
+        yield Passage(kind, text, state, *where, item.time, tool, model, path)
 
 
-def whole_output(item: Answered, text: str, folder: Path) -> str:
-    """Returns the words of a result, those kept beside the log in their place."""
-    if item.result.persisted is None:
-        return text
-    return persisted_text(folder, item.result.persisted, MOST_OUTPUT) or text
-
-
-def tool_of(item: Item) -> str | None:
-    """Returns the tool that an item is of."""
-    return item.name if isinstance(item, Called | Answered) else None
-
-
-def model_of(item: Item, responses: tuple[Response, ...]) -> str | None:
-    """Returns the model that an item is of."""
-    number = getattr(item, "response", None)
-    return responses[number].model if isinstance(number, int) else None
-
-
-def state_of(conversation: Conversation) -> State:
-    """Returns how a conversation stands to the one that Claude Code would go on with."""
-    if conversation.id.endswith("~recovered"):
+def state_of(read: ReadLine) -> State:
+    """Returns how a DAG-line stands to the one that Claude Code would go on with."""
+    line = read.line
+    if read.is_recovered:
         return "recovered"
-    if conversation.kind == "agent" or conversation.kind == "service":
-        return conversation.kind
-    return "active" if conversation.is_active else "abandoned"
+    if line.kind == "agent" or line.kind == "service":
+        return line.kind
+    return "active" if line.is_active else "abandoned"
 
 
-def line_of(conversation: Conversation) -> LineRow:
+def line_of(read: ReadLine) -> LineRow:
     """Returns the row of a DAG-line."""
-    return LineRow(
-        conversation.id,
-        conversation.kind,
-        state_of(conversation),
-        sum(turn.number > 0 for turn in conversation.turns),
-        conversation.parent,
-        conversation.label,
-    )
+    line = read.line
+    return LineRow(line.id, line.kind, state_of(read), len(read.openers), line.parent, line.label)
 
 
-def turns_in(conversations: list[Conversation]) -> Iterator[TurnRow]:
+def turns_in(lines: list[ReadLine]) -> Iterator[TurnRow]:
     """Yields the rows of all turns."""
-    for dag, conversation in enumerate(conversations):
-        for turn in conversation.turns:
-            opener = turn.opener
-            if turn.number and opener:
-                yield TurnRow(dag, turn.number, opener.kind, opener.time, opener.uuid)
+    for dag, read in enumerate(lines):
+        for number, place in enumerate(read.openers, 1):
+            opener = read.items[place]
+            if isinstance(opener, Told):
+                yield TurnRow(dag, number, opener.kind, opener.time, opener.uuid)

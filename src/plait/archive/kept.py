@@ -1,9 +1,9 @@
 """What a list shows of a session to bytes and back, so that it can go on where it ended."""
 
-import msgspec
 from msgspec import Struct
 
 from plait.archive.facts import Survey
+from plait.index.packed import packed, unpacked
 from plait.record.title import TitleKind, TitleSearch
 
 
@@ -27,7 +27,7 @@ class Kept(Struct, frozen=True, gc=False, array_like=True):
 
     def encoded(self) -> bytes:
         """Returns its bytes."""
-        return msgspec.msgpack.encode(self)
+        return packed(self)
 
     def survey(self) -> Survey:
         """Returns a survey that goes on from here; it knows no summaries."""
@@ -48,30 +48,23 @@ def kept_of(survey: Survey, title: tuple[str | None, TitleKind | None]) -> Kept:
     """Returns what is kept of a survey."""
     titles = survey.titles
     return Kept(
-        plain(title[0]),
+        title[0],
         title[1],
-        plain(titles.first_prompt),
+        titles.first_prompt,
         survey.started,
         survey.ended,
         survey.entries,
-        tuple(str(plain(one)) for one in survey.versions),
-        plain(survey.cwd),
-        plain(survey.git_branch),
-        plain(titles.custom),
-        plain(titles.ai),
-        plain(titles.last_prompt),
-        plain(survey.version),
+        tuple(survey.versions),
+        survey.cwd,
+        survey.git_branch,
+        titles.custom,
+        titles.ai,
+        titles.last_prompt,
+        survey.version,
         bool(titles.summaries),
     )
 
 
 def kept_in(data: bytes) -> Kept:
     """Returns what the catalogue has kept."""
-    return msgspec.msgpack.decode(data, type=Kept)
-
-
-def plain(text: str | None) -> str | None:
-    """Returns a text without lone surrogates, which no table can hold."""
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode()
+    return unpacked(data, Kept)

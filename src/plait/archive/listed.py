@@ -4,7 +4,6 @@ from pathlib import Path
 
 from plait.archive.archive import Archive
 from plait.archive.facts import deletion
-from plait.archive.indexing import grounded
 from plait.archive.kept import kept_in
 from plait.archive.model import Facts, Session
 from plait.index.catalogue import Catalogue
@@ -23,11 +22,11 @@ def listed_facts(archive: Archive, folder: Path) -> dict[Path, Facts] | None:
         known = catalogue.facts()
     finally:
         catalogue.close()
-    keys = [str(session.path) for session in grounded(archive).sessions]
+    keys = {session.path: str(session.path.absolute()) for session in archive.sessions}
     return {
-        session.path: facts_from(known[key], session, archive)
-        for key, session in zip(keys, archive.sessions, strict=True)
-        if key in known
+        session.path: facts_from(known[keys[session.path]], session, archive)
+        for session in archive.sessions
+        if keys[session.path] in known
     }
 
 

@@ -2,29 +2,60 @@
 
 import re
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from plait.archive.archive import Archive
-from plait.archive.indexing import Watch, grounded, refresh
-from plait.archive.model import Session
+from msgspec.structs import replace
+
 from plait.errors import SourceError
-from plait.index.meaning import GAP, look_of
-from plait.index.model import Found, Hit, Place
+from plait.index.fresh import is_fresh_for
+from plait.index.model import Found, Hit
 from plait.index.query import All, Field, Phrase, Wanted, Word, parse
-from plait.index.rawscan import Sighting, Sought, scan, sought_pattern, sought_text
-from plait.index.search import Hits, Reader
-from plait.index.snippet import lying_at, shown_of
-from plait.index.words import words_of
+from plait.index.search import Reader, since
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.archive.model import Session
+    from plait.index.expression import Mark, Sought
+    from plait.index.rawscan import Sighting
 
 Way: TypeAlias = Literal["words", "exact", "regex"]
+Watch: TypeAlias = Callable[[int, int], None]
 UNINDEXED = "the index cannot be written: the logs were read instead"
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked for, and how much of it."""
+
+    text: str
+    filters: Sequence[Field] = ()
+    way: Way = "words"
+    limit: int = 10
+    context: int = 0
+    has_facets: bool = False
+
+    def sought(self) -> "Wanted | Sought":
+        """Returns what is wanted of the index, or what a scan looks for: signs alone too."""
+        wanted = parse(self.text) if self.way == "words" else None
+        if wanted and not (isinstance(wanted, Word) and is_signs(wanted.text)):
+            return wanted
+        from plait.index.expression import sought_pattern, sought_text
+
+        return sought_pattern(self.text) if self.way == "regex" else sought_text(self.text.strip())
+
+
+def is_signs(text: str) -> bool:
+    """Tells a text without anything that is indexed, such as an emoji."""
+    from plait.index.looks import has_words
+
+    return not has_words(text)
+
+
 def search(
-    archive: Archive,
+    archive: "Archive",
     folder: Path,
     text: str,
     filters: Sequence[Field] = (),
@@ -41,25 +72,37 @@ def search(
     the last one answers; where there is none, the logs do.
     """
     started = time.perf_counter()
-    archive = grounded(archive)
+    asked = Question(text, filters, way, limit, context, has_facets)
+    sought = asked.sought()  # what is wrong is said before anything is read
     problem = brought_up(archive, folder, watch)
-    sightings = scanned(archive, text, way) if way != "words" else None
     try:
         reader = opened(archive, folder, watch, is_writable=problem is None)
     except SourceError as error:
         if problem is None or filters:
             raise (problem or error) from None
-        return by_scan(archive, text, way, sightings, limit, context, started)
+        return by_scan(archive, asked, sought, started)
     try:
-        if sightings is not None:
-            return placed(reader, text, way, sightings, filters, limit, context, started)
-        return reader.search(text, filters, limit=limit, context=context, has_facets=has_facets)
+        if isinstance(sought, Wanted):
+            return reader.search(text, filters, limit=limit, context=context, has_facets=has_facets)
+        found = reader.sighted(
+            scan_all(archive, sought),
+            sought,
+            filters,
+            limit=limit,
+            context=context,
+            has_facets=has_facets,
+        )
+        return replace(found, took_ms=since(started))
     finally:
         reader.close()
 
 
-def brought_up(archive: Archive, folder: Path, watch: Watch | None) -> SourceError | None:
+def brought_up(archive: "Archive", folder: Path, watch: Watch | None) -> SourceError | None:
     """Brings the index up to date; returns why that was not possible."""
+    if is_fresh_for(folder, [root.path for root in archive.roots]):
+        return None
+    from plait.archive.indexing import refresh
+
     try:
         refresh(archive, folder, watch=watch)
     except SourceError as problem:
@@ -67,97 +110,64 @@ def brought_up(archive: Archive, folder: Path, watch: Watch | None) -> SourceErr
     return None
 
 
-def opened(archive: Archive, folder: Path, watch: Watch | None, *, is_writable: bool) -> Reader:
+def opened(archive: "Archive", folder: Path, watch: Watch | None, *, is_writable: bool) -> Reader:
     """Opens an index; one that turns out to be damaged is made anew."""
     try:
         return Reader(folder)
     except SourceError:
         if not is_writable:
             raise
+    from plait.archive.indexing import refresh
+
     refresh(archive, folder, rebuild=True, watch=watch)
     return Reader(folder)
 
 
-def sought_for(text: str, way: Way) -> Sought:
-    """Returns what a scan looks for."""
-    return sought_text(text) if way == "exact" else sought_pattern(text)
-
-
-def scanned(archive: Archive, text: str, way: Way) -> list[Sighting]:
+def scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
     """Returns every passage of the logs that holds a text or matches an expression."""
-    return scan_all(archive, sought_for(text, way))
+    from plait.archive.indexing import grounded
+    from plait.index.rawscan import scan
 
-
-def scan_all(archive: Archive, sought: Sought) -> list[Sighting]:
-    """Scans all logs of an archive."""
-    paths = [str(file.path) for file in archive.files]
-    return scan(paths, sought, sum(file.size for file in archive.files))
-
-
-def placed(
-    reader: Reader,
-    text: str,
-    way: Way,
-    sightings: Iterable[Sighting],
-    filters: Sequence[Field],
-    limit: int,
-    context: int,
-    started: float,
-) -> Found:
-    """Returns what a scan has found with its turns, the newest first; copies are left out."""
-    found = list(places_of(reader, sightings, filters))
-    marks = [sought_for(text, way).expression]
-    found.sort(key=lambda place: place.time or 0, reverse=True)
-    hits = tuple(Hits(reader, marks, context).made(found, limit))
-    return Found(hits=hits, total=len(found), took_ms=since(started), by="scan")
-
-
-def places_of(
-    reader: Reader, sightings: Iterable[Sighting], filters: Sequence[Field]
-) -> Iterator[Place]:
-    """Yields the places that the index knows of some sightings."""
-    numbers = reader.catalogue.logs()
-    wanted: dict[int, set[tuple[int, int, int]]] = defaultdict(set)
-    for one in sightings:
-        if one.path in numbers:
-            file, sid = numbers[one.path]
-            wanted[sid].add((file, one.line, one.part))
-    for sid, places in wanted.items():
-        known = reader.in_session(sid, filters)
-        yield from (one for one in known if (one.file, one.line, one.part) in places)
+    files = grounded(archive).files
+    return scan([str(file.path) for file in files], sought, sum(file.size for file in files))
 
 
 def by_scan(
-    archive: Archive,
-    text: str,
-    way: Way,
-    sightings: list[Sighting] | None,
-    limit: int,
-    context: int,
-    started: float,
+    archive: "Archive", asked: Question, sought: "Wanted | Sought", started: float
 ) -> Found:
     """Returns what the logs alone can answer: passages, without their turns."""
-    if sightings is None:
-        looks = list(looks_of(parse(text)))
-        both = "".join(f"(?=.*?{look})" for look in looks)
-        sought = Sought(both, re.IGNORECASE | re.DOTALL, b"")
-        sightings = scan_all(archive, sought)
-        marks = [re.compile(look, re.IGNORECASE) for look in looks]
+    from plait.index.expression import Sought, finder_of
+
+    if isinstance(sought, Sought):
+        marks: list[Mark] = [finder_of(sought)]
     else:
-        marks = [sought_for(text, way).expression]
-    owners = {str(file.path): one for one in archive.sessions for file in one.files}
+        looks = list(looks_of(sought))
+        sought = Sought("(?is)" + "".join(f"(?=.*?{look})" for look in looks))
+        marks = [re.compile(look, re.IGNORECASE) for look in looks]
+    sightings = scan_all(archive, sought)
+    owners = {str(file.path.absolute()): one for one in archive.sessions for file in one.files}
     newest = sorted(sightings, key=lambda one: owners[one.path].modified, reverse=True)
-    hits = tuple(bare_hit(owners[one.path], one, marks, context) for one in newest[:limit])
-    return Found(hits=hits, total=len(newest), took_ms=since(started), by="scan", note=UNINDEXED)
+    hits = (bare_hit(owners[one.path], one, marks, asked.context) for one in newest[: asked.limit])
+    return Found(
+        hits=tuple(hits),
+        total=len(newest),
+        took_ms=since(started),
+        by="scan",
+        note=UNINDEXED,
+        sessions=len(archive.sessions),
+    )
 
 
 def looks_of(wanted: Wanted) -> Iterator[str]:
     """Yields how the words of a plain query look; raises where it asks for more than words."""
+    from plait.index.looks import look_of, phrase_look
+    from plait.index.words import words_of
+
     for part in wanted.wanted if isinstance(wanted, All) else (wanted,):
         if isinstance(part, Word):
             yield look_of(words_of(part.text), part)
         elif isinstance(part, Phrase):
-            yield GAP.join(map(re.escape, words_of(part.text)))
+            yield phrase_look(words_of(part.text), part)
         else:
             raise SourceError(
                 "no index can be written, and without one only words can be looked for",
@@ -165,18 +175,18 @@ def looks_of(wanted: Wanted) -> Iterator[str]:
             )
 
 
-def bare_hit(
-    session: Session, one: Sighting, marks: Sequence[re.Pattern[str]], context: int
-) -> Hit:
+def bare_hit(session: "Session", one: "Sighting", marks: "Sequence[Mark]", context: int) -> Hit:
     """Returns a hit that only its log is known of."""
+    from plait.index.rawscan import number_at
+    from plait.index.snippet import lying_at, shown_of
+
     lying = lying_at(*one, session.path.with_suffix(""))
-    text = lying.words.text if lying else ""
-    shown = shown_of(text, marks, context)
+    shown = shown_of(lying.text if lying else "", marks, context)
     return Hit(
         session=session.id,
         uuid=lying.uuid if lying else None,
         turn=None,
-        kind=lying.words.kind if lying else "note",
+        kind=lying.kind if lying else "note",
         time=lying.time if lying else None,
         snippet=shown.snippet.text,
         marks=shown.snippet.marks,
@@ -186,12 +196,7 @@ def bare_hit(
         branch=None,
         state=None,
         path=one.path,
-        line=one.line,
+        line=one.line or number_at(Path(one.path), one.offset),
         before=shown.before,
         after=shown.after,
     )
-
-
-def since(started: float) -> float:
-    """Returns the milliseconds since a moment."""
-    return round((time.perf_counter() - started) * 1000, 3)

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 
-from plait.archive.conversations import conversations
 from plait.archive.model import Session
 from plait.conversation.figures import Figures
-from plait.conversation.ownership import standard
 from plait.conversation.tally import Tally
 from plait.record.read import read_if_there
+from plait.record.time import standard
 
 UNKNOWN = "~"
 
@@ -29,6 +28,8 @@ def stats_of(
 
 def counted(ordered: Iterable[Session], tally: Tally) -> Figures:
     """Returns what sessions in order come to; each is read when its turn comes."""
+    from plait.archive.conversations import conversations
+
     for session in ordered:
         tally.add(conversations(session))
     return tally.figures()

@@ -12,25 +12,18 @@ import msgspec
 from msgspec import Struct
 
 from plait.archive.conversations import Shelf
-from plait.conversation.bends import Bends
+from plait.archive.readline import ReadLine
+from plait.conversation.bends import Bends, said_by
 from plait.conversation.items import squeezed
-from plait.conversation.model import (
-    Called,
-    Conversation,
-    Conversations,
-    Said,
-    Shown,
-    Thought,
-    Told,
-)
-from plait.conversation.walk import walk
+from plait.conversation.model import Called, Told
+from plait.conversation.turns import SPOKEN
+from plait.conversation.walk import opened
 from plait.graph.model import SessionGraph
 from plait.index.model import State
 from plait.index.passages import path_in
 from plait.record import Record
 
 WIDTH = 8
-MODEL = (Said, Thought, Called, Shown)
 
 
 class Tail(Struct, gc=False, array_like=True):
@@ -120,41 +113,63 @@ def digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=WIDTH).digest()
 
 
-def tails_of(shelf: Shelf, graph: SessionGraph, told: Conversations) -> dict[str, bytes]:
+def tails_of(shelf: Shelf, graph: SessionGraph, lines: list[ReadLine]) -> dict[str, bytes]:
     """Returns the tails of those files of a session that go on straight, by path."""
+    if any(one.is_recovered for one in lines):
+        return {}
     found: dict[str, bytes] = {}
-    numbers = {name: number for number, name in enumerate(told.by_line)}
-    queued = queued_in(told)
+    numbers = {one.line.id: number for number, one in enumerate(lines)}
+    queued = queued_in(lines)
     for file in graph.files:
         records = shelf.records_of(file.path)
         last = next((one for one in reversed(records) if one.uuid), None)
-        line = graph.line_of.get(last.uuid) if last and last.uuid else None
-        conversation = told.by_line.get(line or "")
-        if last is None or conversation is None or told.recovered or not goes_on(conversation):
+        number = numbers.get(graph.line_of.get(last.uuid or "", "") if last else "")
+        if number is None or not goes_on(lines[number]):
             continue
-        bends = AgentBends() if conversation.kind == "agent" else Bends()
-        if stands_alone(graph, records, conversation.id):
-            for record in records:
-                bends.add(record)
-                bends.is_bent = False  # the graph has judged it: the line goes on
-            tail = tail_of(conversation, bends, records, numbers[conversation.id], queued)
-            found[file.path] = msgspec.msgpack.encode(tail)
+        line = lines[number].line
+        if stands_alone(graph, records, line.id):
+            bends = AgentBends() if line.kind == "agent" else Bends()
+            if ends_straight(records, bends):
+                tail = tail_of(lines[number], bends, records, number, queued)
+                found[file.path] = msgspec.msgpack.encode(tail)
     return found
 
 
-def goes_on(conversation: Conversation) -> bool:
+def ends_straight(records: Iterable[Record], bends: Bends) -> bool:
+    """Takes in records that stand on one line; False where the last turn ends on a twig.
+
+    U ┬ A        what hangs on the twig would leave the answer behind
+      └ P
+    """
+    is_twig = False
+    for record in records:
+        is_twig = (is_twig and said_by(record) != "prompt") or not follows(record, bends.before)
+        bends.add(record)
+        bends.is_bent = False  # the graph has judged it: the line goes on
+    return not is_twig
+
+
+def follows(record: Record, before: Record | None) -> bool:
+    """Tells what hangs on the record before it; a result may hang on any call of the turn."""
+    if before is None or record.uuid is None or record.parent_uuid == before.uuid:
+        return True
+    return said_by(record) == "result"
+
+
+def goes_on(read: ReadLine) -> bool:
     """Tells whether what follows can only add turns: nothing waits to be understood."""
-    if conversation.kind not in ("trunk", "agent") or not conversation.turns:
+    line = read.line
+    if line.kind not in ("trunk", "agent") or not read.items:
         return False
-    if conversation.kind == "trunk" and not conversation.is_active:
+    if line.kind == "trunk" and not line.is_active:
         return False
-    is_agent = conversation.kind == "agent"
-    for item in reversed(conversation.turns[-1].items):
-        if isinstance(item, MODEL):
+    is_agent = line.kind == "agent"
+    for item in reversed(read.last_turn):
+        if isinstance(item, SPOKEN):
             return True
         if isinstance(item, Told) and not opens(item, is_agent=is_agent):
             return False
-    return conversation.turns[-1].number > 0
+    return bool(read.openers)
 
 
 def opens(item: Told, *, is_agent: bool) -> bool:
@@ -170,20 +185,19 @@ def stands_alone(graph: SessionGraph, records: Iterable[Record], line: str) -> b
 
 
 def tail_of(
-    conversation: Conversation, bends: Bends, records: list[Record], dag: int, queued: list[bytes]
+    read: ReadLine, bends: Bends, records: list[Record], dag: int, queued: list[bytes]
 ) -> Tail:
     """Returns the tail of a file."""
     last = bends.before or records[-1]
-    turn = conversation.turns[-1]
     calls = {
         item.call: (item.name, path_in(item.input))
-        for item in turn.items
+        for item in read.last_turn
         if isinstance(item, Called)
     }
     return Tail(
         dag,
-        turn.number,
-        "agent" if conversation.kind == "agent" else "active",
+        len(read.openers),
+        "agent" if read.line.kind == "agent" else "active",
         records[-1].line,
         (last.line, last.offset, len(last.raw)),
         bends.after,
@@ -197,12 +211,12 @@ def tail_of(
     )
 
 
-def queued_in(told: Conversations) -> list[bytes]:
+def queued_in(lines: list[ReadLine]) -> list[bytes]:
     """Returns the prompts that stand in the queue alone, by their digests."""
     found = {
         digest(squeezed(item.text))
-        for conversation in told.by_line.values()
-        for _, item in walk(conversation)
+        for read in lines
+        for item in opened(read.items)
         if isinstance(item, Told) and item.is_only_queued
     }
     return sorted(found)

@@ -1,19 +1,17 @@
 """An archive to its responses, each counted once over all files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from plait.archive.model import Session
-from plait.conversation.usage import Ledger, Origin, Response, RunKind
+from plait.conversation.usage import Key, Ledger, Origin, Response, RunKind
 from plait.line import LogFile
-from plait.record.billing import bills
+from plait.record.billing import Bill, bills
 from plait.record.read import read_if_there
+from plait.record.warmup import is_warmup
 
 # As the graph has them, whose modules are not loaded for counting.
 SERVICE_IDS = ("acompact", "aprompt_suggestion", "aside_question")
-SERVICE_PROMPT = "Warmup"
-LOOK_AHEAD = 16
 Watch = Callable[[Sequence[LogFile]], Iterable[LogFile]]
 
 
@@ -23,10 +21,32 @@ class Counted(NamedTuple):
     responses: Sequence[Response]
     client_costs: Mapping[str, float]
     """What the client itself counted, by session."""
+    keys: Sequence[Key] = ()
+    """What each response is known by."""
+
+
+class FileBills(NamedTuple):
+    """What one file says of money."""
+
+    bills: Iterable[tuple[int, Bill]]
+    is_warmup: bool
+    """Of an agent that the client sent out to warm up its cache."""
+
+
+ReadBills: TypeAlias = Callable[[LogFile], FileBills]
+ReadLeft: TypeAlias = Callable[[Session], Iterable[str]]
+
+
+def read_bills(file: LogFile) -> FileBills:
+    """Reads what a file says of money."""
+    return FileBills(bills(file.path), file.kind == "agent" and is_warmup(file.path))
 
 
 def count(
-    sessions: Iterable[Session], watch: Watch | None = None, since: float | None = None
+    sessions: Iterable[Session],
+    watch: Watch | None = None,
+    since: float | None = None,
+    read: ReadBills = read_bills,
 ) -> Counted:
     """Reads every file of some sessions once and counts their responses.
 
@@ -42,41 +62,32 @@ def count(
     files = [owners[path][0] for path in sorted(owners, key=str)]
     ledger = Ledger()
     for file in watch(files) if watch else files:
-        ledger.add(origin_of(file, owners[file.path][1]), bills(file.path))
-    return Counted(tuple(ledger.responses()), ledger.client_costs)
+        found = read(file)
+        origin = origin_of(file, owners[file.path][1], is_warmup=found.is_warmup)
+        ledger.add(origin, found.bills)
+    return Counted(tuple(ledger.responses()), ledger.client_costs, tuple(ledger.drafts))
 
 
-def origin_of(file: LogFile, session: Session) -> Origin:
+def origin_of(file: LogFile, session: Session, *, is_warmup: bool) -> Origin:
     """Returns whose bills a file holds."""
     if file.kind == "session":
         return Origin(session.id, session.project)
-    return Origin(session.id, session.project, run_kind(file), file.agent)
-
-
-def run_kind(file: LogFile) -> RunKind:
-    """Returns what kind of agent a file is of."""
-    if (file.agent or "").startswith(SERVICE_IDS) or is_warmup(file):
-        return "service"
-    return "workflow" if file.run else "agent"
-
-
-def is_warmup(file: LogFile) -> bool:
-    """Tells an agent that the client sends out to warm up its cache, by its first prompt."""
-    for record in islice(read_if_there(file.path), LOOK_AHEAD):
-        if record.kind == "user" and all(head.type == "text" for head in record.block_heads):
-            return record.text.strip() == SERVICE_PROMPT
-    return False
+    is_service = is_warmup or (file.agent or "").startswith(SERVICE_IDS)
+    kind: RunKind = "service" if is_service else "workflow" if file.run else "agent"
+    return Origin(session.id, session.project, kind, file.agent)
 
 
 def abandoned(
-    sessions: Iterable[Session], responses: Iterable[Response], watch: Watch | None = None
+    sessions: Iterable[Session],
+    responses: Iterable[Response],
+    watch: Watch | None = None,
+    read: ReadLeft | None = None,
 ) -> frozenset[str]:
     """Returns the uuids of responses on branches that were left, and of agents sent from there.
 
     The graph is asked only about sessions that have responses and are not straight.
     """
-    from plait.conversation.bends import may_branch
-
+    read = read or left_in
     uuids: dict[str, set[str]] = {}
     for response in responses:
         if response.uuid is not None:
@@ -85,10 +96,18 @@ def abandoned(
     files = [one.file for one in by_file.values() if one.file]
     found: set[str] = set()
     for file in watch(files) if watch else files:
-        if may_branch(read_if_there(file.path)):
-            session = by_file[file.path]
-            found |= uuids[session.id].intersection(left_behind(session))
+        session = by_file[file.path]
+        found |= uuids[session.id].intersection(read(session))
     return frozenset(found)
+
+
+def left_in(session: Session) -> Iterable[str]:
+    """Returns the records of a session that stand on a line that is not active."""
+    from plait.conversation.bends import may_branch
+
+    if session.file and may_branch(read_if_there(session.file.path)):
+        return left_behind(session)
+    return ()
 
 
 def left_behind(session: Session) -> Iterator[str]:

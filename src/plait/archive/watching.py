@@ -1,8 +1,8 @@
 """Folders of logs to a tick each time something in them has changed."""
 
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from threading import Event
 
 from plait.index.scan import stamps
 
@@ -13,12 +13,14 @@ IDLE_MS = 500
 OFTEN = 600
 
 
-def changes(places: Iterable[Path], *, poll: float = POLL) -> Iterator[None]:
+def changes(
+    places: Iterable[Path], *, poll: float = POLL, stop: Event | None = None
+) -> Iterator[None]:
     """Yields after each change; by the system's own notices, by looking where it gives none."""
     try:
         from watchfiles import watch
     except ImportError:
-        yield from looked(list(places), poll)
+        yield from looked(list(places), poll, stop)
         return
     told = watch(
         *places,
@@ -28,6 +30,7 @@ def changes(places: Iterable[Path], *, poll: float = POLL) -> Iterator[None]:
         rust_timeout=IDLE_MS,
         yield_on_timeout=True,
         raise_interrupt=True,
+        stop_event=stop,
         recursive=True,
     )
     for number, change in enumerate(told):
@@ -36,11 +39,11 @@ def changes(places: Iterable[Path], *, poll: float = POLL) -> Iterator[None]:
             yield
 
 
-def looked(places: list[Path], poll: float) -> Iterator[None]:
+def looked(places: list[Path], poll: float, stop: Event | None = None) -> Iterator[None]:
     """Yields each time the stamps of the files are others than before."""
     before = stamps(places)
-    while True:
-        time.sleep(poll)
+    waits = (stop or Event()).wait
+    while not waits(poll):
         now = stamps(places)
         if now != before:
             before = now

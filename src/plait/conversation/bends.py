@@ -8,6 +8,8 @@ line. Everything else is a bend, and only the graph can say what it means.
                        └── R
     U₁ ── A ── U₂ ── A                 bent: U₃ goes back
           └── U₃ ── A
+    U₁ ┬─ A                            bent: U₂ goes back, by way of a note
+       └── N ── U₂
 """
 
 from collections.abc import Iterable
@@ -37,6 +39,10 @@ class Bends:
     """The responses of this turn."""
     responses: set[str] = field(default_factory=set)
     """All responses before that."""
+    last: str | None = None
+    """The last record that people or the model made."""
+    hosts: dict[str, str] = field(default_factory=dict)
+    """The notes of this turn, with the records that they hang on."""
 
     def add(self, record: Record) -> None:
         """Takes in one record."""
@@ -57,16 +63,24 @@ class Bends:
         kind = said_by(record)
         parent, before = record.parent_uuid, self.before
         if kind == "prompt":
-            is_next = before is None or (parent == before.uuid and self.after != "result")
+            is_next = before is None or (parent == before.uuid and self._is_at_the_end(before))
             self._begin()
         else:
             is_next = before is None or parent in self.turn or self._goes_on(record)
         self.turn.add(uuid)
         if kind:
-            self.after = kind
+            self.after, self.last = kind, uuid
+        elif parent:
+            self.hosts[uuid] = self.hosts.get(parent, parent)
         return is_next and (kind != "answer" or self._is_new(record))
 
+    def _is_at_the_end(self, before: Record) -> bool:
+        """Tells whether what hangs on the last record follows all that was said."""
+        host = self.hosts.get(before.uuid or "")
+        return self.after != "result" and (host is None or self.last in (None, host))
+
     def _begin(self) -> None:
+        self.hosts.clear()
         self.seen |= self.turn
         self.responses |= self.response
         self.turn, self.response = set(), set()

@@ -29,17 +29,22 @@ from plait.record.state import QueueOperation
 
 RecordAt: TypeAlias = Callable[[Place], Record | None]
 """Gives the record at a place of the graph's files, None where it has gone."""
+ItemsOf: TypeAlias = Callable[[Record, Responses, int], list[Item]]
+"""Gives what a record of a file is in a conversation."""
 
 
 def conversations_of(graph: SessionGraph, session: str, record_at: RecordAt) -> Conversations:
     """Returns all conversations of a session's graph, those of sessions inside its file too."""
     teller = Teller(graph, record_at)
-    found = {name: teller.conversation(line) for name, line in graph.lines.items()}
-    for name, known in graph.sessions.items():
-        if not known.lines:  # nothing but lines outside any chain
-            found[name] = teller.conversation(DagLine(name, "trunk", name, ()))
+    found = {line.id: teller.conversation(line) for line in told_lines(graph)}
     trunk = graph.sessions[session].trunk
     return Conversations(session, trunk if trunk in found else first_of(found, session), found)
+
+
+def told_lines(graph: SessionGraph) -> list[DagLine]:
+    """Returns the DAG-lines that are told; a session outside any chain has one without records."""
+    bare = (name for name, known in graph.sessions.items() if not known.lines)
+    return [*graph.lines.values(), *(DagLine(name, "trunk", name, ()) for name in bare)]
 
 
 def first_of(found: Mapping[str, Conversation], session: str) -> str:
@@ -66,12 +71,17 @@ class Teller:
 
     graph: SessionGraph
     record_at: RecordAt
+    items_of: ItemsOf = items_of
+
+    def items(self, line: DagLine, responses: Responses) -> list[Item]:
+        """Returns what stands on a DAG-line and beside it, in reading order, calls answered."""
+        items = expanded(self._with_agents(self._items(line, responses)))
+        return paired(items, self._source, self._calls.__contains__)
 
     def conversation(self, line: DagLine) -> Conversation:
         """Returns one DAG-line as a conversation, with the lines outside the chain beside it."""
         responses = Responses()
-        items = expanded(self._with_agents(self._items(line, responses)))
-        told = paired(items, self._source, self._calls.__contains__)
+        told = self.items(line, responses)
         link = self.graph.agents.get(line.id)
         known = self.graph.sessions[line.session]
         is_agent = line.kind in ("agent", "service")
@@ -101,9 +111,12 @@ class Teller:
         yield from leaving.get(None, ())
         for uuid in line.nodes:
             yield from self._of_node(uuid, responses)
-            yield from self._folded(line, uuid, responses)
-            yield from self._aside(loose.pop(uuid, ()), responses)
-            yield from leaving.get(uuid, ())
+            if uuid in line.folded:
+                yield from self._folded(line, uuid, responses)
+            if uuid in loose:
+                yield from self._aside(loose.pop(uuid), responses)
+            if uuid in leaving:
+                yield from leaving[uuid]
         for left in loose.values():
             yield from self._aside(left, responses)
 
@@ -113,7 +126,7 @@ class Teller:
         if record is None:
             gone = "the record is no longer where it was"
             return [Noted(uuid=uuid, file=node.file, line=node.line, kind="gone", text=gone)]
-        return items_of(record, responses, node.file)
+        return self.items_of(record, responses, node.file)
 
     def _folded(self, line: DagLine, uuid: str, responses: Responses) -> list[Folded]:
         """Returns what is folded under a record, what is folded under that before it."""
@@ -154,13 +167,15 @@ class Teller:
             if isinstance(record, QueueOperation):
                 yield queue_item(record, place, self._prompts)
             else:
-                yield from (replace(i, **place) for i in items_of(record, responses))
+                yield from (replace(i, **place) for i in self.items_of(record, responses, 0))
 
     def _with_agents(self, items: Iterable[Item]) -> list[Item]:
         """Returns the items, calls with the conversations that they sent out."""
+        if not self._sent:
+            return list(items)
         return [
-            replace(item, agents=self._sent.get((item.uuid, item.call), ()))
-            if isinstance(item, Called)
+            replace(item, agents=self._sent[item.uuid, item.call])
+            if isinstance(item, Called) and (item.uuid, item.call) in self._sent
             else item
             for item in items
         ]

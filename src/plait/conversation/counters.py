@@ -1,14 +1,13 @@
-"""Calls, responses, files and moments to counts of them, one at a time."""
+"""Shares of session after session to counts of tools, answers, files, hours and days."""
 
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from statistics import median
 from typing import TypeVar
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.figures import (
@@ -18,30 +17,32 @@ from plait.conversation.figures import (
     ModelFigures,
     ToolFigures,
 )
-from plait.conversation.files import CHANGING, Touch
-from plait.conversation.model import Called, Outcome, Response
-from plait.conversation.times import between
+from plait.conversation.share import (
+    QUARTER,
+    AgentShare,
+    Answer,
+    FileShare,
+    Happening,
+    ToolShare,
+)
 from plait.conversation.tokens import NOTHING, Tokens
-from plait.conversation.totals import response_key, tokens_in
 
 F = TypeVar("F")
 K = TypeVar("K")
-UNNAMED = "unnamed"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
 class ToolCount:
     """The calls of one tool."""
 
-    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    outcomes: Counter[str] = field(default_factory=Counter)
     times: "array[float]" = field(default_factory=lambda: array("f"))
 
-    def add(self, called: Called) -> None:
-        """Takes in one call."""
-        self.outcomes[called.outcome] += 1
-        took = between(called.time, called.answered_at)
-        if took is not None:
-            self.times.append(took)
+    def add(self, share: ToolShare) -> None:
+        """Takes in the calls of a session."""
+        self.outcomes.update(share.outcomes)
+        self.times.extend(share.took())
 
     def figures(self, name: str) -> ToolFigures:
         """Returns what they come to."""
@@ -65,6 +66,11 @@ class AgentCount:
     agents: int = 0
     calls: int = 0
 
+    def add(self, share: AgentShare) -> None:
+        """Takes in the agents of a session."""
+        self.agents += share.agents
+        self.calls += share.calls
+
     def figures(self, name: str, answers: "AnswerCount | None") -> AgentFigures:
         """Returns what they come to, with what they answered."""
         found = answers or AnswerCount()
@@ -78,37 +84,37 @@ class AnswerCount:
     responses: int = 0
     tokens: Tokens = NOTHING
 
-    def add(self, tokens: Tokens) -> None:
-        """Takes in one response."""
-        self.responses += 1
-        self.tokens += tokens
-
-
-class Answer(Struct, frozen=True, gc=False):
-    """What is kept of a response."""
-
-    model: str
-    agents: str | None
-    """The kind of agent that it belongs to."""
-    tokens: Tokens
+    def add(self, answer: Answer) -> None:
+        """Takes in one response, or several."""
+        self.responses += answer.responses
+        self.tokens += answer.tokens
 
 
 class Answers:
     """Responses, each once; the figures with the most output count, the last among equals."""
 
     def __init__(self) -> None:
-        self._known: dict[int, Answer] = {}
+        self._known: dict[int | str, Answer] = {}
 
-    def add(self, response: Response, agents: str | None) -> bool:
+    def add(self, answer: Answer) -> bool:
         """Takes in a response and tells whether it is new."""
-        key = response_key(response)
-        mark = hash(key) if key else -len(self._known)
-        known, tokens = self._known.get(mark), tokens_in(response)
+        mark = f"{len(self._known)}" if answer.key is None else answer.key
+        known = self._known.get(mark)
         if known is None:
-            self._known[mark] = Answer(response.model or UNNAMED, agents, tokens)
-        elif tokens.output >= known.tokens.output:
-            self._known[mark] = replace(known, tokens=tokens)
+            self._known[mark] = answer
+        elif answer.tokens.output >= known.tokens.output:
+            self._known[mark] = replace(known, tokens=answer.tokens)
         return known is None
+
+    def settled(self) -> list[Answer]:
+        """Returns them added up by model and agent, as one that no other session shares."""
+        found: dict[tuple[str, str | None], AnswerCount] = {}
+        for answer in self._known.values():
+            found.setdefault((answer.model, answer.agents), AnswerCount()).add(answer)
+        return [
+            Answer(None, model, agents, count.tokens, None, count.responses)
+            for (model, agents), count in found.items()
+        ]
 
     def total(self) -> AnswerCount:
         """Returns all together."""
@@ -126,7 +132,7 @@ class Answers:
     def _summed(self, name_of: Callable[[Answer], K]) -> dict[K, AnswerCount]:
         found: dict[K, AnswerCount] = {}
         for answer in self._known.values():
-            found.setdefault(name_of(answer), AnswerCount()).add(answer.tokens)
+            found.setdefault(name_of(answer), AnswerCount()).add(answer)
         return found
 
 
@@ -139,13 +145,12 @@ class FileCount:
     added: int = 0
     removed: int = 0
 
-    def add(self, touch: Touch) -> None:
-        """Takes in one thing that was done to it."""
-        self.changes += touch.action in CHANGING
-        self.reads += touch.action == "read"
-        if touch.patch:
-            self.added += touch.patch.added
-            self.removed += touch.patch.removed
+    def add(self, share: FileShare) -> None:
+        """Takes in what a session did to it."""
+        self.changes += share.changes
+        self.reads += share.reads
+        self.added += share.added
+        self.removed += share.removed
 
     def figures(self, path: str) -> FileFigures:
         """Returns what it comes to."""
@@ -160,19 +165,19 @@ class Calendar:
         self.hours = [0] * 24
         self.weekdays = [0] * 7
         self._days: dict[date, Counter[str]] = {}
+        self._known: dict[int, datetime | None] = {}
 
-    def add(self, what: str, time: datetime | None) -> None:
-        """Takes in something that happened; one without a time belongs to no day."""
-        if time is None:
+    def add(self, quarter: int, happened: Mapping[Happening, int]) -> None:
+        """Takes in what happened in a quarter of an hour."""
+        if quarter not in self._known:
+            self._known[quarter] = self._here(quarter)
+        here = self._known[quarter]
+        if here is None:
             return
-        try:
-            here = time.astimezone(self.zone)
-        except (OverflowError, ValueError, OSError):  # a year that no clock knows
-            return
-        self._days.setdefault(here.date(), Counter())[what] += 1
-        if what == "prompt":
-            self.hours[here.hour] += 1
-            self.weekdays[here.weekday()] += 1
+        self._days.setdefault(here.date(), Counter()).update(happened)
+        prompts = happened.get("prompt", 0)
+        self.hours[here.hour] += prompts
+        self.weekdays[here.weekday()] += prompts
 
     def days(self) -> tuple[DayFigures, ...]:
         """Returns the days on which something happened, in order."""
@@ -180,6 +185,13 @@ class Calendar:
             DayFigures(day.isoformat(), what["prompt"], what["response"], what["call"])
             for day, what in sorted(self._days.items())
         )
+
+    def _here(self, quarter: int) -> datetime | None:
+        """Returns when a quarter begins in the zone; None in a year that no clock knows."""
+        try:
+            return (EPOCH + timedelta(seconds=quarter * QUARTER)).astimezone(self.zone)
+        except (OverflowError, ValueError, OSError):
+            return None
 
 
 def by_size(figures: Iterable[F], *names: str) -> tuple[F, ...]:

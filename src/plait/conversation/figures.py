@@ -64,7 +64,7 @@ class LongTurn(Struct, frozen=True):
     conversation: str
     turn: int
     started: str | None
-    working_ms: float
+    working_ms: int | float
     words: str
     """How its prompt begins."""
 
@@ -76,7 +76,7 @@ class LongSession(Struct, frozen=True):
     project: str
     title: str | None
     turns: int
-    working_ms: float
+    working_ms: int | float
 
 
 class Figures(Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from plait.conversation.classify import local_command, queued_of, told_of, waiting
 from plait.conversation.enclosures import enclosure_of
+from plait.conversation.grouped import blocks_in
 from plait.conversation.model import (
     Answered,
     Called,
@@ -99,7 +100,7 @@ def of_user(record: Record, place: dict[str, Any]) -> Iterator[Item]:
     if all(head.type != "tool_result" for head in record.block_heads):
         yield told_of(record, **place)
         return
-    blocks = record.message.content if record.message else ()
+    blocks = record.message.content if record.message else blocks_in(record)
     spoken = record.spoken
     detail = spoken.tool_use_result if spoken else record.fields.get("toolUseResult")
     for block in blocks:

@@ -47,6 +47,8 @@ class Response(Struct, frozen=True):
     """Made by the client, not by a model."""
     is_error: bool = False
     """The API's error in the place of an answer."""
+    is_meta: bool = False
+    """Put there by the client, not part of what was said."""
     logged_cost: float | None = None
     effort: str | None = None
 

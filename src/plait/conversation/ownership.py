@@ -1,11 +1,10 @@
 """Records of session after session to whether they are counted: once, and in time."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 from plait.conversation.model import Item, Response, Told
-from plait.record.time import moment
+from plait.record.time import stamp_of, standard
 
-LENGTH = len("2026-11-15T10:00:00.000Z")
 FOR_EVER = "~"
 
 
@@ -20,12 +19,17 @@ class Ownership:
         self._since, self._until = stamp_of(since), stamp_of(until) or FOR_EVER
         self._met: set[int] = set()
         self._own: set[str] = set()
-        self.first: str | None = None
-        self.last: str | None = None
+        self.begin()
 
     def begin(self) -> None:
         """Begins another session."""
         self._own.clear()
+        self.first: str | None = None
+        """Of what the session at hand owns."""
+        self.last: str | None = None
+        self.earliest: str | None = None
+        """Of all that stands in it."""
+        self.latest: str | None = None
 
     @property
     def is_any(self) -> bool:
@@ -47,7 +51,11 @@ class Ownership:
     def is_in_time(self, time: str | None) -> bool:
         """Tells whether something lies between the moments; what has no time does."""
         stamp = standard(time)
-        return stamp is None or self._since <= stamp < self._until
+        if stamp is None:
+            return True
+        self.earliest = min(self.earliest or stamp, stamp)
+        self.latest = max(self.latest or stamp, stamp)
+        return self._since <= stamp < self._until
 
     def _is_first(self, key: str, time: str | None) -> bool:
         """Tells whether something lies in time and was not met before; from now on it was."""
@@ -66,18 +74,3 @@ class Ownership:
 def loose_key(item: Item) -> str | None:
     """Returns what a prompt outside the chain is known by; other such lines are not counted."""
     return f"{item.time} {item.text}" if isinstance(item, Told) else None
-
-
-def standard(time: str | None) -> str | None:
-    """Returns a time in the one form that sorts as text."""
-    if time is None or (len(time) == LENGTH and time[-1] == "Z" and time[10] == "T"):
-        return time
-    return stamp_of(moment(time)) or None
-
-
-def stamp_of(time: datetime | None) -> str:
-    """Returns a moment in the form that the log has, and "" for none."""
-    if time is None:
-        return ""
-    utc = time.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"

@@ -17,6 +17,8 @@ SourceOf: TypeAlias = Callable[[str], str | None]
 IsKnown: TypeAlias = Callable[[str], bool]
 """Whether a call stands in another conversation."""
 
+WORDS = (Said, Thought)
+
 
 class Placed(NamedTuple):
     """An item at its place in the story."""
@@ -104,7 +106,7 @@ def superseded(items: Iterable[Item]) -> list[Item]:
     for place, item in enumerate(found):
         if isinstance(item, Called):
             key = (item.response, item.call)
-        elif isinstance(item, Said | Thought) and item.text:
+        elif isinstance(item, WORDS) and item.text:
             key = (item.response, type(item).__name__)
         else:
             continue
@@ -164,4 +166,4 @@ def key_of(item: Called | Answered) -> tuple[str, str | None]:
 
 def is_continuation(item: Item) -> bool:
     """Tells words or thoughts of the model from anything that parts no pair."""
-    return isinstance(item, Said | Thought) and bool(item.text.strip())
+    return isinstance(item, WORDS) and bool(item.text.strip())

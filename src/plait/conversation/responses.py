@@ -58,6 +58,7 @@ class Draft:
             self.usage,
             is_synthetic=self.model == SYNTHETIC,
             is_error=self.is_error,
+            is_meta=first.is_meta,
             logged_cost=self.cost,
             effort=said.effort if said else None,
         )

@@ -25,6 +25,9 @@ ASKING: tuple[ToldKind, ...] = ("queued", "command", "bash", "teammate", "peer",
 """What can open a turn without being a person's prompt, if it is answered."""
 LAST_RESORTS: tuple[ToldKind, ...] = ("meta", "summary")
 OUTPUTS = frozenset({"command-output", "bash-output"})
+SPOKEN = (Said, Thought, Called, Shown)
+WORKED = (*SPOKEN, Answered)
+"""What the model and its tools did. Tuples: they are asked for each item."""
 
 
 def turns_of(items: Sequence[Item], *, is_agent: bool = False) -> tuple[Turn, ...]:
@@ -58,7 +61,7 @@ def turn_of(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
 def responses_in(items: Iterable[Item]) -> Iterator[int]:
     """Yields the responses that items belong to, folded ones too."""
     for item in items:
-        if isinstance(item, Said | Thought | Called | Shown):
+        if isinstance(item, SPOKEN):
             yield item.response
         elif isinstance(item, Folded):
             yield from responses_in(item.items)
@@ -82,7 +85,7 @@ def openers_of(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
                 gap.places.append(place)
             prompts.add(item.prompt)
             continue
-        if not isinstance(item, Said | Thought | Called | Shown | Answered):
+        if not isinstance(item, WORKED):
             continue
         if not isinstance(item, Answered):
             for opener in opening(items, gap, is_agent=is_agent, is_first=not is_any_open):
@@ -103,7 +106,7 @@ def can_ask(item: Told, prompts: Set[str | None]) -> bool:
 
 def keep_waiting(item: Item, waiting: set[str]) -> None:
     """Keeps the calls that have no answer yet; one that never gets any does not wait."""
-    if isinstance(item, Called) and item.answered_by:
+    if isinstance(item, Called) and item.result is not None:
         waiting.add(item.call)
     elif isinstance(item, Answered):
         waiting.discard(item.call)

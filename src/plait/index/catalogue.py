@@ -4,11 +4,13 @@ import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from plait.index.changes import Change
 from plait.index.model import FileMark, LineRow, SessionKnown, TurnRow
 from plait.index.schema import VERSION, connect
+
+if TYPE_CHECKING:  # whoever only looks whether anything has changed needs no more
+    from plait.index.changes import Change
 
 
 class Catalogue:
@@ -33,6 +35,10 @@ class Catalogue:
         row = self.connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
+    def generation(self) -> int:
+        """Returns how often it has been changed."""
+        return int(self.meta("generation") or 0)
+
     def stamps(self) -> dict[str, tuple[int, int, int]]:
         """Returns size, time and inode of every file that is known, by path."""
         rows = self.connection.execute("SELECT path, size, mtime, inode FROM files")
@@ -42,6 +48,11 @@ class Catalogue:
         """Returns the session of every file that is known, by path."""
         rows = self.connection.execute("SELECT path, sid FROM files")
         return {os.fsdecode(path): sid for path, sid in rows}
+
+    def straight(self) -> set[str]:
+        """Returns the logs that can be read on from where they ended."""
+        rows = self.connection.execute("SELECT path FROM files WHERE tail IS NOT NULL")
+        return {os.fsdecode(path) for (path,) in rows}
 
     def mark(self, path: str) -> tuple[int, int, FileMark, bytes | None] | None:
         """Returns a file's number, its session, its marks and what is known of its end."""
@@ -165,12 +176,12 @@ class Catalogue:
                 "INSERT OR IGNORE INTO pending VALUES (?)", [(sid,) for sid in sids]
             )
 
-    def apply(self, changes: Iterable[Change], values: Mapping[str, Any]) -> None:
+    def apply(self, changes: "Iterable[Change]", values: Mapping[str, Any]) -> None:
         """Makes changes whose words have been written; all of them or none."""
         with Transaction(self.connection):
             for change in changes:
                 change(self.connection)
-            self.note(values)
+            self.note({**values, "generation": self.generation() + 1})
             self.connection.execute("DELETE FROM pending")
 
 

@@ -3,12 +3,16 @@
 import os
 import sqlite3
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeAlias
 
+from plait.index.charges import charges_in
 from plait.index.model import FileMark, LineRow, SessionRows, TurnRow
-from plait.index.schema import OWNED
+from plait.index.schema import DERIVED, OWNED
 
 Change: TypeAlias = Callable[[sqlite3.Connection], None]
+BILLED = frozenset({"session", "agent"})
+UNBILLED = "DELETE FROM bills WHERE file = (SELECT file FROM files WHERE path = ?)"
 TURN = "INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)"
 
 
@@ -16,14 +20,30 @@ def forgetting(sid: int) -> Change:
     """Returns the change that forgets a session."""
 
     def change(connection: sqlite3.Connection) -> None:
-        for table in OWNED:
+        for table in (*OWNED, "bills"):
             connection.execute(f"DELETE FROM {table} WHERE sid = ?", (sid,))  # noqa: S608  ours
+        forget_derived(connection, sid)
 
     return change
 
 
+def forget_derived(connection: sqlite3.Connection, sid: int) -> None:
+    """Forgets what was worked out from a session, alone or together with others."""
+    for table in DERIVED:
+        connection.execute(f"DELETE FROM {table} WHERE sid = ?", (sid,))  # noqa: S608  ours
+    connection.execute("DELETE FROM sharing WHERE other = ?", (sid,))
+    own = connection.execute("SELECT family FROM members WHERE sid = ?", (sid,)).fetchall()
+    connection.executemany("DELETE FROM families WHERE family = ?", own)
+    connection.executemany("DELETE FROM members WHERE family = ?", own)
+
+
 def keeping(sid: int, first_file: int, rows: SessionRows) -> Change:
-    """Returns the change that takes a session in."""
+    """Returns the change that takes a session in; what its logs say of money is read for it."""
+    bills = [
+        (first_file + place, sid, charges_in(Path(mark.path), mark.kind))
+        for place, mark in enumerate(rows.files)
+        if mark.kind in BILLED
+    ]
 
     def change(connection: sqlite3.Connection) -> None:
         connection.execute(
@@ -45,6 +65,7 @@ def keeping(sid: int, first_file: int, rows: SessionRows) -> Change:
             ],
         )
         connection.executemany(TURN, turn_fields(sid, rows.turns))
+        connection.executemany("INSERT OR REPLACE INTO bills VALUES (?, ?, ?)", bills)
 
     return change
 
@@ -63,6 +84,8 @@ def growing(sid: int, grown: SessionRows, dag: int) -> Change:
                 "tail = ? WHERE path = ?",
                 (*file_fields(0, sid, mark, grown)[4:], os.fsencode(mark.path)),
             )
+            connection.execute(UNBILLED, (os.fsencode(mark.path),))
+        forget_derived(connection, sid)
         connection.executemany(TURN, turn_fields(sid, grown.turns))
         connection.execute(
             "UPDATE lines SET turns = turns + ? WHERE sid = ? AND dag = ?",

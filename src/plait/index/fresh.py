@@ -3,6 +3,7 @@
 Nothing else is imported here: most runs find nothing to do.
 """
 
+import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -15,17 +16,7 @@ from plait.line.discover import root_at
 
 def is_fresh(folder: Path, now: Mapping[str, Stamp]) -> bool:
     """Tells whether an index is whole and every file as it was."""
-    if not (folder / NAME).exists():
-        return False
-    try:
-        catalogue = Catalogue(folder)
-    except SourceError:
-        return False
-    try:
-        is_whole = catalogue.is_current() and not catalogue.pending()
-        return is_whole and catalogue.stamps() == now
-    finally:
-        catalogue.close()
+    return stamps_in(folder, only_whole=True) == now
 
 
 def is_fresh_for(folder: Path, roots: Iterable[Path]) -> bool:
@@ -39,13 +30,22 @@ def is_fresh_for(folder: Path, roots: Iterable[Path]) -> bool:
 
 def known_stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
     """Returns the stamps of an index, none where there is none."""
+    return stamps_in(folder, only_whole=False) or {}
+
+
+def stamps_in(folder: Path, *, only_whole: bool) -> dict[str, tuple[int, int, int]] | None:
+    """Returns the stamps of an index, None where it is not there, broken, or not whole."""
     if not (folder / NAME).exists():
-        return {}
+        return None
     try:
         catalogue = Catalogue(folder)
     except SourceError:
-        return {}
+        return None
     try:
+        if only_whole and not (catalogue.is_current() and not catalogue.pending()):
+            return None
         return catalogue.stamps()
+    except sqlite3.Error:  # a catalogue that is there by half
+        return None
     finally:
         catalogue.close()

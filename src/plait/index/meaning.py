@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, assert_never
 
 from plait.errors import UserError
 from plait.index.catalogue import Catalogue
+from plait.index.looks import look_of, phrase_look, worded
 from plait.index.model import KINDS, STATES
-from plait.index.query import All, Either, Field, Not, Phrase, Wanted, Word
+from plait.index.query import All, Either, Field, Not, Phrase, Wanted, Word, short
 from plait.index.texts import schema
 from plait.index.times import second_named
 from plait.index.words import UNSPACED, pairs_in, words_of
@@ -19,7 +20,6 @@ from plait.line import slug_of
 if TYPE_CHECKING:
     from tantivy import Query
 
-GAP = r"[\W_]+"
 BESIDE = {"tools": ("input", "output"), "human": ("prompt", "command")}
 """Words for several kinds."""
 MOST = 20_000_000_000
@@ -39,8 +39,8 @@ class Meaning:
         match wanted:
             case Word():
                 return self.word(wanted, is_shown=is_shown)
-            case Phrase(text):
-                return self.phrase(text, is_shown=is_shown)
+            case Phrase():
+                return self.phrase(wanted, is_shown=is_shown)
             case Field():
                 return FIELDS[wanted.name](self, wanted.value)
             case Not(inner):
@@ -64,7 +64,7 @@ class Meaning:
         from tantivy import Occur, Query
 
         found: list[tuple[Occur, Query]] = []
-        for part in parts:
+        for part in worded(parts):
             if isinstance(part, Not):
                 found.append((Occur.MustNot, self.of(part.wanted, is_shown=False)))
             else:
@@ -78,7 +78,7 @@ class Meaning:
         from tantivy import Query
 
         if UNSPACED.search(word.text):
-            return self.phrase(word.text, is_shown=is_shown)
+            return self.phrase(Phrase(word.text), is_shown=is_shown)
         words = self.words(word.text)
         self.show(look_of(words, word), is_shown=is_shown)
         if len(words) > 1:
@@ -92,19 +92,19 @@ class Meaning:
             return Query.regex_query(schema(), "text", f"{start}{re.escape(words[0])}.*")
         return Query.term_query(schema(), "text", words[0])
 
-    def phrase(self, text: str, *, is_shown: bool) -> "Query":
+    def phrase(self, phrase: Phrase, *, is_shown: bool) -> "Query":
         """Returns the query for words in their order, pairs of letters where they have none."""
         from tantivy import Occur, Query
 
-        unspaced = UNSPACED.findall(text)
-        spaced_out = UNSPACED.sub(" ", text)
+        unspaced = UNSPACED.findall(phrase.text)
+        spaced_out = UNSPACED.sub(" ", phrase.text)
         parts = [pairs_query(run) for run in unspaced]
         for run in unspaced:
             self.show(re.escape(run), is_shown=is_shown)
         if not unspaced or words_of(spaced_out):
             words = self.words(spaced_out)
-            self.show(GAP.join(map(re.escape, words)), is_shown=is_shown, is_bound=True)
-            parts.append(words_query("text", words))
+            self.show(phrase_look(words, phrase), is_shown=is_shown)
+            parts.append(phrase_query(words, phrase))
         self.has_words = True
         if len(parts) == 1:
             return parts[0]
@@ -115,17 +115,16 @@ class Meaning:
         found = words_of(text)
         if not found:
             raise UserError(
-                f"'{text}' holds no word that is indexed",
+                f"'{short(text)}' holds no word that is indexed",
                 "`plait search --exact` finds any text, signs too",
             )
         self.has_words = True
         return found
 
-    def show(self, look: str, *, is_shown: bool, is_bound: bool = False) -> None:
+    def show(self, look: str, *, is_shown: bool) -> None:
         """Keeps how something wanted looks in a text."""
         if is_shown:
-            bound = rf"(?<![^\W_]){look}(?![^\W_])" if is_bound else look
-            self.marks.append(re.compile(bound, re.IGNORECASE))
+            self.marks.append(re.compile(look, re.IGNORECASE))
 
     def tool(self, value: str) -> "Query":
         """Returns the query for what a tool was given or answered."""
@@ -175,7 +174,7 @@ class Meaning:
     def project(self, value: str) -> "Query":
         """Returns the query for projects by their folder's name or a part of it."""
         names = self.catalogue.names("project")
-        wanted = [slug_of(part).casefold() for part in value.split(",")]
+        wanted = [slug_of(part.strip("*")).casefold() for part in value.split(",")]
         codes = [
             code for code, name in names.items() if any(part in name.casefold() for part in wanted)
         ]
@@ -225,17 +224,6 @@ FIELDS: dict[str, Callable[[Meaning, str], "Query"]] = {
 }
 
 
-def look_of(words: list[str], word: Word) -> str:
-    """Returns how a word looks in a text."""
-    parts = [re.escape(one) for one in words]
-    start, end = r"(?<![^\W_])", r"(?![^\W_])"
-    if word.distance:
-        return rf"{start}{re.escape(words[0][: max(1, len(words[0]) - 3)])}[^\W_]*"
-    if word.is_inner:
-        return rf"[^\W_]*{GAP.join(parts)}[^\W_]*"
-    return f"{start}{GAP.join(parts)}" + (r"[^\W_]*" if word.is_prefix else end)
-
-
 def everything() -> "Query":
     """Returns the query that everything answers."""
     from tantivy import Query
@@ -256,6 +244,19 @@ def one_of(name: str, codes: Iterable[int]) -> "Query":
 
     found = any_of([Query.term_query(schema(), name, code) for code in codes])
     return Query.const_score_query(found, 0.0)
+
+
+def phrase_query(words: list[str], phrase: Phrase) -> "Query":
+    """Returns the query for a phrase."""
+    from tantivy import Query
+
+    if phrase.is_prefix and len(words) > 1:
+        return Query.phrase_prefix_query(schema(), "text", list(words))
+    if phrase.is_prefix:
+        return Query.regex_query(schema(), "text", f"{re.escape(words[0])}.*")
+    if phrase.slop and len(words) > 1:
+        return Query.phrase_query(schema(), "text", list(words), slop=phrase.slop)
+    return words_query("text", words)
 
 
 def words_query(name: str, words: list[str]) -> "Query":

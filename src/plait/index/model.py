@@ -175,7 +175,11 @@ class Found(Struct, frozen=True, kw_only=True):
     facets: dict[str, dict[str, int]] = {}
     by: Literal["index", "scan"] = "index"
     note: str | None = None
-    """What the reader should know of the way in which it was found."""
+    """What the reader should know of the way in which it was found, or why it was not."""
+    near: tuple[str, ...] = ()
+    """Queries with words that are there, where nothing answers this one."""
+    sessions: int = 0
+    """How many were searched."""
 
 
 class Status(Struct, frozen=True, kw_only=True):

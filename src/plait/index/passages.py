@@ -5,7 +5,7 @@ queue of prompts, in the last prompt, in the log of requests, in the client's ow
 result. Only the one that a conversation shows is indexed.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plait.conversation.item import Item, Result
@@ -20,6 +20,7 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
+from plait.index.leaves import leaves
 from plait.index.model import Kind
 
 TOLD: dict[ToldKind, Kind] = {
@@ -41,9 +42,6 @@ COPIES = frozenset(
     """.split()
 )
 """Notes whose words stand elsewhere, or that hold none."""
-UNTOLD = frozenset(
-    "type rendered renderedRole toolUseID uuid hookEvent commandMode signature data".split()
-)
 PATHS = ("file_path", "path", "notebook_path", "filePath")
 MOST_NOTED = 200_000
 
@@ -102,21 +100,6 @@ def output_of(result: Result) -> str:
     if result.feedback and result.feedback not in result.text:
         return f"{result.text}\n{result.feedback}"
     return result.text
-
-
-def leaves(value: Any) -> Iterator[str]:
-    """Yields the texts in a value of the log, and its plain numbers, in their order."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, Mapping):
-            waiting += [one[key] for key in reversed(one) if key not in UNTOLD]
-        elif isinstance(one, list | tuple):
-            waiting += reversed(one)
-        elif isinstance(one, int | float) and not isinstance(one, bool):
-            yield str(one)
 
 
 def path_in(given: Any) -> str | None:

@@ -2,6 +2,8 @@
 
 parser error              both words, anywhere in one passage
 "parse error"             these words in this order
+"parse error"~3           with up to so many words between them
+"parse err"*              the last of them only begun
 pars*  *arse*             words that begin so, that hold this
 parcer~  parcer~2         words that differ by a letter or two
 lexer OR parser           either; AND binds stronger; ( ) group
@@ -42,6 +44,12 @@ TOKEN = re.compile(
 )
 FUZZY = re.compile(r"(.+?)~([12]?)")
 DEEPEST = 30
+MOST_PARTS = 256
+MOST_OPEN = 32
+"""Words with a star or a tilde: each goes through all words of the index."""
+NAMES = ("tool", "in", "project", "branch", "before", "after", "file", "model", "session")
+TEXTUAL = re.compile(r"[\d/\\:=]")
+"""What follows the colon of a text that is no field: `localhost:8080`, `http://`, `std::map`."""
 
 
 class Word(Struct, frozen=True):
@@ -57,6 +65,10 @@ class Phrase(Struct, frozen=True):
     """Words in their order."""
 
     text: str
+    slop: int = 0
+    """How many other words may stand between them."""
+    is_prefix: bool = False
+    """True where the last word is only begun."""
 
 
 class Field(Struct, frozen=True):
@@ -95,21 +107,41 @@ def parse(text: str) -> Wanted:
     found = reader.either(0)
     if reader.place < len(reader.tokens):
         raise UserError(
-            f"a parenthesis closes that never opened in '{text}'",
+            f"a parenthesis closes that never opened in '{short(text)}'",
             "put text with parentheses in quotes, or use `--exact`",
         )
     return found
+
+
+def short(text: str) -> str:
+    """Returns a text as a message can show it."""
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 class Reader:
     """Reads the parts of a query from left to right."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.text = short(text)
         if text.count('"') % 2:
-            raise UserError(f"a quote is not closed in '{text}'", "add the closing quote")
+            raise UserError(f"a quote is not closed in '{self.text}'", "add the closing quote")
         self.tokens = list(TOKEN.finditer(text.strip()))
         self.place = 0
+        self.check_size()
+
+    def check_size(self) -> None:
+        """Refuses what would take very long."""
+        if len(self.tokens) > MOST_PARTS:
+            raise UserError(
+                f"the query has {len(self.tokens)} parts, more than {MOST_PARTS}",
+                "a few of its words find it too; `--exact` finds a text as it stands",
+            )
+        words = [token["word"] or "" for token in self.tokens]
+        if sum("*" in word or "~" in word for word in words) > MOST_OPEN:
+            raise UserError(
+                f"the query has more than {MOST_OPEN} words with `*` or `~`",
+                "write some of them out",
+            )
 
     def peek(self) -> re.Match[str] | None:
         """Returns the next part."""
@@ -140,7 +172,7 @@ class Reader:
             found.append(self.one(depth))
         if not found:
             raise UserError(
-                f"something is missing beside an operator in '{self.text}'",
+                f"something is missing beside an operator or in parentheses in '{self.text}'",
                 'to look for the word itself, put it in quotes: `"OR"`',
             )
         return found[0] if len(found) == 1 else All(tuple(found))
@@ -190,7 +222,15 @@ def part_of(token: re.Match[str]) -> Wanted:
             return field_of(known, name, value)
         check_field(name, value)
         value = f"{name}:{value}"
-    return Phrase(value) if token["phrase"] is not None else word_of(value)
+    return word_of(value) if token["phrase"] is None else phrase_of(value, token["after"])
+
+
+def phrase_of(text: str, after: str) -> Phrase:
+    """Returns a phrase with what the signs behind its quotes mean."""
+    if not text.strip():
+        raise UserError("there is nothing between the quotes", "put some words there")
+    distance = after[1:] if after.startswith("~") else ""
+    return Phrase(text, int(distance) if re.fullmatch(r"[0-9]", distance) else 0, after == "*")
 
 
 def field_of(known: str, name: str, value: str) -> Field:
@@ -201,13 +241,16 @@ def field_of(known: str, name: str, value: str) -> Field:
 
 
 def check_field(name: str, value: str) -> None:
-    """Refuses what looks like a field and is much like one; `http:` and the like are words."""
+    """Refuses what looks like a field and is none; `http://` and the like are words."""
+    if len(name) < 2 or not value or TEXTUAL.match(value):
+        return
     near = get_close_matches(name.lower(), FIELDS, n=1, cutoff=0.7)
-    if near and value and not value.startswith(("/", ":")):
-        raise UserError(
-            f"no field is called '{name}'",
-            f"did you mean '{near[0]}:{value}'? To look for the text itself, put it in quotes",
-        )
+    meant = f"did you mean '{near[0]}:{short(value)}'? " if near else ""
+    raise UserError(
+        f"no field is called '{short(name)}'",
+        f"{meant}there are {', '.join(NAMES)}",
+        f'to look for the text itself, put it in quotes: `"{short(f"{name}:{value}")}"`',
+    )
 
 
 def word_of(text: str) -> Word:

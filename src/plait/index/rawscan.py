@@ -3,34 +3,33 @@
 What can be told from the bytes of a line alone is: only lines that may match are decoded.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import get_all_start_methods, get_context
 from os import cpu_count
 from pathlib import Path
-from re import _constants, _parser  # type: ignore[attr-defined]
 from threading import active_count
 from typing import Any, NamedTuple
 
-from plait.errors import UserError
-from plait.index.passages import words_in
-from plait.index.snippet import items_in, with_output
+from plait.conversation.persisted import FOLDER as OUTPUTS
+from plait.index.anytexts import texts_on
+from plait.index.expression import Sought, finder_of, line_finders, of_bytes
 from plait.line import Line
 from plait.line.discover import session_folder
-from plait.record import Record
-from plait.record.encode import encode
-from plait.record.read import Broken, Entry, entry_of, record_of
 
-BLOCK = 8 << 20
+BLOCK = 256 << 10
+"""Stays in the cache of the processor: larger ones take three times as long."""
 MUCH = 30_000_000
 """Bytes from which on several processes read."""
-SAFE = re.compile(r"[ !#-%'-.0-;=?-\[\]-~]+")
-"""Letters that JSON is always written with: others may be escaped."""
-FOLDING = re.compile("[iks]+", re.IGNORECASE)
-"""Letters that are the same as some beyond ASCII where case does not matter."""
-
-
-BESIDE = b"persisted"
+MOST_WORKERS = 8
+COMPOSED = (
+    r"<(?:command-|local-command-|bash-|task-|teammate-|ide_|system-reminder|persisted-|"
+    r"[\w-]{1,40}-hook>)"
+)
+"""Tags that are taken out, or that name an output beside the log: the words which people read
+do not stand in such a line as they are read."""
+BESIDE = r"persistedOutputPath"
 
 
 class Sighting(NamedTuple):
@@ -38,179 +37,140 @@ class Sighting(NamedTuple):
 
     path: str
     line: int
+    """0 where its place says enough."""
     offset: int
     length: int
+    """0 for a line that is not whole."""
     part: int
-
-
-class Sought(NamedTuple):
-    """What is looked for, and what a line must hold to be worth decoding."""
-
-    pattern: str
-    flags: int
-    needed: bytes
-    """Empty where every line may match."""
-    is_cased: bool = True
-
-    @property
-    def expression(self) -> re.Pattern[str]:
-        """The expression for texts."""
-        return re.compile(self.pattern, self.flags)
-
-
-def sought_text(text: str) -> Sought:
-    """Returns what looks for a text as it stands."""
-    if not text:
-        raise UserError("there is nothing to look for", "say `plait search --exact 'some text'`")
-    return Sought(re.escape(text), 0, longest_safe(text).encode())
-
-
-def longest_safe(text: str) -> str:
-    """Returns the longest part of a text that is written in one way only."""
-    return max(SAFE.findall(text), key=len, default="")
-
-
-def sought_pattern(pattern: str) -> Sought:
-    """Returns what looks for a regular expression, or says what is wrong with it."""
-    try:
-        compiled = re.compile(pattern, re.MULTILINE)
-        parsed = _parser.parse(pattern, re.MULTILINE)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise UserError(
-            f"'{pattern}' is not a regular expression: {error}",
-            "`--exact` looks for the text as it stands",
-        ) from None
-    is_cased = not compiled.flags & re.IGNORECASE
-    runs = list(literals(parsed))
-    if not is_cased:
-        runs = [part for run in runs for part in FOLDING.split(run)]
-    needed = max(runs, key=len, default="")
-    return Sought(pattern, re.MULTILINE, needed.encode() if len(needed) > 1 else b"", is_cased)
-
-
-def literals(parsed: Any) -> Iterator[str]:
-    """Yields the texts that everything an expression matches must hold."""
-    run = ""
-    for kind, value in parsed:
-        letter = chr(value) if kind is _constants.LITERAL else ""
-        if letter and SAFE.fullmatch(letter):
-            run += letter
-            continue
-        yield run
-        run = ""
-        if kind is _constants.SUBPATTERN and not (value[1] & re.IGNORECASE):
-            yield from literals(value[3])
-        elif kind is _constants.MAX_REPEAT and value[0] > 0:
-            yield from literals(value[2])
-    yield run
 
 
 def scan(paths: Sequence[str], sought: Sought, total: int) -> list[Sighting]:
     """Returns every passage that matches, in the order of paths and lines."""
-    workers = min(cpu_count() or 1, 8, len(paths))
-    can_fork = "fork" in get_all_start_methods() and active_count() == 1
-    if total < MUCH or workers < 2 or not can_fork:
-        return [one for path in paths for one in sightings(path, sought)]
-    with get_context("fork").Pool(workers) as pool:
-        tasks = [(path, sought) for path in paths]
-        parts = pool.starmap(listed, tasks, chunksize=max(1, len(tasks) // (workers * 16)))
-    return [one for part in parts for one in part]
+    found = dict(packed(paths, sought, total))
+    return [one for path in paths for one in unpacked(path, found[path])]
 
 
-def listed(path: str, sought: Sought) -> list[Sighting]:
+def packed(paths: Sequence[str], sought: Sought, total: int) -> Iterator[tuple[str, "array[int]"]]:
+    """Yields what each file holds, as plain numbers; from several at once where there is much."""
+    workers = min(cpu_count() or 1, MOST_WORKERS, len(paths))
+    if total < MUCH or workers < 2:
+        yield from ((path, numbers_of(path, sought)) for path in paths)
+    elif "fork" in get_all_start_methods() and active_count() == 1:
+        with get_context("fork").Pool(workers, prepare, (sought,)) as pool:
+            yield from pool.imap_unordered(prepared, paths, chunksize=max(1, len(paths) // 200))
+    else:  # a process with threads is not to be forked
+        with ThreadPoolExecutor(workers) as threads:
+            yield from threads.map(lambda path: (path, numbers_of(path, sought)), paths)
+
+
+SOUGHT: list[Sought] = []
+"""What this process looks for."""
+
+
+def prepare(sought: Sought) -> None:
+    """Tells a new process what to look for."""
+    SOUGHT[:] = [sought]
+
+
+def prepared(path: str) -> "tuple[str, array[int]]":
     """Returns what one file holds."""
-    return list(sightings(path, sought))
+    return path, numbers_of(path, SOUGHT[0])
+
+
+def numbers_of(path: str, sought: Sought) -> "array[int]":
+    """Returns the line, the offset, the length and the part of each sighting, in a row."""
+    numbers = array("Q")
+    for one in sightings(path, sought):
+        numbers.extend(one[1:])
+    return numbers
+
+
+def unpacked(path: str, numbers: "array[int]") -> Iterator[Sighting]:
+    """Yields sightings out of their numbers."""
+    rows = iter(numbers)
+    for line, offset, length, part in zip(rows, rows, rows, rows, strict=True):
+        yield Sighting(path, line, offset, length, part)
 
 
 def sightings(path: str, sought: Sought) -> Iterator[Sighting]:
     """Yields the passages of one file that match."""
     folder = session_folder(Path(path))[0] or Path(path).with_suffix("")
-    expression = sought.expression
+    has_outputs = (folder / OUTPUTS).is_dir()
+    is_in = finder_of(sought).is_in
     try:
-        for line in candidates(Path(path), sought):
-            entry = entry_of(line)
-            length = len(line.data) if isinstance(entry, Record) else 0
-            for part, text in enumerate(texts_in(entry, folder)):
-                if text and expression.search(text):
-                    yield Sighting(path, line.number, line.offset, length, part)
+        for offset, block in blocks(Path(path)):
+            for start, end in candidates(block, sought, has_outputs=has_outputs):
+                line = Line(0, offset + start, block[start:end], end < len(block))
+                texts, is_whole = texts_on(line, folder)
+                length = len(line.data) if is_whole else 0
+                number = 0 if is_whole else number_at(Path(path), line.offset)
+                for part, text in enumerate(texts):
+                    if text and is_in(text):
+                        yield Sighting(path, number, line.offset, length, part)
     except OSError:  # gone since it was found
         return
 
 
-def candidates(path: Path, sought: Sought) -> Iterator[Line]:
-    """Yields the lines that may match."""
-    for number, offset, block in blocks(path):
-        start, seen = 0, number
-        for at in places_in(block, sought):
-            if at < start:  # in the line before
-                continue
-            first = block.rfind(b"\n", start, at) + 1 or start
-            end = block.find(b"\n", at)
-            end = len(block) if end < 0 else end
-            seen += block.count(b"\n", start, first)
-            yield Line(seen, offset + first, block[first:end], end < len(block))
-            seen += 1
-            start = end + 1
+def blocks(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yields whole lines in blocks, with where they begin.
 
-
-def places_in(block: bytes, sought: Sought) -> Iterator[int]:
-    """Yields places of lines that may match, in their order.
-
-    An output that is kept beside the log is not in the line that names it: such lines are
-    looked at whatever they hold.
+    A file is not mapped: one that becomes shorter meanwhile would end the process.
     """
-    if not sought.needed:
-        pattern = rb"^."
-    elif sought.is_cased:
-        yield from cased_places(block, sought.needed)
-        return
-    else:
-        pattern = rb"(?i:%b)|persisted" % re.escape(sought.needed)
-    yield from (match.start() for match in re.finditer(pattern, block, re.MULTILINE | re.DOTALL))
-
-
-def cased_places(block: bytes, needed: bytes) -> Iterator[int]:
-    """Yields where some bytes stand, and where outputs beside the log are named."""
-    find, at, kept = block.find, block.find(needed), block.find(BESIDE)
-    while at >= 0 or kept >= 0:
-        if at >= 0 and (kept < 0 or at < kept):
-            yield at
-            at = find(needed, find(b"\n", at)) if find(b"\n", at) >= 0 else -1
-        else:
-            yield kept
-            kept = find(BESIDE, find(b"\n", kept)) if find(b"\n", kept) >= 0 else -1
-
-
-def blocks(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Yields whole lines in blocks, with the number of the first and where it lies."""
-    number, offset, rest = 1, 0, b""
+    offset, rest = 0, list[bytes]()
     with path.open("rb", buffering=0) as file:
         while data := file.read(BLOCK):
             end = data.rfind(b"\n") + 1
-            if not end:
-                rest += data
-                continue
-            block = rest + data[:end] if rest else data[:end]
-            yield number, offset, block
-            number += block.count(b"\n")
-            offset += len(block)
-            rest = data[end:]
+            if end:
+                block = b"".join((*rest, data[:end])) if rest else data[:end]
+                yield offset, block
+                offset += len(block)
+                rest.clear()
+            if end < len(data):
+                rest.append(data[end:])
     if rest:
-        yield number, offset, rest
+        yield offset, b"".join(rest)
 
 
-def texts_in(entry: Entry, folder: Path) -> Iterator[str]:
-    """Yields the words of the items on a line, "" for one without any."""
-    for record in records_in(entry):
-        for item in items_in(record):
-            words = words_in(item)
-            yield with_output(item, words, folder).text if words else ""
+def number_at(path: Path, place: int) -> int:
+    """Returns the number of the line that begins at a place."""
+    number = 1
+    for offset, block in blocks(path):
+        number += block.count(b"\n", 0, max(0, place - offset))
+    return number
 
 
-def records_in(entry: Entry) -> Iterable[Record]:
-    """Returns the record on a line, or what could be saved of a broken one."""
-    if isinstance(entry, Record):
-        return (entry,)
-    if isinstance(entry, Broken):
-        return [record_of(encode(one.fields), one.line, one.offset) for one in entry.recovered]
-    return ()
+def candidates(data: bytes, sought: Sought, *, has_outputs: bool) -> list[tuple[int, int]]:
+    """Returns the lines that may match, by where they begin and end."""
+    finder, second = line_finders(sought)
+    if finder is None:
+        return list(all_lines(data))
+    found = set(lines_with(data, finder, second))
+    found.update(lines_with(data, of_bytes(COMPOSED)))
+    if has_outputs:
+        found.update(lines_with(data, of_bytes(BESIDE)))
+    return sorted(found)
+
+
+def all_lines(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yields where every line begins and ends."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def lines_with(data: bytes, finder: Any, second: Any = None) -> Iterator[tuple[int, int]]:
+    """Yields where the lines begin and end that an expression finds, and a second one too."""
+    place, whole = 0, len(data)
+    while match := finder.search(data, place):
+        at = match.start()
+        start = data.rfind(b"\n", place, at) + 1 or place
+        end = data.find(b"\n", at)
+        end = whole if end < 0 else end
+        if second is None or second.search(data, start, end):
+            yield start, end
+        place = end + 1
+        if place >= whole:
+            return

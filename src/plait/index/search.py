@@ -2,28 +2,23 @@
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from plait.errors import SourceError, UserError
 from plait.index.catalogue import Catalogue
+from plait.index.hits import ENOUGH, Hits
 from plait.index.meaning import Meaning
-from plait.index.model import KINDS, Found, Hit, LineRow, Place, SessionKnown
+from plait.index.model import Found, Place
 from plait.index.query import All, Field, Wanted, Word, parse
-from plait.index.snippet import Lying, lying_at, shown_of
-from plait.index.texts import open_texts, places, recency, schema
+from plait.index.texts import open_texts, places
 
 if TYPE_CHECKING:
     from tantivy import Query, Searcher
 
-ENOUGH = 6
-"""Passages that are looked at for each hit: several may stand in one turn."""
-MOST_LOOKED = 4000
-MOST_IN_ONE = 1_000_000
-MOST_FACETS = 12
+    from plait.index.expression import Sought
+    from plait.index.rawscan import Sighting
 
 
 class Reader:
@@ -55,20 +50,52 @@ class Reader:
         started = time.perf_counter()
         wanted = parse(text)
         asked, query = self.asked(wanted, filters)
-        note = None
         total, best = self.best(query, limit * ENOUGH)
-        inner = within_words(wanted) if total == 0 else None
-        if inner:
+        note, near = None, tuple[str, ...]()
+        if not total and (inner := within_words(wanted)):
             asked, query = self.asked(inner, filters)
             total, best = self.best(query, limit * ENOUGH)
             note = f"no word is '{text}': these hold it" if total else None
-        hits = Hits(self, asked.marks, context).of(query, best, limit)
+        if not total:
+            from plait.index.nothing import explained
+
+            note, near = explained(self, text, wanted, filters)
+        hits = Hits(self.catalogue, asked.marks, context)
         return Found(
-            hits=tuple(hits),
+            hits=tuple(hits.of(lambda count: self.best(query, count)[1], limit, best)),
             total=total,
-            took_ms=round((time.perf_counter() - started) * 1000, 3),
+            took_ms=since(started),
             facets=self.facets(query) if has_facets and total else {},
             note=note,
+            near=near,
+            sessions=self.catalogue.count("sessions"),
+        )
+
+    def sighted(
+        self,
+        sightings: "Iterable[Sighting]",
+        sought: "Sought",
+        filters: Sequence[Field] = (),
+        *,
+        limit: int = 10,
+        context: int = 0,
+        has_facets: bool = False,
+    ) -> Found:
+        """Returns what a scan has found with its turns, the newest first."""
+        from plait.index.expression import finder_of
+        from plait.index.placing import known_places
+
+        started = time.perf_counter()
+        passing = [Meaning(self.catalogue).of(one) for one in filters]
+        newest = known_places(self.searcher, self.catalogue.logs(), sightings, passing)
+        hits = Hits(self.catalogue, [finder_of(sought)], context).of(newest.first, limit)
+        return Found(
+            hits=tuple(hits),
+            total=len(newest.at),
+            took_ms=since(started),
+            facets=newest.facets(self.catalogue) if has_facets and newest.at else {},
+            by="scan",
+            sessions=self.catalogue.count("sessions"),
         )
 
     def asked(self, wanted: Wanted, filters: Sequence[Field]) -> tuple[Meaning, "Query"]:
@@ -86,49 +113,16 @@ class Reader:
         total: int | None = found.count  # type: ignore[attr-defined]
         return total or 0, places(self.searcher, found.hits)
 
-    def in_session(self, sid: int, filters: Sequence[Field]) -> list[Place]:
-        """Returns the passages of a session that pass all filters."""
-        from tantivy import Occur, Query
-
-        own = Query.term_query(schema(), "sid", sid)
-        parts = [own, *(Meaning(self.catalogue).of(one) for one in filters)]
-        query = Query.boolean_query([(Occur.Must, part) for part in parts])
-        return places(self.searcher, self.searcher.search(query, MOST_IN_ONE, count=False).hits)
+    def count(self, wanted: Wanted) -> int:
+        """Returns how many passages answer."""
+        found = self.searcher.search(evenly(self.asked(wanted, ())[1]), 1, count=True)
+        return found.count or 0  # type: ignore[attr-defined]
 
     def facets(self, query: "Query") -> dict[str, dict[str, int]]:
         """Returns how many passages there are of each project, tool, kind and month."""
-        wanted: dict[str, Any] = {
-            name: {"terms": {"field": name, "size": MOST_FACETS}}
-            for name in ("project", "tool", "kind")
-        }
-        wanted["month"] = {"range": {"field": "time", "ranges": list(self.months())}}
-        counts = self.searcher.aggregate(query, wanted)
-        names = {sort: self.catalogue.names(sort) for sort in ("project", "tool")}
-        names["kind"] = dict(enumerate(KINDS))
-        found = {name: named(counts[name]["buckets"], names[name]) for name in names}
-        months = {one["key"]: int(one["doc_count"]) for one in counts["month"]["buckets"]}
-        found["month"] = {key: count for key, count in months.items() if count and "-" in key[4:5]}
-        return found
+        from plait.index.facets import facets_of
 
-    def months(self) -> Iterator[dict[str, Any]]:
-        """Yields the months in which there were sessions, each as a span of time."""
-        first, last = self.catalogue.span()
-        if first is None or last is None:
-            return
-        year, month = first
-        while (year, month) <= last:
-            following = (year + month // 12, month % 12 + 1)
-            start, end = (datetime(*one, 1, tzinfo=UTC) for one in ((year, month), following))
-            span = {"from": start.timestamp(), "to": end.timestamp()}
-            yield {"key": f"{year}-{month:02}", **span}
-            year, month = following
-
-
-def named(buckets: list[dict[str, Any]], names: dict[int, str]) -> dict[str, int]:
-    """Returns the counts of a facet by what its numbers stand for."""
-    return {
-        names[int(one["key"])]: int(one["doc_count"]) for one in buckets if int(one["key"]) in names
-    }
+        return facets_of(self.searcher, self.catalogue, query)
 
 
 def evenly(query: "Query") -> "Query":
@@ -143,104 +137,11 @@ def within_words(wanted: Wanted) -> Word | None:
 
     So `user` finds `getUserName`, which is one word to the index.
     """
-    is_plain = isinstance(wanted, Word) and not (wanted.is_prefix or wanted.distance)
-    if not is_plain or not isinstance(wanted, Word) or not re.fullmatch(r"\w{3,}", wanted.text):
+    if not isinstance(wanted, Word) or wanted.is_prefix or wanted.distance or wanted.is_inner:
         return None
-    return None if wanted.is_inner else Word(wanted.text, is_inner=True)
+    return Word(wanted.text, is_inner=True) if re.fullmatch(r"\w{3,}", wanted.text) else None
 
 
-@dataclass
-class Hits:
-    """Makes hits of places; reads what lies there."""
-
-    reader: Reader
-    marks: Sequence[re.Pattern[str]]
-    context: int = 0
-    sessions: dict[int, SessionKnown] = field(default_factory=dict)
-    lines: dict[int, list[LineRow]] = field(default_factory=dict)
-
-    def of(self, query: "Query", best: list[Place], limit: int) -> list[Hit]:
-        """Returns the best hits of a query, one a turn; looks further where turns are few."""
-        count = limit * ENOUGH
-        while True:
-            hits = list(self.made(best, limit))
-            if len(hits) >= limit or len(best) < count or count >= MOST_LOOKED:
-                return hits
-            count *= ENOUGH
-            best = self.reader.best(query, count)[1]
-
-    def made(self, found: Iterable[Place], limit: int) -> Iterator[Hit]:
-        """Yields a hit for each turn, up to a limit; what stands in a copy of it too is one."""
-        turns: dict[tuple[int, ...], list[Place]] = {}
-        for place in found:
-            turns.setdefault((place.sid, place.dag, place.turn), []).append(place)
-        self.sessions |= self.reader.catalogue.sessions({key[0] for key in turns})
-        paths = self.reader.catalogue.paths({group[0].file for group in turns.values()})
-        now = recency(int(datetime.now(UTC).timestamp()))
-        seen: set[tuple[str, str]] = set()
-        for group in turns.values():
-            session = self.sessions.get(group[0].sid)
-            if session is None:  # of a batch that is being written
-                continue
-            hit = self.hit(group[0], session, paths.get(group[0].file), len(group) - 1, now)
-            if hit.uuid:
-                if (hit.uuid, hit.kind) in seen:
-                    continue
-                seen.add((hit.uuid, hit.kind))
-            yield hit
-            limit -= 1
-            if limit <= 0:
-                return
-
-    def hit(
-        self, place: Place, session: SessionKnown, path: str | None, more: int, now: float
-    ) -> Hit:
-        """Returns the hit at a place."""
-        lying = self.lying(place, session, path)
-        text = lying.words.text if lying else session.title or "" if not place.line else ""
-        shown = shown_of(text, self.marks, self.context)
-        line = self.line_of(place)
-        return Hit(
-            session=session.id,
-            uuid=lying.uuid if lying else None,
-            turn=place.turn if place.line else None,
-            kind=place.kind,
-            time=lying.time if lying and lying.time else stamp_of(place.time) or session.ended,
-            snippet=shown.snippet.text,
-            marks=shown.snippet.marks,
-            score=round(place.score / now, 4),
-            project=session.project,
-            title=session.title,
-            branch=line.id if line and place.line else None,
-            state=place.state,
-            tool=getattr(lying.item, "name", None) if lying and place.kind == "input" else None,
-            path=path or session.key,
-            line=place.line,
-            more=more,
-            before=shown.before,
-            after=shown.after,
-        )
-
-    def lying(self, place: Place, session: SessionKnown, path: str | None) -> Lying | None:
-        """Returns what lies at a place."""
-        if not place.line or path is None:
-            return None
-        folder = Path(session.key).with_suffix("")
-        return lying_at(path, place.line, place.offset, place.length, place.part, folder)
-
-    def line_of(self, place: Place) -> LineRow | None:
-        """Returns the DAG-line of a place."""
-        if place.sid not in self.lines:
-            self.lines[place.sid] = self.reader.catalogue.lines(place.sid)
-        rows = self.lines[place.sid]
-        return rows[place.dag] if place.dag < len(rows) else None
-
-
-def stamp_of(seconds: int | None) -> str | None:
-    """Returns a moment as the log writes it."""
-    if seconds is None:
-        return None
-    try:
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.000Z"
-    except (ValueError, OverflowError, OSError):
-        return None
+def since(started: float) -> float:
+    """Returns the milliseconds since a moment."""
+    return round((time.perf_counter() - started) * 1000, 3)

@@ -1,30 +1,25 @@
 """Places of the index to the words that lie there, and to the part of them worth showing."""
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from plait.conversation.items import items_of, queue_item
-from plait.conversation.model import Answered, Item
-from plait.conversation.persisted import persisted_text
-from plait.conversation.responses import Responses
 from plait.errors import SourceError
-from plait.index.model import Snippet
-from plait.index.passages import Words, words_in
+from plait.index.linetexts import kind_of, usual_texts
+from plait.index.model import Kind, Snippet
 from plait.line import lines, read_slice
-from plait.record import Record
-from plait.record.decode import NotAnObject
-from plait.record.encode import encode
-from plait.record.read import Broken, entry_of, record_of
-from plait.record.state import QueueOperation
+from plait.record.usual import usual_line
+
+if TYPE_CHECKING:
+    from plait.conversation.model import Item
+    from plait.index.expression import Mark
+    from plait.record import Record
 
 BEFORE = 50
 WIDE = 220
 MOST_LOOKED = 4_000_000
 MOST_BYTES = 64 << 20
 MOST_TRIED = 40
-MOST_OUTPUT = 8 << 20
 
 
 class Lying(NamedTuple):
@@ -32,8 +27,9 @@ class Lying(NamedTuple):
 
     uuid: str | None
     time: str | None
-    item: Item
-    words: Words
+    kind: Kind
+    text: str
+    tool: str | None = None
 
 
 def lying_at(
@@ -41,52 +37,67 @@ def lying_at(
 ) -> Lying | None:
     """Returns what lies at a place, None where the file has changed since."""
     try:
-        items = list(items_on(Path(path), line, offset, length))
+        if 0 < length <= MOST_BYTES:
+            data = read_slice(Path(path), offset, length)
+            return quickly(data, part) or carefully(items_on(data, line, offset), part, folder)
+        return carefully(saved_on(Path(path), line), part, folder)
     except SourceError:
         return None
-    if part >= len(items):
+
+
+def quickly(data: bytes, part: int) -> Lying | None:
+    """Returns what a line of a usual form holds, None for any other."""
+    line = usual_line(data)
+    texts = usual_texts(line, data) if line else None
+    if line is None or texts is None or part >= len(texts):
         return None
-    record, item = items[part]
-    words = words_in(item)
-    if words is None:
-        return None
-    return Lying(record.uuid, record.timestamp, item, with_output(item, words, folder))
+    content = line.message.content
+    tool = None if isinstance(content, str) else getattr(content[part], "name", None)
+    return Lying(line.uuid, line.timestamp, kind_of(line, part), texts[part], tool)
 
 
-def with_output(item: Item, words: Words, folder: Path) -> Words:
-    """Returns words with the output that is kept beside the log in their place."""
-    if not isinstance(item, Answered) or item.result.persisted is None:
-        return words
-    text = persisted_text(folder, item.result.persisted, MOST_OUTPUT)
-    return words._replace(text=text or words.text)
+def carefully(items: "Iterator[tuple[Record, Item]]", part: int, folder: Path) -> Lying | None:
+    """Returns what one item of a line says."""
+    from plait.index.anytexts import with_output
+    from plait.index.passages import words_in
+
+    for number, (record, item) in enumerate(items):
+        if number == part:
+            words = words_in(item)
+            if words is None:
+                return None
+            text = with_output(item, words, folder).text
+            tool = getattr(item, "name", None) if words.kind == "input" else None
+            return Lying(record.uuid, record.timestamp, words.kind, text, tool)
+    return None
 
 
-def items_on(path: Path, line: int, offset: int, length: int) -> Iterator[tuple[Record, Item]]:
-    """Yields the items of a line with their records; a broken line is looked for by its number."""
-    if 0 < length <= MOST_BYTES:
-        try:
-            record = record_of(read_slice(path, offset, length), line, offset)
-        except NotAnObject:
-            return
-        yield from ((record, item) for item in items_in(record))
+def items_on(data: bytes, line: int, offset: int) -> "Iterator[tuple[Record, Item]]":
+    """Yields the items of a line with their record."""
+    from plait.index.anytexts import items_in
+    from plait.record.decode import NotAnObject
+    from plait.record.read import record_of
+
+    try:
+        record = record_of(data, line, offset)
+    except NotAnObject:
         return
-    for one in lines(path):
-        if one.number == line:
-            entry = entry_of(one)
-            for found in entry.recovered if isinstance(entry, Broken) else ():
-                record = record_of(encode(found.fields), found.line, found.offset)
-                yield from ((record, item) for item in items_in(record))
+    yield from ((record, item) for item in items_in(record))
+
+
+def saved_on(path: Path, number: int) -> "Iterator[tuple[Record, Item]]":
+    """Yields the items that can be saved of a broken line; it is looked for by its number."""
+    from plait.index.anytexts import items_in, records_in
+    from plait.record.read import entry_of
+
+    for line in lines(path):
+        if line.number == number:
+            records = records_in(entry_of(line))
+            yield from ((record, item) for record in records for item in items_in(record))
             return
 
 
-def items_in(record: Record) -> list[Item]:
-    """Returns the items of a record; a prompt of the queue is one."""
-    if isinstance(record, QueueOperation):
-        return [queue_item(record, {}, set())]
-    return items_of(record, Responses())
-
-
-def snippet_of(text: str, marks: Sequence[re.Pattern[str]]) -> tuple[Snippet, int]:
+def snippet_of(text: str, marks: "Sequence[Mark]") -> tuple[Snippet, int]:
     """Returns the part of a text that shows most of what was looked for, and where it begins."""
     looked = text[:MOST_LOOKED]
     start = best_place(looked, marks)
@@ -100,7 +111,7 @@ def snippet_of(text: str, marks: Sequence[re.Pattern[str]]) -> tuple[Snippet, in
     return Snippet(shown, marks_in(shown, marks)), start
 
 
-def best_place(text: str, marks: Sequence[re.Pattern[str]]) -> int:
+def best_place(text: str, marks: "Sequence[Mark]") -> int:
     """Returns where the first word of the best window stands."""
     places: list[tuple[int, int]] = []
     for number, mark in enumerate(marks):
@@ -117,7 +128,7 @@ def best_place(text: str, marks: Sequence[re.Pattern[str]]) -> int:
     return best
 
 
-def marks_in(text: str, marks: Sequence[re.Pattern[str]]) -> tuple[tuple[int, int], ...]:
+def marks_in(text: str, marks: "Sequence[Mark]") -> tuple[tuple[int, int], ...]:
     """Returns where words stand in a text, none within another."""
     found: list[tuple[int, int]] = []
     spans = (match.span() for mark in marks for match in mark.finditer(text))
@@ -137,7 +148,7 @@ class Shown(NamedTuple):
     after: tuple[str, ...] = ()
 
 
-def shown_of(text: str, marks: Sequence[re.Pattern[str]], context: int) -> Shown:
+def shown_of(text: str, marks: "Sequence[Mark]", context: int) -> Shown:
     """Returns the part of a text worth showing; with context its line, and some around it."""
     snippet, start = snippet_of(text, marks)
     if context <= 0:

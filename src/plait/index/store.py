@@ -24,8 +24,9 @@ from plait.index.catalogue import Catalogue
 from plait.index.changes import Change, forgetting, growing, keeping
 from plait.index.lock import locked, unwritable
 from plait.index.model import KINDS, Passage, SessionRows
+from plait.index.room import is_refused
 from plait.index.schema import NAME, VERSION, broken
-from plait.index.texts import FOLDER, document, open_texts, schema, unusable
+from plait.index.texts import FOLDER, documents, open_texts, schema, unusable
 
 if TYPE_CHECKING:
     from tantivy import IndexWriter
@@ -55,8 +56,8 @@ def opened(folder: Path, *, is_large: bool) -> "Writer":
         if writer.is_sound():
             return writer
         writer.close()
-    except SourceError:
-        if not (folder / NAME).exists():
+    except SourceError as error:
+        if is_refused(error.__cause__) or not (folder / NAME).exists():
             raise
     clear(folder)
     writer = Writer(folder, is_large=is_large)
@@ -186,9 +187,11 @@ class Writer:
             self.texts.delete_documents_by_query(query)
 
     def _add(self, passages: Iterable[Passage], sid: int, first: int, project: str) -> None:
-        code = self.catalogue.code
-        of_project = code("project", project)
+        add = self.texts.add_document
+        for made in documents(self._counted(passages), sid, first, self.catalogue.code, project):
+            add(made)
+
+    def _counted(self, passages: Iterable[Passage]) -> Iterator[Passage]:
         for one in passages:
-            codes = (code("tool", one.tool), of_project, code("model", one.model))
-            self.texts.add_document(document(one, sid, first + one.file, codes))
             self._held += len(one.text)
+            yield one

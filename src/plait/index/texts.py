@@ -1,18 +1,21 @@
 """Passages to the text index, and places out of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plait.errors import SourceError
 from plait.index.model import KINDS, STATES, Kind, Passage, Place, State
+from plait.index.room import is_refused, refused
 from plait.index.words import analyser, cut, pairs_analyser, spaced
 from plait.record.time import moment
 
 if TYPE_CHECKING:
     from tantivy import DocAddress, Document, Index, Schema, Searcher
 
+CodeOf: TypeAlias = Callable[[str, str | None], int]
+"""Gives the number of a name among those of its sort, 0 for none."""
 FOLDER = "text"
 TERMS = ("sid", "kind", "tool", "project", "model", "state")
 """Numbers that a search can ask for."""
@@ -39,9 +42,14 @@ ASIDE: dict[State, float] = {
     "recovered": 0.6,
 }
 """What people saw comes before what agents said among themselves."""
-EPOCH = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
+BASE = {(kind, state): WEIGHTS[kind] * ASIDE[state] for kind in KINDS for state in STATES}
+KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
+STATE_CODES = {state: code for code, state in enumerate(STATES)}
+EPOCH = datetime(2025, 1, 1, tzinfo=UTC).timestamp()
 HALF_LIFE = 365 * 86400.0
 """After so many seconds a passage counts half as much as a new one."""
+SCALE, LEAST, MOST = 2.0, 1.0, 126.0
+"""The text index takes the logarithm of a weight, in a small float: so far it can tell apart."""
 
 
 def schema() -> "Schema":
@@ -81,40 +89,48 @@ def open_texts(folder: Path, *, is_new: bool = False) -> "Index":
 
 def unusable(folder: Path, error: Exception) -> SourceError:
     """Returns the error that says what is wrong with a text index."""
+    if is_refused(error):
+        return refused(folder, error)
     said = " ".join(str(error).split())[:200]
     return SourceError(
         f"cannot use the index in '{folder}': {said}", "`plait index --rebuild` makes it anew"
     )
 
 
-def document(passage: Passage, sid: int, file: int, codes: Sequence[int]) -> "Document":
-    """Returns a passage as it is indexed; the codes are of tool, project and model."""
+def documents(
+    passages: Iterable[Passage], sid: int, first: int, code: CodeOf, project: str
+) -> "Iterator[Document]":
+    """Yields the passages of a session as they are indexed.
+
+    Their files are numbered from the first on; tools, models and projects have their codes.
+    """
     from tantivy import Document
 
-    made = Document()
-    text, pairs = cut(passage.text)
-    made.add_text("text", text)
-    if pairs:
-        made.add_text("pairs", pairs)
-    if passage.path:
-        made.add_text("path", spaced(passage.path))
-    number = made.add_unsigned
-    tool, project, model = codes
-    number("sid", sid)
-    number("kind", KINDS.index(passage.kind))
-    number("tool", tool)
-    number("project", project)
-    number("model", model)
-    number("state", STATES.index(passage.state))
-    number("file", file)
-    number("at", joined(passage.line, passage.part, PART))
-    number("bytes", joined(passage.offset, passage.length, LENGTH))
-    number("turn", joined(passage.dag, passage.turn, TURN))
-    when = seconds(passage.time)
-    if when is not None:
-        made.add_integer("time", when)
-    made.add_float("weight", WEIGHTS[passage.kind] * ASIDE[passage.state] * recency(when))
-    return made
+    of_project = code("project", project)
+    for passage in passages:
+        made = Document()
+        text, pairs = cut(passage.text)
+        made.add_text("text", text)
+        if pairs:
+            made.add_text("pairs", pairs)
+        if passage.path:
+            made.add_text("path", spaced(passage.path))
+        number = made.add_unsigned
+        number("sid", sid)
+        number("kind", KIND_CODES[passage.kind])
+        number("tool", code("tool", passage.tool))
+        number("project", of_project)
+        number("model", code("model", passage.model))
+        number("state", STATE_CODES[passage.state])
+        number("file", first + passage.file)
+        number("at", joined(passage.line, passage.part, PART))
+        number("bytes", joined(passage.offset, passage.length, LENGTH))
+        number("turn", joined(passage.dag, passage.turn, TURN))
+        when = seconds(passage.time)
+        if when is not None:
+            made.add_integer("time", when)
+        made.add_float("weight", weight_of(BASE[passage.kind, passage.state], when))
+        yield made
 
 
 def seconds(stamp: str | None) -> int | None:
@@ -128,12 +144,18 @@ def joined(upper: int, lower: int, bits: int) -> int:
     return upper << bits | (lower if lower >> bits == 0 else 0)
 
 
+def weight_of(base: float, when: int | None) -> float:
+    """Returns what makes the index multiply by a weight: it takes log2(2 + value)."""
+    wanted = SCALE * base * recency(when)
+    return float(2 ** max(LEAST, min(wanted, MOST))) - 2
+
+
 def recency(when: int | None) -> float:
     """Returns how much a moment counts: twice as much as one a year before it."""
     if when is None:
         return 1.0
     years = (when - EPOCH) / HALF_LIFE
-    return float(2 ** max(-8.0, min(years, 16.0)))
+    return float(2 ** max(0.0, min(years, 8.0)))
 
 
 def places(searcher: "Searcher", hits: Sequence[tuple[Any, "DocAddress"]]) -> list[Place]:

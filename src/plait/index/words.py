@@ -18,6 +18,8 @@ UNSPACED = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
     "\U00020000-\U0003134f]+"
 )
+BEGINNINGS = bytes(byte in (0xE0, 0xE1, 0xEF, 0xF0) or 0xE3 <= byte <= 0xED for byte in range(256))
+"""1 for each byte with which a letter of such a script can begin in UTF-8."""
 
 
 @cache
@@ -56,28 +58,33 @@ def pairs_of(text: str) -> str:
 def cut(text: str) -> tuple[str, str]:
     """Returns a text with unspaced scripts apart, and the pairs of their letters.
 
-    Looking for scripts is slow, so only lines with letters beyond ASCII are looked at.
+    Looking for scripts is slow, so only lines are looked at that hold a byte which begins one
+    of their letters.
     """
-    if is_western(text):
-        return text, ""
-    lines, pairs = text.split("\n"), list[str]()
-    for place, line in enumerate(lines):
-        if not line.isascii() and UNSPACED.search(line):
-            pairs += [pair for run in UNSPACED.findall(line) for pair in pairs_in(run)]
-            lines[place] = UNSPACED.sub(r" \g<0> ", line)
-    whole = "\n".join(lines) if pairs else text
-    return whole.encode("utf-8", "replace").decode(), " ".join(pairs)
-
-
-def is_western(text: str) -> bool:
-    """Tells quickly that a text has no letters beyond Latin 1; looking for scripts is slow."""
     if text.isascii():
-        return True
+        return text, ""
     try:
-        text.encode("latin-1")
-    except UnicodeEncodeError:
-        return False
-    return True
+        data = text.encode()
+    except UnicodeEncodeError:  # lone surrogates
+        return cut(text.encode("utf-8", "replace").decode())
+    marks = data.translate(BEGINNINGS)
+    at = marks.find(1)
+    if at < 0:
+        return text, ""
+    parts, pairs, done = list[bytes](), list[str](), 0
+    while at >= 0:
+        start, end = line_around(data, at)
+        line = data[start:end].decode()
+        pairs += [pair for run in UNSPACED.findall(line) for pair in pairs_in(run)]
+        parts += (data[done:start], UNSPACED.sub(r" \g<0> ", line).encode())
+        done, at = end, marks.find(1, end)
+    return b"".join((*parts, data[done:])).decode(), " ".join(pairs)
+
+
+def line_around(data: bytes, place: int) -> tuple[int, int]:
+    """Returns where the line of a place begins and ends."""
+    end = data.find(b"\n", place)
+    return data.rfind(b"\n", 0, place) + 1, len(data) if end < 0 else end
 
 
 def pairs_in(run: str) -> list[str]:

@@ -7,11 +7,14 @@ meta      agent-<id>.meta.json {"toolUseId":…}                 the call itself
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
+
+from msgspec import UNSET
 
 from plait.record.message import ToolResult, blocks_of
 from plait.record.record import Record
+from plait.record.worded import View, Worded, WordedBlock
 
 IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
 HINTS = (b"agentId: ", b'"teammate_id"', b'"runId"', b'"agent_id"')
@@ -38,10 +41,35 @@ def named_by(record: Record) -> Named | None:
 
 
 def may_name(record: Record) -> bool:
-    """Tells by the bytes whether a result can name an agent besides the record's own."""
+    """Tells by the bytes whether a result can name an agent besides the record's own.
+
+    Where the words are at hand already, a look at them is quicker.
+    """
+    if isinstance(record.envelope, Worded):
+        return names_any(record.envelope)
     raw = record.raw
     own = 1 if record.agent_id else 0
     return raw.count(b'"agentId"') > own or any(hint in raw for hint in HINTS)
+
+
+def names_any(envelope: Worded) -> bool:
+    """Tells whether a view names something, or words may."""
+    view = envelope.tool_use_result
+    if isinstance(view, View) and (
+        view.agent or view.agent_too or view.run or view.teammate is not UNSET
+    ):
+        return True
+    content = envelope.message.content if envelope.message else None
+    return not isinstance(content, list) or any("agentId: " in text for text in told_by(content))
+
+
+def told_by(blocks: list[WordedBlock]) -> Iterator[str]:
+    """Yields the words of results."""
+    for block in blocks:
+        if isinstance(block.content, str):
+            yield block.content
+        else:
+            yield from (inner.text for inner in block.content or () if inner.text)
 
 
 def in_view(view: Mapping[str, Any]) -> Named | None:

@@ -1,0 +1,95 @@
+"""Generated and real archives to what lists, trees, usage and figures take, warm beside cold.
+
+python -m bench.warm [SIZE]...      without a size: 100MB
+
+Warm is the second run on an index that is up to date; the first works out what is kept.
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.archives import archive
+from bench.measure import CACHE, SHARED, plait, row
+from plait.archive import Archive
+from plait.archive.warm import Warm, warmed
+from plait.archive.warm_stats import kept_figures
+from plait.archive.warm_tree import kept_forest
+from plait.archive.warm_usage import kept_count
+from plait.cli.settings import load_settings
+from plait.conversation.tally import Tally
+
+HOME = CACHE / "warm"
+COMMANDS = ("ls", "usage", "usage --breakdown", "stats", "tree")
+WIDTHS = (34, 10, 10, 10, 10, 10)
+TIMES = 3
+
+
+def main(*sizes: str) -> None:
+    """Prints all figures."""
+    shutil.rmtree(HOME, ignore_errors=True)
+    for size in sizes or ("100MB",):
+        commands(size, archive(size).resolve())
+    if (SHARED / "corpus").is_dir():
+        commands("real logs", SHARED / "corpus")
+
+
+def commands(name: str, root: Path) -> None:
+    """Prints what whole commands take, and what the answers alone do."""
+    cache = {"PLAIT_CACHE_DIR": str(HOME / root.name)}
+    taken = plait("index", "--root", root, **cache)
+    row(name, "cold", "first", "warm", "ratio", "same", widths=WIDTHS)
+    row("plait index", "", f"{taken.cpu:.2f}", widths=WIDTHS)
+    for command in COMMANDS:
+        words = (*command.split(), "--json", "--root", root)
+        cold = min((plait(*words, "--no-index", **cache) for _ in range(TIMES)), key=cpu)
+        first = plait(*words, **cache)
+        warm = min((plait(*words, **cache) for _ in range(TIMES)), key=cpu)
+        is_same = "yes" if cold.output == first.output == warm.output else "NO"
+        figures = (f"{one.cpu:.2f}" for one in (cold, first, warm))
+        ratio = f"{cold.cpu / warm.cpu:.1f}"
+        row(f"plait {command} --json", *figures, ratio, is_same, widths=WIDTHS)
+    row("plait --help", "", "", f"{plait('--help', **cache).cpu:.2f}", widths=WIDTHS)
+    answers(root, cache)
+
+
+def cpu(run: Any) -> float:
+    """Returns the CPU seconds of a run."""
+    return float(run.cpu)
+
+
+def answers(root: Path, cache: dict[str, str]) -> None:
+    """Prints what the answers alone take, in a process that is running already."""
+    folder = load_settings([str(root)], environment=cache).index
+    asked: dict[str, Callable[[Warm], object]] = {
+        "responses": lambda warm: kept_count(warm, warm.archive.sessions),
+        "figures": lambda warm: kept_figures(warm, warm.archive.sessions, Tally(), list),
+        "tree": lambda warm: kept_forest(warm, warm.archive.sessions, "few", list),
+    }
+    row("the answer alone", "", "", "ms", widths=WIDTHS)
+    best: dict[str, float] = {}
+    for _ in range(TIMES):
+        found = Archive([root])
+        started = time.process_time()
+        with warmed(found, folder) as warm:
+            assert warm is not None
+            least(best, "that the index is up to date, facts", started)
+            for name, ask in asked.items():
+                started = time.process_time()
+                ask(warm)
+                least(best, name, started)
+    for name, seconds in best.items():
+        row(name, "", "", f"{seconds * 1000:.1f}", widths=WIDTHS)
+
+
+def least(best: dict[str, float], name: str, started: float) -> None:
+    """Keeps the least time of each."""
+    took = time.process_time() - started
+    best[name] = min(best.get(name, took), took)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

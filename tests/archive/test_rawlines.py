@@ -1,0 +1,63 @@
+"""Lines as they lie: all of them, at their places, whatever they are."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.archive.rawlines import BLANK, BROKEN, MOST_KINDS, OTHER, raw_lines, survey
+
+LINES = st.lists(
+    st.one_of(
+        st.just(b'{"type":"user","uuid":"u1","timestamp":"2026-01-01T00:00:00Z"}'),
+        st.just(b'{"type":"odd"}'),
+        st.just(b""),
+        st.just(b"  "),
+        st.binary(max_size=40).map(lambda data: data.replace(b"\n", b" ")),
+    ),
+    max_size=12,
+)
+
+
+@given(lines=LINES, is_ended=st.booleans())
+def test_lines_put_together_are_the_file(
+    lines: list[bytes], is_ended: bool, tmp_path_factory: object
+) -> None:
+    path: Path = tmp_path_factory.mktemp("raw") / "a.jsonl"  # type: ignore[attr-defined]
+    data = b"\n".join(lines) + (b"\n" if is_ended and lines else b"")
+    path.write_bytes(data)
+    found = survey(path, len(data))
+    shown = list(raw_lines(found, found.numbers(None)))
+    wanted = data.split(b"\n")[: len(found)]
+    assert [one.text for one in shown] == [line.decode("utf-8", "replace") for line in wanted]
+    assert [data[one.offset : one.offset + one.length] for one in shown] == wanted
+    assert sum(found.counts.values()) == len(found) == len(shown)
+    by_kind = [number for kind in found.names for number in found.numbers(kind)]
+    assert sorted(by_kind) == list(found.numbers(None))
+    assert set(found.broken) == set(found.numbers(BROKEN))
+
+
+def test_what_grew_since_is_not_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"type":"user"}\n{"type":"assistant"}\n')
+    found = survey(path, 16)
+    assert len(found) == 1
+    assert list(found.numbers("assistant")) == []
+
+
+def test_types_without_end_are_told_as_others(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"".join(b'{"type":"kind-%d"}\n' % number for number in range(500)))
+    found = survey(path, path.stat().st_size)
+    assert len(found.names) == MOST_KINDS + 1
+    assert found.counts[OTHER] == 500 - MOST_KINDS
+
+
+def test_long_lines_are_shown_by_their_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes('{"type":"user","x":"é"}'.encode() + b" " * 5000 + b"\n\n")
+    found = survey(path, path.stat().st_size)
+    first, second = raw_lines(found, [1, 2], most=20)
+    assert first.text == '{"type":"user","x":"'
+    assert first.length > 5000
+    assert (second.type, second.text) == (BLANK, "")

@@ -1,0 +1,84 @@
+"""A session to what the index must hold of it, by the conversations that `plait show` has."""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from plait.archive.conversations import conversations
+from plait.archive.model import Session
+from plait.conversation.model import Answered, Called, Conversation
+from plait.conversation.persisted import persisted_text
+from plait.conversation.walk import walk
+from plait.index.passages import words_in
+
+MOST_OUTPUT = 8 << 20
+Row = tuple[Any, ...]
+
+
+def told(session: Session) -> list[Conversation]:
+    """Returns all conversations of a session in the order of their numbers."""
+    found = conversations(session)
+    return [*found.by_line.values(), *([found.recovered] if found.recovered else ())]
+
+
+def passages(session: Session) -> Iterator[Row]:
+    """Yields the passages of a session, the title left out."""
+    folder = session.path.with_suffix("")
+    for conversation in told(session):
+        yield from passages_in(conversation, folder)
+
+
+def passages_in(conversation: Conversation, folder: Path) -> Iterator[Row]:
+    parts = Counter[tuple[int, int]]()
+    paths: dict[str, str | None] = {}
+    for turn, item in walk(conversation):
+        place = item.file, item.line
+        part = parts[place]
+        parts[place] += 1
+        found = words_in(item) if item.line else None
+        if found is None:
+            continue
+        text, path, tool = found.text, found.path, None
+        if isinstance(item, Called):
+            paths[item.call], tool = path, item.name
+        elif isinstance(item, Answered):
+            path, tool = paths.get(item.call), item.name
+            beside = item.result.persisted
+            text = (beside and persisted_text(folder, beside, MOST_OUTPUT)) or text
+        response = getattr(item, "response", None)
+        model = None if response is None else conversation.responses[response].model
+        state = state_of(conversation)
+        yield (
+            *(found.kind, text, state, conversation.id, turn, *place, part),
+            *(item.time, tool, model, path),
+        )
+
+
+def state_of(conversation: Conversation) -> str:
+    if conversation.id.endswith("~recovered"):
+        return "recovered"
+    if conversation.kind in ("agent", "service"):
+        return conversation.kind
+    return "active" if conversation.is_active else "abandoned"
+
+
+def lines(session: Session) -> list[Row]:
+    """Returns the DAG-lines of a session."""
+    return [
+        (
+            *(one.id, one.kind, state_of(one)),
+            *(sum(turn.number > 0 for turn in one.turns), one.parent, one.label),
+        )
+        for one in told(session)
+    ]
+
+
+def turns(session: Session) -> list[Row]:
+    """Returns the turns of a session."""
+    return [
+        (dag, turn.number, turn.opener.kind, turn.opener.time, turn.opener.uuid)
+        for dag, one in enumerate(told(session))
+        for turn in one.turns
+        if turn.number and turn.opener
+    ]

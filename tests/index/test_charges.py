@@ -1,0 +1,88 @@
+"""What is kept of bills counts as the bills do."""
+
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.conversation.usage import Ledger, Origin
+from plait.index.charges import charges, charges_in
+from plait.record.billing import bills
+
+times = st.sampled_from(
+    ("2026-11-02T09:00:01.000Z", "2026-11-02T09:00:02.000Z", "2026-11-02T10:00Z", 1762074000, None)
+)
+billed = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from((*["assistant"] * 5, "user", "cost-state")),
+        "uuid": st.integers(0, 9).map("u{}".format),
+        "timestamp": st.one_of(*[times] * 3, st.just("no time")),
+        "sessionId": st.sampled_from(("one", "one", "one", "two", None)),
+        "requestId": st.sampled_from((None, "r1", "r2")),
+        "isSidechain": st.booleans(),
+        "agentId": st.sampled_from((None, "a1")),
+        "costUSD": st.sampled_from((None, 0.5)),
+        "totalCostUSD": st.sampled_from((None, 2.5)),
+        "forkedFrom": st.sampled_from((None, None, {"sessionId": "two"})),
+        "id": st.sampled_from((None, "m1", "m1", "m2", "m3")),
+        "model": st.sampled_from(("x", "x", "x", "y", "<synthetic>", None)),
+        "output": st.sampled_from((1, 1, 2, 3, None, "4")),
+    }
+)
+
+
+def line_of(row: dict[str, Any]) -> bytes:
+    """Returns a line of a log."""
+    message = {
+        "id": row.pop("id"),
+        "model": row.pop("model"),
+        "role": "assistant",
+        "usage": {"input_tokens": 3, "output_tokens": row.pop("output")},
+    }
+    return json.dumps({**row, "message": message}).encode()
+
+
+@given(st.lists(st.lists(billed, max_size=12), min_size=1, max_size=3), st.booleans())
+def test_a_ledger_cannot_tell_the_difference(
+    drawn: list[list[dict[str, Any]]], is_glued: bool
+) -> None:
+    plain, kept = Ledger(), Ledger()
+    with TemporaryDirectory() as place:
+        for number, rows in enumerate(drawn):
+            path = Path(place) / f"{number}.jsonl"
+            path.write_bytes((b"" if is_glued else b"\n").join(map(line_of, rows)))
+            origin = Origin(("one", "two", "one")[number], "p", "agent" if number == 2 else "main")
+            plain.add(origin, bills(path))
+            found = charges(charges_in(path, "session"))
+            kept.add(origin, zip(found.lines, found.bills, strict=True))
+    assert list(kept.drafts) == list(plain.drafts)
+    assert list(kept.responses()) == list(plain.responses())
+    assert kept.client_costs == plain.client_costs
+
+
+def test_lines_that_say_the_same_are_kept_once(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(b"\n".join(line_of(dict(ROW, uuid=f"u{place}")) for place in range(5)))
+    found = charges(charges_in(path, "session"))
+    assert found.lines == [1]
+    assert found.bills[0].uuid == "u4"
+
+
+ROW = {
+    "type": "assistant",
+    "timestamp": "2026-11-02T09:00:01.000Z",
+    "sessionId": "one",
+    "id": "m1",
+    "model": "x",
+    "output": 1,
+}
+
+
+def test_an_agent_that_warms_up_the_cache_is_known(tmp_path: Path) -> None:
+    path = tmp_path / "agent-a1.jsonl"
+    path.write_bytes(b'{"type":"user","uuid":"u","message":{"role":"user","content":"Warmup"}}\n')
+    assert charges(charges_in(path, "agent")).is_warmup
+    assert not charges(charges_in(path, "session")).is_warmup

@@ -1,0 +1,108 @@
+"""Rows that other programs read with SQL: they say what conversations and usage say."""
+
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait import Archive
+from plait.archive.indexing import refresh
+from plait.archive.usage import count
+from plait.archive.warm import warmed
+from plait.archive.warm_stats import fill_rows
+from plait.archive.warm_usage import kept_count
+from plait.index.schema import NAME
+from tests.index.held import added
+
+TALK = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "The total is wrong"
+T1< Read(file_path="/home/dev/shop/cart.py")
+R1< "def total(items): return 0"
+A1< "It is nothing at all."
+U2< "Then mend it"
+T2< Bash(command="pytest -q")
+R2< error "Exit code 1"
+A2< "It fails."
+"""
+
+
+def filled(root: Path, folder: Path) -> sqlite3.Connection:
+    """Fills all rows and returns a connection to them."""
+    refresh(Archive([root]), folder)
+    with warmed(Archive([root]), folder) as warm:
+        assert warm is not None
+        fill_rows(warm, list)
+        kept_count(warm, warm.archive.sessions)
+    return sqlite3.connect(folder / NAME)
+
+
+def rows(connection: sqlite3.Connection, query: str) -> list[Any]:
+    return connection.execute(query).fetchall()
+
+
+def test_calls_responses_and_files_stand_in_their_turns(tmp_path: Path) -> None:
+    draw(TALK).write(tmp_path / "root")
+    found = filled(tmp_path / "root", tmp_path / "index")
+    assert rows(found, "SELECT turn, tool, outcome FROM calls ORDER BY number") == [
+        (1, "Read", "ok"),
+        (2, "Bash", "failed"),
+    ]
+    assert rows(found, "SELECT turn, path, action, outcome FROM touches") == [
+        (1, "/home/dev/shop/cart.py", "read", "ok")
+    ]
+    assert rows(found, "SELECT turn FROM responses ORDER BY number") == [(1,), (1,), (2,), (2,)]
+    assert rows(found, "SELECT id FROM lines JOIN calls USING (sid, dag) GROUP BY id") == [
+        (Archive([tmp_path / "root"]).sessions[0].id,)
+    ]
+    assert rows(found, "SELECT count(*) FROM answers WHERE is_billed") == [(4,)]
+
+
+def test_findings_say_what_is_odd_and_where(tmp_path: Path) -> None:
+    draw('U1 "x"\nA1< "y"\nU2< "z"').write(tmp_path / "root")
+    log = next((tmp_path / "root").rglob("*.jsonl"))
+    *lines, last = map(json.loads, log.read_bytes().splitlines())
+    log.write_text("\n".join(map(json.dumps, (*lines, {**last, "parentUuid": "gone"}))) + "\n")
+    found = filled(tmp_path / "root", tmp_path / "index")
+    [(kind, text, path, line)] = rows(found, "SELECT kind, text, path, line FROM findings")
+    assert (kind, line) == ("missing-parent", 3)
+    assert "is not in this file" in text
+    assert Path(path).exists()
+
+
+def test_rows_go_when_a_session_grows_and_come_back(tmp_path: Path) -> None:
+    draw(TALK).write(tmp_path / "root")
+    filled(tmp_path / "root", tmp_path / "index").close()
+    path = next((tmp_path / "root").rglob("*.jsonl"))
+    added(path, b'{"type":"ai-title","aiTitle":"Mending","sessionId":"x"}\n')
+    refresh(Archive([tmp_path / "root"]), tmp_path / "index")
+    connection = sqlite3.connect(tmp_path / "index" / NAME)
+    for table in ("detailed", "calls", "responses", "touches", "usage"):
+        assert rows(connection, f"SELECT count(*) FROM {table}") == [(0,)]
+    connection.close()
+    found = filled(tmp_path / "root", tmp_path / "index")
+    assert rows(found, "SELECT count(*) FROM calls") == [(2,)]
+
+
+@pytest.mark.parametrize("name", ["gallery", pytest.param("corpus", marks=pytest.mark.long)])
+def test_usage_is_counted_once_over_all_files(
+    request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
+    is_real = name == "corpus"
+    root = request.getfixturevalue("shared") / name if is_real else request.getfixturevalue(name)
+    found = filled(root, tmp_path)
+    responses = count(Archive([root]).sessions).responses
+    query = "SELECT count(*), sum(output), sum(input), sum(cache_read) FROM usage"
+    assert rows(found, query) == [
+        (
+            len(responses),
+            sum(one.tokens.output for one in responses),
+            sum(one.tokens.input for one in responses),
+            sum(one.tokens.cache_read for one in responses),
+        )
+    ]
+    [(sessions,)] = rows(found, "SELECT count(*) FROM detailed")
+    assert sessions == len(Archive([root]).sessions)

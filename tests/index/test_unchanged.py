@@ -1,0 +1,28 @@
+"""A run that finds nothing to do: it must not load what it does not need."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from plait import Archive
+from plait.archive.indexing import refresh
+from tests.index.test_crash import archive
+
+HEAVY = ("tantivy", "watchfiles", "plait.record", "plait.graph", "plait.conversation")
+CHILD = """
+import sys
+from pathlib import Path
+from plait.index.fresh import is_fresh_for
+print(is_fresh_for(Path(sys.argv[2]), [Path(sys.argv[1])]))
+print(*sys.modules)
+"""
+
+
+def test_looking_for_changes_loads_nothing_that_reads(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    words = [sys.executable, "-c", CHILD, str(root), str(folder)]
+    said, modules = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
+    assert said == "True"
+    assert [name for name in modules.split() if name.startswith(HEAVY)] == []

@@ -1,0 +1,118 @@
+"""Whatever happens to logs, lists, trees, usage and figures from the index equal cold ones."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from plait import Archive
+from plait.archive.indexing import refresh
+from tests.graph.generated import PATHS, lines_of, rows
+from tests.index.answers import check
+from tests.index.held import added, aged, written
+from tests.index.test_incremental import talks
+
+NAMES = re.compile(rb'"(x\d+|t\d+|m\d+|r[\dx][\w-]*|m[\dx][\w-]*|\d-\d{12}|s1|s2|agentId: a1)"')
+CHANGES = (*["append"] * 4, "torn", "rewrite", "truncate", "delete", "touch", "move", "copy")
+Step = tuple[str, str, bytes]
+
+
+@st.composite
+def steps(draw_: Any) -> Step:
+    """Draws a change of a file; what lies in one project mostly knows nothing of the others."""
+    project, path = draw_(st.integers(0, 2)), draw_(st.sampled_from(PATHS))
+    lines = lines_of(path, draw_(st.lists(rows, max_size=7)))
+    data = b"".join(with_usage(line, place) + b"\n" for place, line in enumerate(lines))
+    if draw_(st.sampled_from((True, True, False))):
+        data = NAMES.sub(rb'"\1 of %d"' % project, data)
+    return draw_(st.sampled_from(CHANGES)), f"{project}{path}", data
+
+
+def with_usage(line: bytes, place: int) -> bytes:
+    """Returns a line on which an answer says what it took."""
+    value = json.loads(line)
+    if value["type"] == "assistant":
+        value["message"]["usage"] = {"input_tokens": 10 + place, "output_tokens": place % 3}
+    return json.dumps(value).encode()
+
+
+def change(root: Path, kind: str, name: str, data: bytes) -> None:
+    path = root / name
+    match kind:
+        case "append":
+            added(path, data)
+        case "torn":
+            added(path, data[: len(data) * 2 // 3])
+        case "rewrite":
+            written(path, data)
+        case "truncate" if path.exists():
+            path.write_bytes(path.read_bytes()[: len(data)])
+        case "delete":
+            path.unlink(missing_ok=True)
+        case "touch" if path.exists():
+            aged(path)
+        case "move" | "copy" if path.exists():
+            other = root / "0q" / path.name
+            other.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, other)
+            if kind == "move":
+                path.unlink()
+
+
+def follow(history: list[Step]) -> None:
+    """Makes changes one by one and looks at all answers after each."""
+    with TemporaryDirectory() as place:
+        root, folder = Path(place) / "root", Path(place) / "index"
+        root.mkdir()
+        refresh(Archive([root]), folder)
+        for step in history:
+            change(root, *step)
+            check(root, folder)
+
+
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(st.lists(steps(), min_size=1, max_size=6))
+def test_answers_are_those_of_cold_files_after_every_change(history: list[Step]) -> None:
+    follow(history)
+
+
+@settings(max_examples=8, suppress_health_check=list(HealthCheck))
+@given(talks(), talks(), st.data())
+def test_answers_are_those_of_cold_files_while_talks_grow(
+    one: list[bytes], other: list[bytes], data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as place:
+        root, folder = Path(place) / "root", Path(place) / "index"
+        written(root / "p" / "one.jsonl", one[0] + b"\n")
+        refresh(Archive([root]), folder)
+        grown = 0
+        for name, lines in (("one", one[1:]), ("other", other)):
+            half = data.draw(st.integers(1, len(lines))) if lines else 0
+            for part in (lines[:half], lines[half:]):
+                added(root / "p" / f"{name}.jsonl", b"".join(line + b"\n" for line in part))
+                grown += refresh(Archive([root]), folder).grown
+                check(root, folder)
+        event(f"{grown} times grown")
+
+
+@pytest.mark.long
+@settings(max_examples=1500, suppress_health_check=list(HealthCheck))
+@given(st.lists(steps(), min_size=1, max_size=12))
+def test_answers_are_those_of_cold_files_after_very_many_changes(history: list[Step]) -> None:
+    follow(history)
+
+
+def test_the_gallery_gives_the_same_answers(gallery: Path, tmp_path: Path) -> None:
+    refresh(Archive([gallery]), tmp_path)
+    check(gallery, tmp_path)
+
+
+def test_real_logs_give_the_same_answers(shared: Path, tmp_path: Path) -> None:
+    refresh(Archive([shared / "corpus"]), tmp_path)
+    check(shared / "corpus", tmp_path)
