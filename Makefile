@@ -4,16 +4,24 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long check format bench conformance clean
+.PHONY: run test test-long test-trace check format bench conformance clean
 
 run: $(VENV)/.run
-	@$(BIN)/plait --gallery examples/gallery
+	@$(BIN)/plait serve --gallery examples/gallery
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n 2
 
 test-long: $(VENV)/.dev
 	HYPOTHESIS_PROFILE=long $(BIN)/pytest -n 2 -m "long or not long" -rs
+
+# Real sessions to Arize Phoenix and MLflow and back; installs both (1.2 GB) on first use.
+test-trace: $(VENV)/.dev
+	$(BIN)/pytest -s tests/trace_servers/check_servers.py
+
+# Questions without end to the API, for half a minute: ARGS=300 for longer.
+test-api: $(VENV)/.dev
+	$(BIN)/python -m tools.api_check $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check $(CODE)

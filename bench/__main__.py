@@ -11,5 +11,6 @@ if __name__ == "__main__":
     if SHARED.is_dir():
         print(program(sys.executable, "-m", "bench.graph", SHARED / "corpus").output)
     conversation.main()
+    print("\ntraces\n" + program(sys.executable, "-m", "bench.trace").output)
     for peer in ("usage", "redact"):
         print(f"\n{peer}\n" + program(sys.executable, "-m", f"bench.{peer}").output)

@@ -1,13 +1,24 @@
 """Where the tests find their data, and how hard they try."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+if TYPE_CHECKING:  # most tests need no browser
+    from playwright.sync_api import Browser
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("PLAIT_SHARED", ROOT.parent / "shared")).resolve()
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --hide-scrollbars"
+).split()
 
 settings.register_profile(
     "quick", max_examples=60, deadline=None, derandomize=True, print_blob=True
@@ -30,3 +41,18 @@ def shared() -> Path:
 def gallery() -> Path:
     """Returns the folder of the examples gallery."""
     return ROOT / "examples" / "gallery"
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """Starts the system's Chromium once."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    program = program or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("needs Chromium: install the system's package `chromium`")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=30_000)
+        yield browser
+        browser.close()

@@ -1,38 +1,20 @@
 """A real browser, a site of drawn sessions, and pages that may do nothing but show it."""
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Dialog, Page
 
 from tests.browser.sessions import drawn, hostile
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --hide-scrollbars"
-).split()
 PATIENCE = 20_000
 """Milliseconds; a page on a disk answers in a few, a busy machine may take long."""
 
 Opened = Callable[..., Page]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """Starts the system's Chromium once."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    program = program or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("needs Chromium: install the system's package `chromium`")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=30_000)
-        yield browser
-        browser.close()
 
 
 def written(roots: list[Path], out: Path, *options: str) -> Path:

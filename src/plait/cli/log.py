@@ -6,6 +6,7 @@ from itertools import chain
 import click
 
 from plait.archive import Session
+from plait.archive.forest import unlinked_in
 from plait.archive.graphs import graph_of
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
@@ -56,7 +57,7 @@ def command(
         print_heading(request, found)
         Page(request.output, words, ascii_only).print(shapes)
         print_totals(request.output, graph, shapes)
-        for remark in chain(unlinked(graph), recovered(graph, found)):
+        for remark in chain(unlinked(unlinked_in(graph)), recovered(graph, found)):
             request.output.print(remark, style="dim")
 
 

@@ -7,6 +7,7 @@ import click
 
 from plait.archive import Archive, Facts
 from plait.archive.resolve import is_of_project
+from plait.cli.from_index import index_of, no_index_option
 from plait.cli.options import Request, filter_options, global_options, json_option, point_in_time
 from plait.cli.output import Output
 from plait.cli.text import ago, clipped, counted, now, number, safe, size, until
@@ -31,6 +32,7 @@ SORTS = ("ended", "started", "size", "entries", "title")
     "--expiring", is_flag=True, help="Only sessions the cleanup will delete within a week."
 )
 @click.option("--long", "is_long", is_flag=True, help="Whole ids, first prompts and versions.")
+@no_index_option
 @json_option
 @global_options
 @click.pass_obj
@@ -46,6 +48,7 @@ def command(
     only_live: bool,
     expiring: bool,
     is_long: bool,
+    no_index: bool,
     as_json: bool,
 ) -> None:
     """List projects and sessions, the newest first.
@@ -56,9 +59,11 @@ def command(
     time = now()
     names = projects + ((project,) if project else ())
     start, end = point_in_time(since, time), point_in_time(until, time)
+    with index_of(request, no_index=no_index):
+        found = survey(request.archive, request.output, names)
     rows = [
         row
-        for row in survey(request.archive, request.output, names)
+        for row in found
         if is_within(row, start, end)
         and (row.is_live or not only_live)
         and (is_expiring(row, time) or not expiring)

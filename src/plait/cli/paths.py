@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from plait.archive.forest import unlinked_in
 from plait.archive.graphs import graph_of
 from plait.cli.figures import fitting, local, short
 from plait.cli.options import Request, filter_options, global_options, json_option
@@ -51,7 +52,7 @@ def command(request: Request, /, raw: bool, as_json: bool, **asked: str | None) 
         return
     with request.output.paged():
         print_paths(request.output, graph, list(found))
-        for remark in unlinked(graph):
+        for remark in unlinked(unlinked_in(graph)):
             request.output.print(remark, style="dim")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from plait.archive import Session
+from plait.archive.forest import Unlinked
 from plait.cli.text import counted
 from plait.errors import SourceError
 from plait.graph.model import SessionGraph
@@ -11,24 +12,14 @@ from plait.line import LogFile, lines
 from plait.line.split import count_lines
 from plait.record.read import Broken, entries
 
-SUMMARY = "summary"
-SPOKEN = frozenset({"user", "assistant", "system", "attachment", "message", "untyped"})
-"""What belongs into a graph; other lines never have a uuid."""
 
-
-def unlinked(graph: SessionGraph) -> Iterator[str]:
+def unlinked(found: Unlinked) -> Iterator[str]:
     """Yields a sentence about the records that no graph can hold."""
-    linked = {node.file for node in graph.nodes.values()}
-    linked.update(copy.file for node in graph.nodes.values() for copy in node.copies)
-    told = [one for one in graph.loose if graph.files[one.place.file].kind != "journal"]
-    bare = [one.place.file for one in told if one.place.file not in linked and one.kind != SUMMARY]
-    bare += [one.place.file for one in told if one.place.file in linked and one.kind in SPOKEN]
-    files = len(set(bare))
-    if bare:
-        where = f" in {files} files" if files > 1 else ""
-        form = "it forms" if len(bare) == 1 else "they form"
-        shows = "shows it" if len(bare) == 1 else "shows them"
-        records = counted(len(bare), "record")
+    if found.records:
+        where = f" in {found.files} files" if found.files > 1 else ""
+        form = "it forms" if found.records == 1 else "they form"
+        shows = "shows it" if found.records == 1 else "shows them"
+        records = counted(found.records, "record")
         yield f"{records} without uuid{where}: {form} no graph; `plait cat` {shows}"
 
 

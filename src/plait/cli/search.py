@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plait.archive.search import Way, search
+from plait.cli.figures import short
 from plait.cli.index_progress import watched
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.errors import UserError
@@ -79,7 +80,7 @@ def command(
             way=way,
             limit=limit,
             context=context,
-            has_facets=as_json,
+            has_facets=not is_open,
             watch=watch,
         )
     if is_open:
@@ -101,6 +102,8 @@ def as_object(found: Found) -> dict[str, Any]:
         "facets": found.facets,
         "by": found.by,
         "note": found.note,
+        "near": found.near,
+        "sessions": found.sessions,
     }
 
 
@@ -114,7 +117,7 @@ def hit_value(hit: Hit) -> dict[str, Any]:
 
 def opening(hit: Hit) -> "Sequence[str]":
     """Returns the command that shows the turn of a hit."""
-    parts = ["plait", "show", hit.session[:8]]
+    parts = ["plait", "show", short(hit.session)]
     if hit.branch and hit.branch != hit.session:
         parts += ["--branch", hit.branch.rpartition("@")[2].rpartition("#")[2]]
     if hit.turn is not None:

@@ -10,14 +10,21 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_STATE_DIR         traces and what waits to be sent
     $PLAIT_PAGER, $PAGER     the pager; an empty one means none
     $PLAIT_PRICES            a file of your own prices
+    $PLAIT_OTLP_ENDPOINT     where traces go
+    $PLAIT_OTLP_HEADERS      what is sent with them, such as keys
+    $LANGFUSE_BASE_URL       where Langfuse is; older names it $LANGFUSE_HOST
+    $PLAIT_TRACE_CONTENT     what of a conversation the hook sends
+    $LANGFUSE_PUBLIC_KEY     the keys of a Langfuse project, with $LANGFUSE_SECRET_KEY
     $NO_COLOR, $FORCE_COLOR  colours never, or always
+    $DISPLAY, $BROWSER       whether a browser can be opened, and which
 """
 
 import hashlib
 import os
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -26,6 +33,7 @@ from plait.errors import ConfigError
 
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
+CONTENTS = ("redacted", "all", "none")
 KEYS: dict[str, type] = {
     "roots": list,
     "cache_dir": str,
@@ -34,7 +42,26 @@ KEYS: dict[str, type] = {
     "pager": str,
     "colour": str,
     "prices": str,
+    "otlp_endpoint": str,
+    "otlp_headers": str,
+    "langfuse_host": str,
+    "langfuse_public_key": str,
+    "langfuse_secret_key": str,
+    "trace_content": str,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Collector:
+    """Where traces go, as it was set. Headers and keys are secret."""
+
+    otlp_endpoint: str | None = None
+    otlp_headers: str | None = field(default=None, repr=False)
+    langfuse_host: str | None = None
+    langfuse_public_key: str | None = None
+    langfuse_secret_key: str | None = field(default=None, repr=False)
+    content: str = "redacted"
+    """What of a conversation the hook sends: redacted, all or none of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +80,7 @@ class Settings:
     """Where the user stands."""
     prices: Path | None = None
     """A file of the user's own prices."""
+    collector: Collector = Collector()
 
     @property
     def index(self) -> Path:
@@ -82,6 +110,7 @@ def load_settings(
         colour=chosen_colour(colour, env, config),
         directory=Path.cwd(),
         prices=expanded(own, env) if own else None,
+        collector=chosen_collector(env, config),
     )
 
 
@@ -119,6 +148,45 @@ def check_setting(path: Path, key: str, value: object) -> None:
     if not (strings if KEYS[key] is list else isinstance(value, str)):
         wanted = "a list of strings" if KEYS[key] is list else "a string"
         raise ConfigError(f"setting '{key}' in '{path}' must be {wanted}")
+
+
+def chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collector:
+    """Returns where traces go."""
+    host = env.get("LANGFUSE_BASE_URL") or env.get("LANGFUSE_HOST")
+    return Collector(
+        env.get("PLAIT_OTLP_ENDPOINT") or config.get("otlp_endpoint"),
+        env.get("PLAIT_OTLP_HEADERS") or config.get("otlp_headers"),
+        host or config.get("langfuse_host"),
+        env.get("LANGFUSE_PUBLIC_KEY") or config.get("langfuse_public_key"),
+        env.get("LANGFUSE_SECRET_KEY") or config.get("langfuse_secret_key"),
+        chosen_content(env.get("PLAIT_TRACE_CONTENT") or config.get("trace_content", CONTENTS[0])),
+    )
+
+
+def chosen_content(content: str) -> str:
+    """Returns what of a conversation the hook sends."""
+    if content in CONTENTS:
+        return content
+    raise ConfigError(f"unknown trace_content '{content}'", f"known are {', '.join(CONTENTS)}")
+
+
+def has_display() -> bool:
+    """Tells whether there is a screen that a browser can open on."""
+    if sys.platform in ("darwin", "win32"):
+        return True
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))
+
+
+def state_folder() -> Path:
+    """Returns where Plait keeps its state; looks at nothing that this does not need."""
+    env = os.environ
+    config = {} if env.get("PLAIT_STATE_DIR") else read_config(config_path(env))
+    return place(env, config, "state")
+
+
+def claude_home() -> Path:
+    """Returns where Claude Code keeps its own settings."""
+    return expanded(claude_folder(os.environ), os.environ)
 
 
 def claude_folder(env: Mapping[str, str]) -> str:

@@ -1,23 +1,27 @@
 """`plait stats`: what an archive comes to, counted session by session."""
 
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from plait.archive import Session
 from plait.archive.stats import counted, in_order
+from plait.cli.from_index import index_of, no_index_option
 from plait.cli.ls import is_within
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.overview import say_where_plait_looked
-from plait.cli.page import print_heading
 from plait.cli.selection import name_argument, selected
 from plait.cli.stats_page import StatsPage
 from plait.cli.text import now
 from plait.cli.usage_time import point_in, zone_named
 from plait.conversation.figures import Figures
 from plait.conversation.tally import Tally
+
+if TYPE_CHECKING:
+    from plait.archive.warm import Warm
 
 BLOCK = "█"
 
@@ -29,6 +33,7 @@ BLOCK = "█"
 )
 @click.option("--ascii", "ascii_only", is_flag=True, help="Draw with plain characters.")
 @filter_options
+@no_index_option
 @json_option
 @global_options
 @click.pass_obj
@@ -40,6 +45,7 @@ def command(
     project: str | None,
     since: str | None,
     until: str | None,
+    no_index: bool,
     as_json: bool,
 ) -> None:
     """Count what there is: prompts, tools, models, agents, files, hours of the day.
@@ -49,15 +55,18 @@ def command(
     """
     zone, time = zone_named(timezone), now()
     start, end = point_in(since, time, zone), point_in(until, time, zone)
-    chosen = selected(request, name, project)
-    sessions = in_order(sessions_between(request, chosen, start, end))
     output = request.output
-    figures = counted(output.progress(sessions, "counting"), Tally(zone, start, end))
+    with index_of(request, no_index=no_index) as index:
+        chosen = selected(request, name, project)
+        sessions = sessions_between(request, chosen, start, end)
+        figures = figures_of(request, index, sessions, lambda: Tally(zone, start, end))
     if as_json:
         output.json(figures_object(figures))
     elif figures.sessions:
         with output.paged():
             if name and len(sessions) == 1:
+                from plait.cli.page import print_heading
+
                 print_heading(request, sessions[0])
             is_plain = ascii_only or not is_drawable(output.console.encoding)
             StatsPage(output, figures, zone, is_plain).print()
@@ -65,6 +74,25 @@ def command(
         output.print("nothing to count")
     else:
         say_where_plait_looked(request)
+
+
+def figures_of(
+    request: Request, index: "Warm | None", sessions: list[Session], tally: Callable[[], Tally]
+) -> Figures:
+    """Returns what sessions come to, from the index or from their logs."""
+
+    def watch(unknown: Sequence[Session]) -> Iterable[Session]:
+        return request.output.progress(unknown, "counting")
+
+    def read() -> Figures:
+        return counted(watch(in_order(sessions)), tally())
+
+    if index is None:
+        return read()
+    from plait.archive.warm import either
+    from plait.archive.warm_stats import kept_figures
+
+    return either(index, lambda warm: kept_figures(warm, sessions, tally(), watch), read)
 
 
 def sessions_between(

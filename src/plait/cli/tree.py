@@ -1,27 +1,29 @@
 """`plait tree`: sessions with their branches, agents and compactions, drawn as a tree."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from plait.archive import Session
-from plait.archive.graphs import graph_of, records_of
+from plait.archive.forest import Forest, Way, forest_of
 from plait.cli.figures import fitting, lasting, local, short
+from plait.cli.from_index import index_of, no_index_option
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.output import Output
 from plait.cli.printing import print_lines
 from plait.cli.remarks import unlinked
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, safe, size
-from plait.graph.twigs import Twig, twigs
-from plait.view.brief import brief
+from plait.graph.twigs import Twig
 from plait.view.twigs import branching
 from plait.view.wording import one_line, plain_words
 
 if TYPE_CHECKING:
     from rich.text import Text
+
+    from plait.archive.warm import Warm
 
 SIGNS = {
     "trunk": ("●", "bold green"),
@@ -42,29 +44,49 @@ NARROW = 32
 @name_argument
 @filter_options
 @click.option("--all", "everything", is_flag=True, help="Each agent, also those of the client.")
+@no_index_option
 @json_option
 @global_options
 @click.pass_obj
-def command(request: Request, /, everything: bool, as_json: bool, **asked: str | None) -> None:
+def command(
+    request: Request, /, everything: bool, no_index: bool, as_json: bool, **asked: str | None
+) -> None:
     """Draw sessions with their branches, agents and compactions as a tree.
 
     A session that goes on from another hangs on it. Where more than one session is drawn,
     agents are counted; `--all` lists them.
     """
-    sessions = required(selected(request, **asked))
-    graph = graph_of(sessions)
-    is_whole = everything or as_json or len(sessions) == 1
-    found = list(twigs(graph, each_agent=is_whole, services=everything or as_json))
+    with index_of(request, no_index=no_index) as index:
+        sessions = required(selected(request, **asked))
+        found = grown(request, index, sessions, everything=everything or as_json)
     if as_json:
-        request.output.json(found)
+        request.output.json(found.twigs)
         return
     directories = {one.project: request.archive.facts(one).cwd or "" for one in newest(sessions)}
-    knots = [twig.id for twig in found if twig.kind == "compaction"]
-    said = {uuid: brief(record).words for uuid, record in records_of(graph, knots)}
     with request.output.paged():
-        Forest(request.output, directories, said).print(found)
-        for remark in unlinked(graph):
+        Drawing(request.output, directories, found.compactions).print(found.twigs)
+        for remark in unlinked(found.unlinked):
             request.output.print(remark, style="dim")
+
+
+def grown(
+    request: Request, index: "Warm | None", sessions: list[Session], *, everything: bool
+) -> Forest:
+    """Returns the trees of some sessions, from the index or from their logs."""
+    way: Way = "all" if everything else "few" if sessions[1:] else "agents"
+    if index is None:
+        return forest_of(sessions, way)
+    from plait.archive.warm import either
+    from plait.archive.warm_tree import kept_forest
+
+    def watch(unknown: Sequence[Session]) -> Iterable[Session]:
+        return request.output.progress(unknown, "reading sessions")
+
+    return either(
+        index,
+        lambda warm: kept_forest(warm, sessions, way, watch),
+        lambda: forest_of(sessions, way),
+    )
 
 
 def newest(sessions: Sequence[Session]) -> Iterator[Session]:
@@ -73,7 +95,7 @@ def newest(sessions: Sequence[Session]) -> Iterator[Session]:
 
 
 @dataclass(frozen=True, slots=True)
-class Forest:
+class Drawing:
     """Prints the tree project by project."""
 
     output: Output

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import click
 
 from plait.archive import Session
 from plait.archive.usage import Counted, abandoned, count
+from plait.cli.from_index import index_of, no_index_option
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.text import counted, now
 from plait.cli.usage_prices import PriceBook, own_prices
@@ -21,6 +22,9 @@ from plait.conversation.usage import Response
 from plait.errors import UserError
 from plait.line import LogFile
 from plait.view.usage import block_value, row_value
+
+if TYPE_CHECKING:
+    from plait.archive.warm import Warm
 
 T = TypeVar("T")
 LITTLE = 50_000_000
@@ -55,6 +59,7 @@ class Asked(NamedTuple):
 @click.option(
     "-n", "--limit", type=click.IntRange(1), help="Only the newest or dearest so many rows."
 )
+@no_index_option
 @json_option
 @global_options
 @click.pass_obj
@@ -70,6 +75,7 @@ def command(
     own: str | None,
     order: str | None,
     limit: int | None,
+    no_index: bool,
     as_json: bool,
 ) -> None:
     """Show tokens and cost: by day, or by week, month, session, project, model, 5-hour block.
@@ -82,15 +88,14 @@ def command(
     asked = Asked(report, zone, time, start, end, project, breakdown, order, limit)
     given = own or request.settings.prices
     book = PriceBook(request.settings.cache, own_prices(Path(given) if given else None))
-    with uncollected():
-        if statusline:
-            from plait.cli.usage_line import print_statusline
+    if statusline:
+        from plait.cli.usage_line import print_statusline
 
-            print_statusline(request, asked.time, zone, book.prices)
-        elif report == "blocks":
-            show_blocks(request, asked, book.prices, as_json=as_json)
-        else:
-            show_rows(request, asked, book.prices, as_json=as_json)
+        print_statusline(request, asked.time, zone, book.prices)
+    else:
+        with uncollected(), index_of(request, no_index=no_index) as index:
+            show = show_blocks if report == "blocks" else show_rows
+            show(request, asked, book.prices, index, as_json=as_json)
     book.keep()
 
 
@@ -106,11 +111,13 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
+def show_rows(
+    request: Request, asked: Asked, prices: Prices, index: "Warm | None", *, as_json: bool
+) -> None:
     """Shows the rows of a report."""
-    found = read_all(request)
+    found = read_all(request, index)
     responses = chosen(request, found, asked)
-    left = left_behind(request, asked, responses)
+    left = left_behind(request, asked, responses, index)
     by = cast(By, asked.report)
     result = spending(responses, by, prices, asked.zone, left or ())
     shown = arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens))
@@ -126,7 +133,7 @@ def show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool) 
 
 
 def left_behind(
-    request: Request, asked: Asked, responses: Sequence[Response]
+    request: Request, asked: Asked, responses: Sequence[Response], index: "Warm | None"
 ) -> frozenset[str] | None:
     """Returns what was answered on abandoned branches; None where that would take too long.
 
@@ -137,7 +144,17 @@ def left_behind(
     sessions = [one for one in request.archive.sessions if one.id in held]
     if not asked.is_full and sum(one.bytes for one in sessions) > LITTLE:
         return None
-    return abandoned(sessions, responses, watched(request, "following branches"))
+    watch = watched(request, "following branches")
+    if index is None:
+        return abandoned(sessions, responses, watch)
+    from plait.archive.warm import either
+    from plait.archive.warm_usage import kept_abandoned
+
+    return either(
+        index,
+        lambda warm: kept_abandoned(warm, sessions, responses, watch),
+        lambda: abandoned(sessions, responses, watch),
+    )
 
 
 def untold(value: dict[str, Any]) -> dict[str, Any]:
@@ -147,11 +164,13 @@ def untold(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
+def show_blocks(
+    request: Request, asked: Asked, prices: Prices, index: "Warm | None", *, as_json: bool
+) -> None:
     """Shows the five-hour blocks."""
     from plait.conversation.windows import blocks, untimed_row
 
-    responses = chosen(request, read_all(request), asked)
+    responses = chosen(request, read_all(request, index), asked)
     found = blocks(responses, prices, asked.time)
     untimed = untimed_row(responses, prices)
     totals = Row(None)
@@ -174,13 +193,23 @@ def show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: bool
         request.output.note(f"{words} without a time: in no block")
 
 
-def read_all(request: Request) -> Counted:
+def read_all(request: Request, index: "Warm | None") -> Counted:
     """Reads and counts everything; a copy in one project may belong to another."""
     archive = request.archive
     if archive.discovery.unread:
         places = counted(len(archive.discovery.unread), "place")
         request.output.note(f"{places} could not be read: `plait doctor` names them")
-    return count(archive.sessions, watched(request, "reading sessions"))
+    watch = watched(request, "reading sessions")
+    if index is None:
+        return count(archive.sessions, watch)
+    from plait.archive.warm import either
+    from plait.archive.warm_usage import kept_count
+
+    return either(
+        index,
+        lambda warm: kept_count(warm, archive.sessions),
+        lambda: count(archive.sessions, watch),
+    )
 
 
 def watched(request: Request, label: str) -> Any:

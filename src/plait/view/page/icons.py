@@ -37,6 +37,9 @@ PATHS = {
     "menu": "M2 4h12M2 8h12M2 12h12",
     "filter": "M1.5 2.5h13L9.5 8.5v5l-3-1.5v-3.5z",
     "back": "M7 3L2 8l5 5M2 8h12",
+    "share": "M8 10V1.5M4.8 4.5L8 1.5l3.2 3M3.5 7.5h-1v7h11v-7h-1",
+    "compare": "M2 2.5h5v11H2zM9 2.5h5v11H9z",
+    "plait": "M4 1c0 4.5 8 4.5 8 7s-8 2.5-8 7M12 1c0 4.5-8 4.5-8 7s8 2.5 8 7",
 }
 TOOLS = {
     "Read": "file",
@@ -89,11 +92,11 @@ def rules() -> str:
     return "".join(f'.i-{name}{{--i:url("{drawing(path)}")}}\n' for name, path in PATHS.items())
 
 
-def drawing(path: str) -> str:
+def drawing(path: str, colour: str = "black") -> str:
     """Returns one drawing as an address that holds it."""
     svg = (
-        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16' fill='none' stroke='black' "
-        "stroke-width='1.4' stroke-linecap='round' stroke-linejoin='round'>"
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16' fill='none' "
+        f"stroke='{colour}' stroke-width='1.4' stroke-linecap='round' stroke-linejoin='round'>"
         f"<path d='{path}'/></svg>"
     )
     return "data:image/svg+xml," + svg.replace("<", "%3C").replace(">", "%3E")

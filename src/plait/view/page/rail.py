@@ -25,7 +25,7 @@ def rail(rows: Sequence[Row]) -> str:
     nodes = "".join(node(row, number) for number, row in enumerate(rows))
     return (
         f'<svg class="plait" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="list" aria-label="The session as a graph">{places}{lines}{nodes}</svg>'
+        f'role="group" aria-label="The session as a graph">{places}{lines}{nodes}</svg>'
     )
 
 
@@ -78,7 +78,7 @@ def place(row: Row, number: int) -> str:
     notes = notes_of(row)
     title = words + (f" ({', '.join(notes)})" if notes else "")
     return (
-        f'<a class="node" href="#{esc(row.head)}" data-line="{esc(row.line)}" role="listitem" '
+        f'<a class="node" href="#{esc(row.head)}" data-line="{esc(row.line)}" '
         f'aria-label="{esc(title)}"><title>{esc(title)}</title>'
         f'<rect x="0" y="{number * PITCH}" width="100%" height="{PITCH}"/></a>'
     )

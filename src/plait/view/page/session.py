@@ -159,21 +159,25 @@ def backlink(one: Conversation, setting: Setting) -> str:
 
 def header(heading: Heading, told: Conversations, home: str | None) -> str:
     """Returns the one line above everything."""
+    back = f'<a class="home" href="{home}" title="All sessions">{icon("back")}</a>' if home else ""
+    title = esc(heading.title)
+    return (
+        f'<header class="top">{back}<h1 title="{title}">{title}</h1>{switch(told)}'
+        f'<div class="facts">{facts(heading)}</div>{ACTIONS}</header>{about(heading)}'
+    )
+
+
+def facts(heading: Heading) -> str:
+    """Returns what a session came to, on one line."""
     totals = heading.totals
-    facts = [
+    words = [
         model_names(heading.models),
         many(heading.turns, "turn") if heading.turns else "",
         time_in_words(totals.working_ms),
         f"{tokens_in_words(totals.tokens.total)} tokens" if totals.tokens.total else "",
         money_in_words(totals.cost_usd) if totals.cost_usd else "",
     ]
-    back = f'<a class="home" href="{home}" title="All sessions">{icon("back")}</a>' if home else ""
-    told_facts = "".join(f"<span>{esc(fact)}</span>" for fact in facts if fact)
-    title = esc(heading.title)
-    return (
-        f'<header class="top">{back}<h1 title="{title}">{title}</h1>{switch(told)}'
-        f'<div class="facts">{told_facts}</div>{ACTIONS}</header>{about(heading)}'
-    )
+    return "".join(f"<span>{esc(word)}</span>" for word in words if word)
 
 
 ACTIONS = (
@@ -186,8 +190,8 @@ ACTIONS = (
 )
 
 
-def about(heading: Heading) -> str:
-    """Returns the second line: where, when, and how to go on."""
+def about(heading: Heading, more: str = "") -> str:
+    """Returns the second line: where, when, what else there is to say, and how to go on."""
     where = heading.directory or heading.project
     branch = f" · {esc(heading.git_branch)}" if heading.git_branch else ""
     resume = ""
@@ -202,7 +206,7 @@ def about(heading: Heading) -> str:
     missing = f'<span class="warn">no price for {esc(unpriced)}</span>' if unpriced else ""
     return (
         f'<div class="about-line"><span>{esc(where)}{branch}</span><span>{times}</span>'
-        f"{missing}{resume}</div>"
+        f"{more}{missing}{resume}</div>"
     )
 
 

@@ -6,11 +6,15 @@ from hashlib import sha256
 from msgspec import Struct
 
 from plait.view.page.escape import esc
+from plait.view.page.icons import PATHS, drawing
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; "
     "base-uri 'none'; form-action 'none'"
 )
+
+
+ICON = f'<link rel="icon" href="{drawing(PATHS["plait"], "%230b6e7d")}">'
 
 
 class Assets(Struct, frozen=True):
@@ -21,8 +25,19 @@ class Assets(Struct, frozen=True):
     highlighter: str
 
 
-def page(title: str, body: str, *, root: str, inlined: Assets | None = None) -> str:
-    """Returns a whole page; with its assets inside where one file should do."""
+def page(
+    title: str,
+    body: str,
+    *,
+    root: str,
+    inlined: Assets | None = None,
+    is_served: bool = False,
+    head: str = "",
+) -> str:
+    """Returns a whole page; with its assets inside where one file should do.
+
+    One that is served has its policy from the server, which knows more of it.
+    """
     scripts = styles = "'self'"
     links = (
         f'<link rel="stylesheet" href="{root}assets/plait.css">'
@@ -34,9 +49,13 @@ def page(title: str, body: str, *, root: str, inlined: Assets | None = None) -> 
         links = f"<style>{inlined.style}</style>"
         body += f"<script>{inlined.highlighter}</script><script>{inlined.script}</script>"
     policy = POLICY.format(scripts=scripts, styles=styles)
+    rule = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    if is_served:
+        rule = head + ICON
+        links += f'<script src="{root}assets/app.js" defer></script>'
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f"{rule}"
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
         '<meta name="color-scheme" content="light dark">'

@@ -37,6 +37,8 @@ GROUPED = 4
 """So many calls in a row are read as a group."""
 LONG_AGENT = 60_000
 """So many characters of an agent are fetched when it is opened."""
+LONG_SECTION = 40_000
+"""So many characters of a turn stand in one section."""
 PutAside: TypeAlias = Callable[[list[tuple[Turn, str]]], str]
 """Turns to what stands in their place until they are wanted."""
 KINDS = 5
@@ -74,24 +76,52 @@ def turn_html(
     conversation: Conversation, turn: Turn, setting: Setting, agents: Mapping[str, str]
 ) -> str:
     """Returns one turn: its head, its prompt, all that answers it."""
-    items = seen(turn.items, setting)
-    quiet = [item for item in items if is_quiet(item)]
-    told = story(item for item in items if not is_quiet(item))
-    body = "".join(
-        drawn(list(group), conversation, setting, agents, are_calls=are_calls)
-        for are_calls, group in groupby(told, key=is_call)
-    )
-    body += entries.notes([note for note in quiet if isinstance(note, Noted)]) if quiet else ""
+    return "".join(sections(conversation, turn, setting, agents))
+
+
+def sections(
+    conversation: Conversation, turn: Turn, setting: Setting, agents: Mapping[str, str]
+) -> Iterator[str]:
+    """Yields a turn as sections: a browser lays out those that are near, so none is long."""
+    opening = f'<section class="turn" data-n="{turn.number}">{head(conversation, turn, setting)}'
+    held: list[str] = []
+    size = 0
+    for html in entries_of(conversation, turn, setting, agents):
+        if size > LONG_SECTION:
+            yield f"{opening}{''.join(held)}</section>"
+            opening, held, size = f'<section class="turn on" data-n="{turn.number}">', [], 0
+        held.append(html)
+        size += len(html)
+    yield f"{opening}{''.join(held)}</section>"
+
+
+def head(conversation: Conversation, turn: Turn, setting: Setting) -> str:
+    """Returns the line above a turn: its number, its time, what it took."""
     number = (
         f'<a class="n" href="#{esc(turn.opener.uuid or "")}">{turn.number}</a>'
         if turn.opener
         else ""
     )
     return (
-        f'<section class="turn" data-n="{turn.number}"><header class="head">{number}'
+        f'<header class="head">{number}'
         f"{entries.clock(turn.started)}{spent(conversation, turn, setting)}</header>"
-        f"{body}</section>"
     )
+
+
+def entries_of(
+    conversation: Conversation, turn: Turn, setting: Setting, agents: Mapping[str, str]
+) -> Iterator[str]:
+    """Yields what stands in a turn: each entry, calls in a row together, its notes at the end."""
+    items = seen(turn.items, setting)
+    quiet = [item for item in items if is_quiet(item)]
+    told = story(item for item in items if not is_quiet(item))
+    for are_calls, group in groupby(told, key=is_call):
+        if are_calls:
+            yield calls_html(list(group), conversation, setting, agents)
+        else:
+            yield from (item_html(one, conversation, setting, agents) for one in group)
+    if quiet:
+        yield entries.notes([note for note in quiet if isinstance(note, Noted)])
 
 
 def seen(items: Sequence[Item], setting: Setting) -> Sequence[Item]:
@@ -112,17 +142,15 @@ def is_call(placed: Placed) -> bool:
     return isinstance(placed.item, Called)
 
 
-def drawn(
+def calls_html(
     group: Sequence[Placed],
     conversation: Conversation,
     setting: Setting,
     agents: Mapping[str, str],
-    *,
-    are_calls: bool,
 ) -> str:
-    """Returns items that follow one another; many calls in a row are a group."""
+    """Returns calls that follow one another; many are a group."""
     html = "".join(item_html(one, conversation, setting, agents) for one in group)
-    if not are_calls or len(group) < GROUPED:
+    if len(group) < GROUPED:
         return html
     calls = [one.item for one in group if isinstance(one.item, Called)]
     return box("group", "", icon("menu") + group_line(calls), html)
@@ -234,6 +262,15 @@ def agent_html(
     put_aside: PutAside,
 ) -> str:
     """Returns an agent's whole conversation, closed, with its totals; a long one is put aside."""
+    turns = turns_html(conversation, setting, agents)
+    body = "".join(turns)
+    if len(body) > LONG_AGENT:
+        body = put_aside(list(zip(conversation.turns, turns, strict=True)))
+    return agent_box(conversation, setting, body)
+
+
+def agent_box(conversation: Conversation, setting: Setting, body: str) -> str:
+    """Returns an agent, closed: who it was, what it came to."""
     calls = sum(isinstance(item, Called) for item in conversation.items())
     words = [many(calls, "call")] if calls else []
     duration = sum(turn.duration_ms or 0 for turn in conversation.turns)
@@ -243,9 +280,5 @@ def agent_html(
     words += [money_in_words(sum(costs))] if costs else []
     totals = " · ".join(word for word in words if word)
     title = " ".join((conversation.label or conversation.title or "agent").split())[:200]
-    turns = turns_html(conversation, setting, agents)
-    body = "".join(turns)
-    if len(body) > LONG_AGENT:
-        body = put_aside(list(zip(conversation.turns, turns, strict=True)))
-    head = f'{icon("agent")}<b>{esc(title)}</b><span class="res">{esc(totals)}</span>'
-    return box("agent", f' id="line-{esc(conversation.id)}"', head, body)
+    line = f'{icon("agent")}<b>{esc(title)}</b><span class="res">{esc(totals)}</span>'
+    return box("agent", f' id="line-{esc(conversation.id)}"', line, body)

@@ -1,0 +1,41 @@
+"""A request to the index that answers it, where there is one; else a word on how to get one."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from plait.cli.options import Request
+
+if TYPE_CHECKING:
+    from plait.archive.warm import Warm
+
+LARGE = 200_000_000
+"""Bytes of logs from which on it is said that an index makes this quicker."""
+HINT = "reading all logs: `plait index` once, and this answers at once from then on"
+
+no_index_option = click.option(
+    "--no-index", is_flag=True, help="Read the logs, whatever the index says."
+)
+
+
+@contextmanager
+def index_of(request: Request, *, no_index: bool) -> "Iterator[Warm | None]":
+    """Gives the index of the archive, None where the logs are to be read."""
+    folder = request.settings.index
+    if no_index or not folder.exists():
+        if not no_index and sys.stderr.isatty() and is_large(request):
+            request.output.note(HINT)
+        yield None
+        return
+    from plait.archive.warm import warmed
+
+    with warmed(request.archive, folder) as warm:
+        yield warm
+
+
+def is_large(request: Request) -> bool:
+    """Tells whether reading all logs takes a while."""
+    return sum(file.size for file in request.archive.files) > LARGE

@@ -1,0 +1,171 @@
+"""What was done lately to the first page: where was I, what runs, what it took, what will go."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from plait.view.amounts import many, tokens_in_words
+from plait.view.page.choice import Choice
+from plait.view.page.escape import esc, with_breaks
+from plait.view.page.heat import heat_map
+from plait.view.page.icons import icon
+from plait.view.page.listing import Listed, cost_cell, joined, priced, short_place, title_link
+from plait.view.page.moments import ago, until
+from plait.view.page.plots import scrolled
+from plait.view.page.sessions import no_sessions
+from plait.view.page.span import uncounted
+
+SETTING = '"cleanupPeriodDays": 3650'
+
+
+class Spell(NamedTuple):
+    """What a week took."""
+
+    cost: float | None
+    """None where nothing of it has a price."""
+    is_partly_priced: bool
+    tokens: int
+    sessions: int
+    turns: int
+
+
+class Home(NamedTuple):
+    """What the page is made of."""
+
+    now: datetime
+    running: Sequence[Listed]
+    recent: Sequence[Listed]
+    drawings: Mapping[str, str]
+    days: Mapping[date, int]
+    """Turns that were begun, by day."""
+    week: Spell | None
+    """None where nobody has counted yet."""
+    last_week: Spell | None
+    soon: Sequence[Listed]
+    """What the client's cleanup will delete within days, the first to go first."""
+    settings: Sequence[str]
+    """The files that say for how long sessions are kept."""
+    total: int
+    looked: Sequence[str]
+    is_counting: bool = False
+
+
+def home_page(home: Home) -> str:
+    """Returns the page."""
+    if not home.total:
+        inner = no_sessions(home.looked)
+    else:
+        inner = (
+            f'<div class="front"><div class="lately">{activity(home)}{running(home)}{recent(home)}'
+            f'</div><div class="figures-side">{weeks(home)}{going(home)}</div></div>'
+        )
+    return (
+        f'<main class="page" id="main" data-live="home"><h1 class="state">Home</h1>{inner}</main>'
+    )
+
+
+def activity(home: Home) -> str:
+    """Returns the year, day by day."""
+    drawn = heat_map(home.days, home.now.astimezone().date(), "turn")
+    return (
+        "<section><h2>Activity <small>turns begun, day by day</small></h2>"
+        f"{scrolled(drawn, 'Activity', 'scroll end')}</section>"
+    )
+
+
+def running(home: Home) -> str:
+    """Returns what is running now."""
+    if not home.running:
+        return ""
+    return (
+        f"<section><h2>Running now <small>{len(home.running)}</small></h2>"
+        f'<ol class="recent">{items(home.running, home)}</ol></section>'
+    )
+
+
+def recent(home: Home) -> str:
+    """Returns what was done last."""
+    rest = home.total - len(home.recent) - len(home.running)
+    link = (
+        f'<p class="onward"><a href="/sessions">All {many(home.total, "session")}</a></p>'
+        if rest > 0
+        else ""
+    )
+    rows = items(home.recent, home)
+    return f'<section><h2>Recent</h2><ol class="recent">{rows}</ol>{link}</section>'
+
+
+def items(rows: Sequence[Listed], home: Home) -> str:
+    """Returns sessions with their small plaits."""
+    return "".join(item(one, home) for one in rows)
+
+
+def item(one: Listed, home: Home) -> str:
+    """Returns one session."""
+    told = [
+        f'<a class="where" href="{esc(Choice(project=one.project).address())}">'
+        f"{esc(short_place(one.place))}</a>",
+        f'<span class="git">{icon("fork")}{esc(one.branch)}</span>' if one.branch else "",
+        many(one.turns, "turn") if one.turns else "",
+        many(one.branches, "branch", "branches") if one.branches else "",
+        many(one.agents, "agent") if one.agents else "",
+    ]
+    return (
+        f'<li data-name="{esc(one.name)}"><div class="naming">{title_link(one)}'
+        f'<div class="sub">{joined(told)}</div></div>'
+        f'<span class="draw">{home.drawings.get(one.name, "")}</span>'
+        f'<span class="num">{cost_cell(one)}</span>'
+        f'<span class="num when">{ago(one.ended, home.now)}</span></li>'
+    )
+
+
+def weeks(home: Home) -> str:
+    """Returns what this week took, beside the last one."""
+    if home.week is None or home.last_week is None:
+        told = uncounted(is_counting=home.is_counting)
+        return f'<section class="weeks"><h2>Usage</h2>{told}</section>'
+    now, before = home.week, home.last_week
+    rows = (
+        ("Cost", spent(now), spent(before)),
+        ("Tokens", tokens_in_words(now.tokens), tokens_in_words(before.tokens)),
+        ("Sessions", str(now.sessions), str(before.sessions)),
+        ("Turns", str(now.turns), str(before.turns)),
+    )
+    body = "".join(
+        f'<tr><th scope="row">{name}</th><td>{this}</td><td>{last}</td></tr>'
+        for name, this, last in rows
+    )
+    counting = ' data-counting="1"' if home.is_counting else ""
+    return (
+        f'<section class="weeks"{counting}><h2>Usage '
+        '<small><a href="/usage">All figures</a></small></h2>'
+        '<table class="figures two"><thead><tr><td></td><th scope="col">This week</th>'
+        f'<th scope="col">Last week</th></tr></thead><tbody>{body}</tbody></table></section>'
+    )
+
+
+def spent(spell: Spell) -> str:
+    """Returns the cost of a week."""
+    return priced(spell.cost, is_partly=spell.is_partly_priced)
+
+
+def going(home: Home) -> str:
+    """Returns what will be deleted soon, and how to keep it."""
+    if not home.soon:
+        return ""
+    rows = "".join(
+        f'<li data-name="{esc(one.name)}">{title_link(one, 70)}<span class="num">'
+        f"{esc(until(one.deleted_at, home.now)) if one.deleted_at else ''}</span></li>"
+        for one in home.soon[:8]
+    )
+    rest = len(home.soon) - 8
+    more = f'<p class="onward">and {many(rest, "more session")}</p>' if rest > 0 else ""
+    files = ", ".join(f"<code>{with_breaks(path)}</code>" for path in home.settings)
+    return (
+        f'<section class="going"><h2>Deleted soon <small>{len(home.soon)}</small></h2>'
+        f'<ol class="short">{rows}</ol>{more}'
+        "<p>Claude Code deletes sessions that were not used for a while. To keep them longer, "
+        f"raise <code>cleanupPeriodDays</code> in {files}:</p>"
+        f'<p><button class="resume" data-copy="{esc(SETTING)}" title="Copy">{icon("copy")}'
+        f"<code>{esc(SETTING)}</code></button></p></section>"
+    )

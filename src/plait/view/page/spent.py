@@ -1,0 +1,151 @@
+"""What a session took to HTML: sums, the window over time, and every response."""
+
+from collections.abc import Iterable, Sequence
+
+from plait.conversation.tokens import Tokens
+from plait.view.amounts import many, money_in_words, tokens_in_words
+from plait.view.page.bars import bar, drawing
+from plait.view.page.entries import clock
+from plait.view.page.escape import esc
+from plait.view.page.tabs import Head, choice, pager
+from plait.view.page.titles import DATED, shortened
+from plait.view.spent import Paid, Spent, Sum
+
+STEP = 200
+MOST_COLUMNS = 240
+NAMES = {
+    "main": "the conversation",
+    "agents": "agents",
+    "service": "the client's own errands",
+    "abandoned": "abandoned branches",
+}
+HEADS = ("responses", "input", "cache write", "cache read", "output", "cached", "cost")
+
+
+def spent_body(head: Head, found: Spent, *, by: str, start: int = 1) -> str:
+    """Returns the sums, the window over time, and the responses."""
+    if not found.responses:
+        return '<p class="empty">No model answered in this session.</p>'
+    who = sums_table("Who asked", found.by_who, found.total, NAMES)
+    models = sums_table("Models", found.by_model, found.total, {})
+    return (
+        f'{cards(found.total)}<div class="sum-tables">{models}{who}</div>'
+        f"{window_chart(found.responses)}{responses_html(head, found, by, start)}"
+    )
+
+
+def cards(total: Sum) -> str:
+    """Returns the figures that matter most."""
+    tokens = total.tokens
+    missing = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
+    figures = (
+        (cost_words(total), "cost", missing),
+        (tokens_in_words(tokens.total), "tokens", many(total.responses, "response")),
+        (tokens_in_words(tokens.output), "written", "by the model"),
+        (tokens_in_words(tokens.total_input), "read", f"{cached(tokens)} from the cache"),
+    )
+    items = "".join(
+        f"<div><dt>{name}</dt><dd>{esc(figure)}<small>{esc(note)}</small></dd></div>"
+        for figure, name, note in figures
+    )
+    return f'<dl class="sums-cards">{items}</dl>'
+
+
+def cached(tokens: Tokens) -> str:
+    """Returns the share of the input that came from the cache."""
+    return f"{100 * tokens.cache_read / tokens.total_input:.0f} %" if tokens.total_input else "0 %"
+
+
+def cost_words(one: Sum) -> str:
+    """Returns what responses cost; a dash where none has a price."""
+    return "–" if one.unpriced == one.responses and one.responses else money_in_words(one.cost)
+
+
+def sums_table(title: str, sums: Sequence[Sum], total: Sum, names: dict[str, str]) -> str:
+    """Returns sums as a table, with their sum where there are several."""
+    heads = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
+    rows = "".join(sum_row(one, names.get(one.name, one.name), total) for one in sums)
+    last = sum_row(total, "together", total) if len(sums) > 1 else ""
+    foot = f"<tfoot>{last}</tfoot>" if last else ""
+    return (
+        f'<div class="scroll" tabindex="0"><table class="figures-table"><caption>{title}</caption>'
+        f'<thead><tr><th scope="col"><span class="hidden">{title}</span></th>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody>{foot}</table></div>"
+    )
+
+
+def sum_row(one: Sum, name: str, total: Sum) -> str:
+    """Returns one sum, with its share of the cost."""
+    tokens = one.tokens
+    figures = (
+        f"{one.responses}",
+        tokens_in_words(tokens.input),
+        tokens_in_words(tokens.cache_write),
+        tokens_in_words(tokens.cache_read),
+        tokens_in_words(tokens.output),
+        cached(tokens),
+    )
+    cells = "".join(f"<td>{figure}</td>" for figure in figures)
+    share = bar(one.cost / total.cost, "weight") if total.cost else ""
+    shown = DATED.sub("", name)
+    return (
+        f'<tr><th scope="row" title="{esc(name)}">{esc(shown)}</th>{cells}'
+        f'<td class="money">{cost_words(one)}{share}</td></tr>'
+    )
+
+
+def window_chart(responses: Iterable[Paid]) -> str:
+    """Returns how full the window was at each response of the conversation."""
+    sizes = [one.tokens.total_input + one.tokens.output for one in responses if one.who == "main"]
+    if len(sizes) < 3:
+        return ""
+    step = -(-len(sizes) // MOST_COLUMNS)
+    columns = [max(sizes[at : at + step]) for at in range(0, len(sizes), step)]
+    most = max(columns) or 1
+    drawn = "".join(
+        f'<rect class="weight" x="{place * 10}" y="{100 - 100 * size / most:.1f}" width="8" '
+        f'height="{100 * size / most:.1f}"/>'
+        for place, size in enumerate(columns)
+    )
+    label = f"The window over {many(len(sizes), 'response')}, {tokens_in_words(most)} at most"
+    return (
+        f'<figure class="over-time"><figcaption>{label}</figcaption>'
+        f"{drawing(drawn, 100, 10 * len(columns))}</figure>"
+    )
+
+
+def responses_html(head: Head, found: Spent, by: str, start: int) -> str:
+    """Returns all responses as a table."""
+    rows = list(found.responses)
+    if by == "cost":
+        rows.sort(key=lambda one: -(one.cost or 0))
+    first = min(max(start, 1), len(rows))
+    shown = rows[first - 1 : first - 1 + STEP]
+    place = head.place("usage")
+    base = f"{place}?by=cost&" if by == "cost" else f"{place}?"
+    pages = pager("responses", first, first - 1 + len(shown), len(rows), base, STEP)
+    orders = [("By time", place, by != "cost"), ("By cost", f"{place}?by=cost", by == "cost")]
+    heads = ("", "turn", "when", "model", "input", "cache write", "cache read", "output", "cost")
+    names = "".join(f'<th scope="col">{name or "number"}</th>' for name in heads)
+    body = "".join(paid_row(head, one) for one in shown)
+    return (
+        f'<div class="lead-line"><h3>Responses</h3>{choice("Order", orders)}</div>{pages}'
+        f'<div class="scroll" tabindex="0"><table class="figures-table responses"><thead><tr>'
+        f"{names}</tr></thead><tbody>{body}</tbody></table></div>{pages}"
+    )
+
+
+def paid_row(head: Head, one: Paid) -> str:
+    """Returns one response."""
+    tokens = one.tokens
+    cost = "–" if one.cost is None else money_in_words(one.cost)
+    by = f"<small>{esc(shortened(one.by, 60))}</small>" if one.by else ""
+    left = "<small>abandoned</small>" if one.who == "abandoned" else ""
+    failed = '<small class="warn">error</small>' if one.is_error else ""
+    model = DATED.sub("", one.model or "")
+    return (
+        f'<tr><td><a href="{esc(head.at(one.uuid))}">{one.number}</a></td><td>{one.turn}</td>'
+        f"<td>{clock(one.time)}</td><td>{esc(model)}{by}{left}{failed}</td>"
+        f"<td>{tokens.input}</td><td>{tokens.cache_write}</td><td>{tokens.cache_read}</td>"
+        f"<td>{tokens.output}</td><td>{cost}</td></tr>"
+    )

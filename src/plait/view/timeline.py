@@ -1,0 +1,287 @@
+"""Conversations to bars in time: turns, the responses and calls in them, agents in lanes."""
+
+from collections.abc import Iterable, Iterator
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Conversation,
+    Conversations,
+    Outcome,
+    Response,
+    Told,
+    Turn,
+)
+from plait.conversation.times import QUESTIONS
+from plait.conversation.totals import agents_below
+from plait.conversation.walk import opened
+from plait.record.time import moment
+from plait.view.page.titles import shortened
+from plait.view.seen import Seen
+from plait.view.tool_lines import call_line
+from plait.view.wording import plain_words
+
+BarKind: TypeAlias = Literal[
+    "model",  # a response, from what it answers to its last word
+    "tool",
+    "person",  # a question that a person answered
+    "agent",
+]
+LONGEST = 300
+GOOD: frozenset[Outcome] = frozenset({"ok", "launched"})
+
+
+class Bar(Struct, frozen=True, kw_only=True):
+    """Something that took time; times are milliseconds since the timeline began."""
+
+    kind: BarKind
+    name: str
+    """The model, the tool, or what an agent was sent out for."""
+    words: str = ""
+    start: float
+    end: float
+    outcome: Outcome = "ok"
+    uuid: str | None = None
+    agents: tuple[str, ...] = ()
+    """The conversations that a call sent out."""
+    output_tokens: int = 0
+
+    @property
+    def length(self) -> float:
+        """How long it took."""
+        return self.end - self.start
+
+
+class TurnBar(Struct, frozen=True, kw_only=True):
+    """A turn, and what its time went into."""
+
+    number: int
+    words: str
+    uuid: str | None
+    started: str | None
+    start: float
+    end: float
+    model_ms: float = 0
+    tools_ms: float = 0
+    asking_ms: float = 0
+    responses: int = 0
+    calls: int = 0
+    failed: int = 0
+    agents: tuple[str, ...] = ()
+    is_interrupted: bool = False
+
+    @property
+    def length(self) -> float:
+        """How long it took."""
+        return self.end - self.start
+
+
+class Lane(Struct, frozen=True, kw_only=True):
+    """An agent, in a lane that no other uses at the same time."""
+
+    line: str
+    words: str
+    kind: str
+    parent: str | None
+    turn: int | None
+    """Of the conversation that is looked at; None where no turn sent it out."""
+    start: float
+    end: float
+    lane: int = 0
+    """From 1."""
+    calls: int = 0
+    failed: int = 0
+    is_failed: bool = False
+    """Its last word is an error, or the call that sent it out failed."""
+
+
+class Timeline(Struct, frozen=True, kw_only=True):
+    """A conversation in time."""
+
+    line: str
+    started: str | None
+    length: float
+    turns: tuple[TurnBar, ...]
+    lanes: tuple[Lane, ...]
+
+
+def timeline_of(told: Conversations, name: str) -> Timeline:
+    """Returns a conversation in time: its turns, and the agents that were at work."""
+    shown = told.by_line[name]
+    zero = began(shown)
+    turns = tuple(turn_bar(shown, turn, zero) for turn in shown.turns if turn.started)
+    lanes = tuple(laid_out(lanes_of(told, shown, zero)))
+    ends = [*(turn.end for turn in turns), *(lane.end for lane in lanes)]
+    return Timeline(
+        line=name, started=shown.started, length=max(ends, default=0.0), turns=turns, lanes=lanes
+    )
+
+
+def began(conversation: Conversation) -> float:
+    """Returns when a conversation began, in milliseconds since 1970."""
+    stamps = [conversation.started, *(turn.started for turn in conversation.turns)]
+    return min((at for at in map(milliseconds, stamps) if at is not None), default=0.0)
+
+
+def milliseconds(stamp: str | None) -> float | None:
+    """Returns a time of the log in milliseconds since 1970."""
+    when = moment(stamp)
+    return when.timestamp() * 1000 if when else None
+
+
+def turn_bar(conversation: Conversation, turn: Turn, zero: float) -> TurnBar:
+    """Returns a turn with what its time went into."""
+    bars = list(bars_of(conversation, turn, zero))
+    start = (milliseconds(turn.started) or zero) - zero
+    calls = [bar for bar in bars if bar.kind != "model"]
+    return TurnBar(
+        number=turn.number,
+        words=shortened(plain_words(turn.opener.text), LONGEST) if turn.opener else "",
+        uuid=turn.opener.uuid if turn.opener else None,
+        started=turn.started,
+        start=start,
+        end=max((milliseconds(turn.ended) or zero) - zero, start),
+        model_ms=covered(bar for bar in bars if bar.kind == "model"),
+        tools_ms=covered(bar for bar in bars if bar.kind == "tool"),
+        asking_ms=covered(bar for bar in bars if bar.kind == "person"),
+        responses=len(bars) - len(calls),
+        calls=len(calls),
+        failed=sum(bar.outcome not in GOOD for bar in bars),
+        agents=tuple(agent for bar in calls for agent in bar.agents),
+        is_interrupted=turn.is_interrupted,
+    )
+
+
+def covered(bars: Iterable[Bar]) -> float:
+    """Returns the time in which any of some bars ran; side by side counts once."""
+    total, until = 0.0, float("-inf")
+    for bar in sorted(bars, key=lambda one: one.start):
+        total += max(bar.end - max(bar.start, until), 0)
+        until = max(until, bar.end)
+    return total
+
+
+def bars_of(
+    conversation: Conversation, turn: Turn, zero: float, directory: str | None = None
+) -> Iterator[Bar]:
+    """Yields the responses and the calls of a turn, in the order in which they began."""
+    heard = milliseconds(turn.started)
+    end = milliseconds(turn.ended)
+    until = float("inf") if end is None else end - zero
+    for bar in bars_in(conversation, turn, heard, zero, directory):
+        yield replace(bar, start=min(bar.start, until), end=min(bar.end, until))
+
+
+def bars_in(
+    conversation: Conversation,
+    turn: Turn,
+    heard: float | None,
+    zero: float,
+    directory: str | None,
+) -> Iterator[Bar]:
+    """Yields what took time as the records have it.
+
+    A compaction writes records anew, with its own time: they may end after their turn.
+    """
+    begun: set[int] = set()
+    for item in opened(turn.items):
+        if isinstance(item, Told | Answered):
+            at = milliseconds(item.time)
+            heard = at if heard is None else max(heard, at or heard)
+            continue
+        number: int | None = getattr(item, "response", None)
+        if number is not None and number not in begun:
+            begun.add(number)
+            yield from model_bar(conversation.responses[number], heard, zero)
+        if isinstance(item, Called) and not item.is_intermediate:
+            yield from call_bar(item, zero, directory)
+
+
+def model_bar(response: Response, heard: float | None, zero: float) -> Iterator[Bar]:
+    """Yields a response, from what it answers to its last word."""
+    end = milliseconds(response.ended)
+    if end is None or response.is_meta:
+        return
+    start = min(end if heard is None else heard, milliseconds(response.started) or end)
+    yield Bar(
+        kind="model",
+        name=response.model or "model",
+        start=start - zero,
+        end=max(end, start) - zero,
+        outcome="failed" if response.is_error else "ok",
+        uuid=next(iter(response.uuids), None),
+        output_tokens=response.usage.output_tokens if response.usage else 0,
+    )
+
+
+def call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Bar]:
+    """Yields a call, from when it was asked for to its result."""
+    start = milliseconds(called.time)
+    if start is None:
+        return
+    line = call_line(Seen(called, directory))
+    yield Bar(
+        kind="person" if called.name in QUESTIONS else "tool",
+        name=line.tool,
+        words=line.subject[:LONGEST],
+        start=start - zero,
+        end=max(milliseconds(called.answered_at) or start, start) - zero,
+        outcome=called.outcome,
+        uuid=called.uuid,
+        agents=called.agents,
+    )
+
+
+def lanes_of(told: Conversations, shown: Conversation, zero: float) -> Iterator[Lane]:
+    """Yields the agents below a conversation, those that nobody names below the main one."""
+    senders = {
+        name: (turn.number, item.outcome)
+        for turn in shown.turns
+        for item in turn.items
+        if isinstance(item, Called)
+        for name in item.agents
+    }
+    below = agents_below(told, shown.id)
+    if shown.id == told.main:
+        known = {*below, shown.id}
+        lost = [one for one in told.by_line.values() if one.kind in ("agent", "service")]
+        below += [one.id for one in lost if one.id not in known]
+    for name in below:
+        one = told.by_line[name]
+        start = milliseconds(one.started)
+        if start is not None:
+            yield agent_lane(one, senders, start - zero, zero)
+
+
+def agent_lane(
+    one: Conversation, senders: dict[str, tuple[int, Outcome]], start: float, zero: float
+) -> Lane:
+    """Returns an agent with what it did, in no lane yet."""
+    calls = [item for item in one.items() if isinstance(item, Called) and not item.is_intermediate]
+    turn, outcome = senders.get(one.id, (None, "ok"))
+    last = one.responses[-1] if one.responses else None
+    return Lane(
+        line=one.id,
+        words=shortened(one.label or one.title or one.agent or one.id, LONGEST),
+        kind=one.kind,
+        parent=one.parent,
+        turn=turn,
+        start=start,
+        end=max((milliseconds(one.ended) or zero) - zero, start),
+        calls=len(calls),
+        failed=sum(call.outcome not in GOOD for call in calls),
+        is_failed=outcome not in GOOD or bool(last and last.is_error),
+    )
+
+
+def laid_out(lanes: Iterable[Lane]) -> Iterator[Lane]:
+    """Yields agents in the order of time, each in the first lane that is free."""
+    busy: list[float] = []
+    for one in sorted(lanes, key=lambda lane: (lane.start, lane.line)):
+        place = next((i for i, until in enumerate(busy) if until <= one.start), len(busy))
+        busy[place : place + 1] = [one.end]
+        yield replace(one, lane=place + 1)

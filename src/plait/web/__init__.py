@@ -1,0 +1,1 @@
+"""The page: an archive served to one person's browser, on this machine."""

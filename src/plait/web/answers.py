@@ -1,0 +1,84 @@
+"""Values to answers: pages with a tag by which a browser knows them again, JSON, errors."""
+
+import logging
+from collections.abc import Mapping
+from hashlib import blake2b
+from json import dumps
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from plait.errors import NoSuchSession, PlaitError, SourceError
+from plait.view.page.trouble import trouble_page
+
+log = logging.getLogger("plait.web")
+ALWAYS_ASK = {"Cache-Control": "private, no-cache"}
+
+
+def html(request: Request, text: str, status: int = 200) -> Response:
+    """Returns a page, or word that the browser has it already."""
+    return tagged(request, text.encode("utf-8", "replace"), "text/html; charset=utf-8", status)
+
+
+def script(request: Request, data: bytes) -> Response:
+    """Returns a script."""
+    return tagged(request, data, "text/javascript; charset=utf-8")
+
+
+def json(request: Request, value: Any, status: int = 200) -> Response:
+    """Returns a value as JSON."""
+    return tagged(request, encoded(value), "application/json", status)
+
+
+def encoded(value: Any) -> bytes:
+    """Returns a value as JSON; a lone surrogate of the log stands as its escape."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return dumps(msgspec.to_builtins(value), separators=(",", ":")).encode()
+
+
+def tagged(request: Request, data: bytes, kind: str, status: int = 200) -> Response:
+    """Returns bytes, or word that the browser has them already."""
+    tag = f'"{blake2b(data, digest_size=12).hexdigest()}"'
+    headers = {**ALWAYS_ASK, "ETag": tag}
+    if status == 200 and request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return Response(data, status, headers, kind)
+
+
+def missing(
+    request: Request,
+    message: str,
+    status: int = 404,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Says that there is nothing here."""
+    response = troubled(request, status, message, ())
+    response.headers.update(headers or {})
+    return response
+
+
+def refused(request: Request, error: PlaitError) -> Response:
+    """Says what is wrong with a request, or with what it asks for."""
+    status = 404 if isinstance(error, NoSuchSession) else 400
+    if isinstance(error, SourceError):
+        status = 503
+    return troubled(request, status, error.message, error.hints)
+
+
+def failed(request: Request, error: Exception) -> Response:
+    """Says that something went wrong here; the log on this machine says what."""
+    log.error("%s %r failed", request.method, request.url.path, exc_info=error)
+    return troubled(request, 500, "something went wrong in Plait", ("the terminal says what",))
+
+
+def troubled(request: Request, status: int, message: str, hints: tuple[str, ...]) -> Response:
+    """Says what is wrong, to a person or to a program."""
+    if request.url.path.startswith("/api/"):
+        value = {"error": message, "hints": list(hints)}
+        return Response(msgspec.json.encode(value), status, ALWAYS_ASK, "application/json")
+    page = trouble_page(message, hints)
+    return Response(page.encode("utf-8", "replace"), status, ALWAYS_ASK, "text/html; charset=utf-8")

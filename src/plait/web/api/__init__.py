@@ -1,0 +1,1 @@
+"""The archive as JSON, for other programs: one table of addresses, questions and answers."""

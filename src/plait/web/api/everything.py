@@ -1,0 +1,110 @@
+"""Questions about all sessions together to their answers."""
+
+from threading import Lock
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+
+from plait.archive.search import search as searched
+from plait.conversation.figures import Figures
+from plait.conversation.spending import Row, Spending
+from plait.errors import SourceError, UserError
+from plait.line import Finding
+from plait.record.account import Account
+from plait.view.usage import row_value
+from plait.web.api import model, questions
+from plait.web.api.session import health
+from plait.web.kept import Kept
+from plait.web.library import Library, State
+
+READING = Lock()
+"""One at a time reads everything: two would only be slower."""
+
+
+def usage(request: Request, asked: questions.Spending) -> model.Usage:
+    """Returns tokens and money, each response counted once."""
+    library: Library = request.app.state.library
+    kept: Kept = request.app.state.kept
+    state = library.now
+
+    def made() -> Spending:
+        with READING:
+            return state.archive.usage(asked.by, library.prices)
+
+    found = kept.of("usage", asked.by, state, made)
+    rows = tuple(usage_row(row) for row in found.rows)
+    return model.Usage(asked.by, rows, usage_row(found.totals))
+
+
+def usage_row(row: Row) -> model.UsageRow:
+    """Returns one row as it is answered."""
+    value: dict[str, Any] = {"key": row.key, **row_value(row, is_full=True)}
+    return msgspec.convert(value, model.UsageRow)
+
+
+def stats(request: Request, asked: questions.Nothing) -> Figures:
+    """Returns what was done in all sessions."""
+    library: Library = request.app.state.library
+    kept: Kept = request.app.state.kept
+    state = library.now
+
+    def made() -> Figures:
+        with READING:
+            return state.archive.stats()
+
+    return kept.of("stats", "", state, made)
+
+
+def search(request: Request, asked: questions.Search) -> model.SearchAnswer:
+    """Returns the turns that answer."""
+    library: Library = request.app.state.library
+    if not asked.q.strip():
+        raise UserError("there is nothing to look for", "say what: `?q=words`")
+    state = library.now
+    found = searched(
+        state.archive,
+        library.index,
+        asked.q,
+        way=asked.way,
+        limit=asked.limit,
+        has_facets=asked.facets,
+    )
+    names = names_by_file(state)
+    return model.SearchAnswer(
+        total=found.total,
+        took_ms=found.took_ms,
+        by=found.by,
+        note=found.note,
+        facets=found.facets,
+        hits=tuple(model.SearchHit(names.get(hit.path), hit) for hit in found.hits),
+    )
+
+
+def names_by_file(state: State) -> dict[str, str]:
+    """Returns the names of sessions by the paths of their files, as they lie."""
+    return {
+        str(file.path.resolve()): name
+        for name, session in state.names.items()
+        for file in session.files
+    }
+
+
+def doctor(request: Request, asked: questions.Nothing) -> model.Health:
+    """Returns the account of all lines and nodes, and what is odd in them."""
+    library: Library = request.app.state.library
+    kept: Kept = request.app.state.kept
+    state = library.now
+    return kept.of("doctor", "", state, lambda: examined(state))
+
+
+def examined(state: State) -> model.Health:
+    """Reads everything and returns the account."""
+    with READING:
+        account = Account()
+        for file in state.archive.files:
+            try:
+                account.add_file(file.path)
+            except SourceError as error:  # gone since it was found
+                account.findings.append(Finding("unreadable", error.message))
+        return health(account, state.archive.graph().account)

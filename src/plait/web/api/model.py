@@ -1,0 +1,264 @@
+"""What is answered, where no value of the library is the answer itself."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from plait.archive.rawlines import RawLine
+from plait.conversation.model import Response, Turn
+from plait.conversation.totals import Totals
+from plait.graph.model import LineKind
+from plait.graph.paths import Path
+from plait.graph.shapes import Row
+from plait.index.model import Hit
+from plait.view.spent import Paid, Sum
+from plait.view.timeline import Bar, Timeline
+from plait.view.weights import Weighed
+
+
+class Trouble(Struct, frozen=True):
+    """What went wrong, and what may help."""
+
+    error: str
+    hints: tuple[str, ...] = ()
+
+
+class SessionItem(Struct, frozen=True, kw_only=True):
+    """What a list says of a session."""
+
+    name: str
+    """By which it is asked for; the id where no other session has the same."""
+    id: str
+    project: str
+    title: str | None
+    first_prompt: str | None
+    started: str | None
+    ended: str | None
+    entries: int
+    bytes: int
+    versions: tuple[str, ...]
+    agents: int
+    directory: str | None
+    git_branch: str | None
+    is_live: bool
+    deleted_at: datetime | None
+
+
+class SessionList(Struct, frozen=True):
+    """Sessions that were asked for."""
+
+    total: int
+    offset: int
+    sessions: tuple[SessionItem, ...]
+
+
+class ProjectItem(Struct, frozen=True):
+    """A folder of sessions."""
+
+    name: str
+    sessions: int
+    bytes: int
+    modified: datetime
+
+
+class ProjectList(Struct, frozen=True):
+    """All projects."""
+
+    projects: tuple[ProjectItem, ...]
+
+
+class LineItem(Struct, frozen=True, kw_only=True):
+    """One conversation of a session."""
+
+    id: str
+    kind: LineKind
+    title: str | None
+    label: str | None
+    is_active: bool
+    is_main: bool
+    """The one that Claude Code would go on with."""
+    parent: str | None
+    attachment: str | None
+    agent: str | None
+    call: str | None
+    started: str | None
+    ended: str | None
+    turns: int
+    responses: int
+
+
+class FileItem(Struct, frozen=True):
+    """A log file of a session."""
+
+    number: int
+    kind: str
+    path: str
+    size: int
+    agent: str | None
+
+
+class SessionFacts(Struct, frozen=True):
+    """A session: what a list says, its conversations, its files, its totals."""
+
+    session: SessionItem
+    main: str | None
+    lines: tuple[LineItem, ...]
+    files: tuple[FileItem, ...]
+    totals: Totals
+
+
+class Talk(Struct, frozen=True):
+    """Turns of a conversation, and the responses that begin in them, by their numbers."""
+
+    line: LineItem
+    total: int
+    offset: int
+    turns: tuple[Turn, ...]
+    responses: dict[str, Response]
+
+
+class Tree(Struct, frozen=True):
+    """A session as it is drawn."""
+
+    rows: tuple[Row, ...]
+
+
+class Ways(Struct, frozen=True):
+    """The ways through a session."""
+
+    paths: tuple[Path, ...]
+
+
+class Message(Struct, frozen=True):
+    """A message as the API of the model takes it."""
+
+    number: int
+    role: str
+    content: tuple[dict[str, Any], ...]
+
+
+class Sight(Struct, frozen=True):
+    """What Claude will see of a session."""
+
+    context: Weighed
+    messages: tuple[Message, ...] = ()
+
+
+class InTime(Struct, frozen=True):
+    """A conversation in time; of one turn what took time in it."""
+
+    timeline: Timeline
+    bars: tuple[Bar, ...] = ()
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """What a session took."""
+
+    total: Sum
+    by_who: tuple[Sum, ...]
+    by_model: tuple[Sum, ...]
+    offset: int
+    responses: tuple[Paid, ...]
+    """In the order of time."""
+
+
+class UsageFigures(Struct, frozen=True, kw_only=True):
+    """Tokens and money."""
+
+    responses: int
+    input_tokens: int
+    output_tokens: int
+    cache_creation_tokens: int
+    cache_creation_1h_tokens: int
+    cache_read_tokens: int
+    total_tokens: int
+    web_searches: int
+    web_fetches: int
+    cost_usd: float
+    unpriced: tuple[str, ...]
+    """Models without a price."""
+    unpriced_responses: int
+    logged_cost_usd: float | None
+
+
+class UsageRow(UsageFigures, frozen=True, kw_only=True):
+    """Tokens and money of a day, a session, a model; what agents and branches took of it."""
+
+    key: str | None
+    models: tuple[str, ...]
+    agents: UsageFigures
+    service: UsageFigures
+    abandoned: UsageFigures
+    breakdown: dict[str, UsageFigures]
+
+
+class Usage(Struct, frozen=True):
+    """Rows, and all of them together."""
+
+    by: str
+    rows: tuple[UsageRow, ...]
+    totals: UsageRow
+
+
+class SearchHit(Struct, frozen=True):
+    """A turn that answers, and the name of its session."""
+
+    name: str | None
+    """None where the session has gone since."""
+    hit: Hit
+
+
+class SearchAnswer(Struct, frozen=True, kw_only=True):
+    """What was found."""
+
+    total: int
+    took_ms: float
+    by: str
+    note: str | None
+    facets: dict[str, dict[str, int]]
+    hits: tuple[SearchHit, ...]
+
+
+class RawLines(Struct, frozen=True, kw_only=True):
+    """Lines of a file."""
+
+    file: FileItem
+    total: int
+    """Lines in the file."""
+    types: dict[str, int]
+    lines: tuple[RawLine, ...]
+
+
+class FindingItem(Struct, frozen=True, kw_only=True):
+    """Something odd in the data."""
+
+    code: str
+    sentence: str
+    file: str | None
+    line: int | None
+    uuid: str | None
+
+
+class Health(Struct, frozen=True, kw_only=True):
+    """The account of lines and nodes: nothing may be lost."""
+
+    files: int
+    bytes: int
+    lines: int
+    records: int
+    blank: int
+    broken: int
+    recovered: int
+    is_balanced: bool
+    types: dict[str, int]
+    versions: dict[str, int]
+    nodes: int
+    inline: int
+    folded: int
+    tool_results: int
+    tool_results_orphaned: int
+    is_graph_balanced: bool
+    findings: tuple[FindingItem, ...]
+    """The first thousand."""
+    finding_count: int

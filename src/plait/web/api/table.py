@@ -1,0 +1,110 @@
+"""The table of the API: what is asked where, and what answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+from starlette.requests import Request
+
+from plait.conversation.figures import Figures
+from plait.view.changed_files import ChangedFiles
+from plait.web.api import everything, model, questions, session, sessions
+
+BASE = "/api/v1"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One address: a question and its answer."""
+
+    path: str
+    summary: str
+    question: type[Struct]
+    answer: type[Struct]
+    answers: Callable[[Request, Any], object]
+
+    @property
+    def name(self) -> str:
+        """What it is called in the document."""
+        parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
+        return "_".join(["session" if "{name}" in self.path else "all", *parts])
+
+
+ONE = "/sessions/{name}"
+TABLE: tuple[Entry, ...] = (
+    Entry(
+        "/sessions",
+        "Sessions, the newest first",
+        questions.Sessions,
+        model.SessionList,
+        sessions.sessions,
+    ),
+    Entry("/projects", "All projects", questions.Nothing, model.ProjectList, sessions.projects),
+    Entry(
+        "/search",
+        "Turns that answer a query",
+        questions.Search,
+        model.SearchAnswer,
+        everything.search,
+    ),
+    Entry(
+        "/usage",
+        "Tokens and money, by day or by something else",
+        questions.Spending,
+        model.Usage,
+        everything.usage,
+    ),
+    Entry("/stats", "What was done in all sessions", questions.Nothing, Figures, everything.stats),
+    Entry(
+        "/doctor", "The account of all lines", questions.Nothing, model.Health, everything.doctor
+    ),
+    Entry(
+        ONE,
+        "A session: its conversations, files and totals",
+        questions.Nothing,
+        model.SessionFacts,
+        sessions.session,
+    ),
+    Entry(
+        f"{ONE}/conversation",
+        "Turns of a conversation",
+        questions.Talk,
+        model.Talk,
+        session.conversation,
+    ),
+    Entry(f"{ONE}/tree", "A session as it is drawn", questions.Nothing, model.Tree, session.tree),
+    Entry(
+        f"{ONE}/paths", "The ways through a session", questions.Nothing, model.Ways, session.paths
+    ),
+    Entry(
+        f"{ONE}/context",
+        "What Claude will see when it is resumed",
+        questions.Sight,
+        model.Sight,
+        session.context,
+    ),
+    Entry(
+        f"{ONE}/timeline",
+        "A conversation in time",
+        questions.Span,
+        model.InTime,
+        session.timeline,
+    ),
+    Entry(f"{ONE}/files", "What happened to files", questions.Touched, ChangedFiles, session.files),
+    Entry(f"{ONE}/usage", "What it took", questions.Part, model.Taken, session.usage),
+    Entry(
+        f"{ONE}/raw",
+        "Lines of its files as they lie",
+        questions.Lines,
+        model.RawLines,
+        session.raw,
+    ),
+    Entry(
+        f"{ONE}/findings",
+        "The account of its lines, and what is odd",
+        questions.Nothing,
+        model.Health,
+        session.findings,
+    ),
+)

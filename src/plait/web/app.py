@@ -1,0 +1,125 @@
+"""A library to the application that serves it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from http import HTTPStatus
+from ipaddress import ip_address
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from plait.errors import NoSuchSession, PlaitError
+from plait.web.answers import failed, missing, refused
+from plait.web.door import Door
+from plait.web.guard import App, Guard
+from plait.web.hub import Hub
+from plait.web.kept import Kept
+from plait.web.keys import Keys
+from plait.web.library import Library
+from plait.web.live import Watcher
+from plait.web.routes import routes
+from plait.web.rows import Shelf
+from plait.web.sums import Sums
+
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean, nothing is bound
+
+
+PLAIN = {404: "there is nothing here", 405: "this address cannot be asked so"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server answers, and to which names."""
+
+    host: str
+    port: int
+    names: frozenset[str] = frozenset({"localhost"})
+
+    @property
+    def is_remote(self) -> bool:
+        """Tells whether other machines can reach it."""
+        return not is_local(self.host)
+
+    @property
+    def address(self) -> str:
+        """What a browser on this machine is given."""
+        host = EVERYWHERE.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+def is_local(host: str) -> bool:
+    """Tells whether only this machine can reach a host."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def application(
+    library: Library, keys: Keys, place: Place, hub: Hub, *, is_live: bool = True
+) -> Guard:
+    """Returns the application: the guard, and behind it the pages.
+
+    Whoever ends it closes the hub first: its streams go on as long as it is open.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watcher = Watcher(library, hub) if is_live else None
+        if watcher:
+            watcher.start()
+        yield
+        if watcher:
+            watcher.stop()
+
+    door = Door(keys, f"plait{place.port}")
+    app = Starlette(
+        routes=[
+            Route("/enter", door.enter, methods=["GET", "POST"]),
+            Route("/alive", door.alive),
+            *routes(),
+        ],
+        lifespan=lifespan,
+        exception_handlers={
+            NoSuchSession: answered_missing,
+            PlaitError: answered_refused,
+            HTTPException: answered_http,
+            Exception: answered_failed,
+        },
+    )
+    app.state.library, app.state.hub = library, hub
+    app.state.kept, app.state.heavy = Kept(), Kept(most=3)
+    app.state.shelf = Shelf(library, Sums(library))
+    guarded: App = app
+    if place.is_remote:  # on one machine it would only cost time
+        guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
+    return Guard(guarded, keys, place.port, place.names, is_remote=place.is_remote)
+
+
+async def answered_missing(request: Request, error: Exception) -> Response:
+    """Says that there is no such session."""
+    return missing(request, str(error))
+
+
+async def answered_refused(request: Request, error: Exception) -> Response:
+    """Says what is wrong with a request, or with what it asks for."""
+    assert isinstance(error, PlaitError)
+    return refused(request, error)
+
+
+async def answered_http(request: Request, error: Exception) -> Response:
+    """Says what the router has to say."""
+    assert isinstance(error, HTTPException)
+    is_plain = error.detail == HTTPStatus(error.status_code).phrase
+    words = PLAIN.get(error.status_code, error.detail) if is_plain else error.detail
+    return missing(request, words, error.status_code, error.headers)
+
+
+async def answered_failed(request: Request, error: Exception) -> Response:
+    """Says that something went wrong here, and no more."""
+    return failed(request, error)

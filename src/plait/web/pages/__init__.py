@@ -1,0 +1,1 @@
+"""Pages: a request to the HTML that answers it."""

@@ -1,0 +1,117 @@
+"""The page that answers questions to all sessions."""
+
+from datetime import UTC, datetime
+from typing import cast
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from plait.archive.search import Way, search
+from plait.errors import SourceError, UserError
+from plait.index.model import Found, Hit
+from plait.index.query import Field
+from plait.index.search import Reader
+from plait.view.page.frame import framed
+from plait.view.page.hits import Answer, Asked
+from plait.view.page.searching import Answers, asked_in, results, search_page
+from plait.web.answers import html
+from plait.web.library import Library, State
+from plait.web.rows import Shelf
+
+
+def serve(request: Request) -> Response:
+    """Returns the page, or the answers alone."""
+    library: Library = request.app.state.library
+    shelf: Shelf = request.app.state.shelf
+    asked, now = asked_in(request.query_params), datetime.now(UTC)
+    answers = answered(library.now, asked) if asked.q.strip() else None
+    places = shelf.rows().places
+    if "part" in request.query_params:
+        return html(request, results(asked, answers, now, places))
+    page = search_page(asked, answers, now, places)
+    title = asked.q.strip()[:80] or "Search"
+    return html(request, framed(title, page, here="search", query=asked.q, is_asking=True))
+
+
+def answered(state: State, asked: Asked) -> Answers:
+    """Returns what answers a question, or what is wrong with it."""
+    try:
+        found = found_for(state, asked)
+    except UserError as error:
+        return Answers(error=error.message, hints=error.hints)
+    return Answers(
+        hits=[answer_of(state, hit) for hit in found.hits],
+        total=found.total,
+        took_ms=found.took_ms,
+        facets=found.facets,
+        note=found.note,
+    )
+
+
+def found_for(state: State, asked: Asked) -> Found:
+    """Asks the index, which the watcher keeps up to date; the logs for texts and expressions."""
+    filters = filters_of(asked)
+    if asked.way == "words":
+        try:
+            reader = Reader(state.index)
+        except SourceError:
+            pass
+        else:
+            try:
+                return reader.search(asked.q, filters, limit=asked.n, has_facets=True)
+            finally:
+                reader.close()
+    way = cast(Way, asked.way)
+    return search(
+        state.archive, state.index, asked.q, filters, way=way, limit=asked.n, has_facets=True
+    )
+
+
+def filters_of(asked: Asked) -> list[Field]:
+    """Returns what narrows the answers down."""
+    told = {
+        "kind": asked.kind,
+        "project": asked.project,
+        "tool": asked.tool,
+        "branch": asked.branch,
+        "after": asked.month,
+        "before": following(asked.month),
+    }
+    return [Field(name, value) for name, value in told.items() if value]
+
+
+def following(month: str) -> str:
+    """Returns the month after one, nothing where it is none."""
+    year, _, number = month.partition("-")
+    if not (year.isdecimal() and number.isdecimal() and 1 <= int(number) <= 12):
+        return ""
+    return f"{int(year) + int(number) // 12}-{int(number) % 12 + 1:02}"
+
+
+def answer_of(state: State, hit: Hit) -> Answer:
+    """Returns a hit as the page has it."""
+    return Answer(
+        name=name_of(state, hit),
+        title=hit.title,
+        project=hit.project,
+        kind=hit.kind,
+        tool=hit.tool,
+        state=hit.state,
+        turn=hit.turn,
+        uuid=hit.uuid,
+        time=hit.time,
+        snippet=hit.snippet,
+        marks=hit.marks,
+        more=hit.more,
+    )
+
+
+def name_of(state: State, hit: Hit) -> str:
+    """Returns the name in addresses of the session that a hit is in; several may have its id."""
+    number, name = 1, hit.session
+    while name in state.names:
+        if any(str(file.path.absolute()) == hit.path for file in state.names[name].files):
+            return name
+        number += 1
+        name = f"{hit.session}~{number}"
+    return hit.session

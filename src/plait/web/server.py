@@ -1,0 +1,202 @@
+"""A library to a server that runs until it is told to stop, and the way to find it again.
+
+serve-<roots>.json    who may read it may enter: the port, the secret (mode 0600)
+open-<random>.html    what the browser is opened with: its ticket works once (mode 0600)
+"""
+
+import json
+import os
+import secrets
+import signal
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from errno import EADDRINUSE
+from pathlib import Path
+
+import msgspec
+import uvicorn
+from msgspec import Struct
+
+from plait.errors import SourceError, UserError
+from plait.view.page.door import opening_page
+from plait.web.app import Place, application
+from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol
+from plait.web.guard import MOST_HEADERS, Guard
+from plait.web.hub import Hub
+from plait.web.keys import LIFE, Keys, equal
+from plait.web.library import Library
+
+PORT = 8420
+BACKLOG = 128
+TAKEN = "another program does already"
+
+
+class Running(Struct, frozen=True):
+    """A server that is there."""
+
+    host: str
+    port: int
+    pid: int
+    secret: str
+
+    @property
+    def place(self) -> Place:
+        """Where it answers."""
+        return Place(self.host, self.port)
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """Returns a socket that listens; 0 takes any port that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host, port))
+        found.listen(BACKLOG)  # who comes before the server is ready waits
+    except OSError as error:
+        found.close()
+        reason = TAKEN if error.errno == EADDRINUSE else (error.strerror or str(error)).lower()
+        hint = "`--port 0` takes one that is free"
+        raise UserError(f"cannot listen on port {port} of '{host}': {reason}", hint) from error
+    return found
+
+
+class Server(uvicorn.Server):
+    """Serves until it is told to stop, or until nobody has come for long enough."""
+
+    def __init__(self, config: uvicorn.Config, guard: Guard, hub: Hub, idle: float | None) -> None:
+        super().__init__(config)
+        self.guard = guard
+        self.hub = hub
+        self.idle = idle
+        """Seconds; None for ever."""
+
+    async def on_tick(self, counter: int) -> bool:
+        """Tells, several times a second, whether it is time to end."""
+        return await super().on_tick(counter) or self.is_forgotten
+
+    @property
+    def is_forgotten(self) -> bool:
+        """Tells whether no page is open and nobody has asked for anything for too long."""
+        if self.idle is None or self.hub.count:
+            return False
+        return time.monotonic() - self.guard.last > self.idle
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Ends the streams, which would go on for ever, and then everything else."""
+        self.hub.close()
+        await super().shutdown(sockets)
+
+
+def run(
+    library: Library,
+    listener: socket.socket,
+    keys: Keys,
+    names: frozenset[str],
+    idle: float | None = None,
+) -> None:
+    """Serves until a signal ends it, or until it is forgotten."""
+    host, port = listener.getsockname()[:2]
+    place, hub = Place(host, port, names | {"localhost"}), Hub()
+    guard = application(library, keys, place, hub)
+    Server(bounded(guard), guard, hub, idle).run(sockets=[listener])
+
+
+def bounded(guard: Guard) -> uvicorn.Config:
+    """Returns how a server speaks: in one way, not for ever, and of itself as little as it can."""
+    return uvicorn.Config(
+        guard,
+        http=BoundedProtocol,
+        ws="none",
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=MOST_HEADERS,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+        lifespan="on",
+    )
+
+
+@contextmanager
+def announced(path: Path, running: Running) -> Iterator[None]:
+    """Tells other commands of this user where the server is, as long as it is there."""
+    write_private(path, msgspec.json.encode(running))
+    try:
+        yield
+    finally:
+        if found(path) == running:
+            path.unlink(missing_ok=True)
+            forget_openings(path.parent, older=0)
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Writes a file that nobody else may read, all of it or nothing."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        draft.replace(path)
+    except OSError as error:
+        raise SourceError(f"cannot write '{path}': {error.strerror}") from error
+
+
+def found(path: Path) -> Running | None:
+    """Returns the server that a file tells of, whether it is still there or not."""
+    with suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode(path.read_bytes(), type=Running)
+    return None
+
+
+def alive(path: Path) -> Running | None:
+    """Returns the server that a file tells of, where it answers and proves that it is ours."""
+    running = found(path)
+    if running is None:
+        return None
+    challenge = secrets.token_hex(16)
+    address = f"{running.place.address}/alive?challenge={challenge}"
+    try:
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(address, timeout=2) as response:
+            proof = json.loads(response.read(4096))["proof"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return running if equal(str(proof), Keys(running.secret).proves(challenge)) else None
+
+
+def opening_file(folder: Path, running: Running, to: str) -> Path:
+    """Writes the file that a browser is opened with, and forgets those of earlier times."""
+    forget_openings(folder, older=LIFE)
+    ticket = Keys(running.secret).ticket()
+    path = folder / f"open-{secrets.token_hex(8)}.html"
+    write_private(path, opening_page(running.place.address, ticket, to).encode())
+    return path
+
+
+def forget_openings(folder: Path, older: float) -> None:
+    """Deletes the files that browsers were opened with so many seconds ago."""
+    for path in folder.glob("open-*.html"):
+        with suppress(OSError):
+            if path.stat().st_mtime <= time.time() - older:
+                path.unlink()
+
+
+def stopped(path: Path, patience: float = 10.0) -> Running | None:
+    """Ends the server that a file tells of; returns it, None where there is none."""
+    running = alive(path)
+    if running is None:
+        return None
+    os.kill(running.pid, signal.SIGTERM)
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if found(path) != running and alive(path) is None:
+            return running
+        time.sleep(0.05)
+    raise SourceError(f"the server with process id {running.pid} does not stop")

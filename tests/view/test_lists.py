@@ -1,0 +1,133 @@
+"""Values of lists and charts to what is shown: order, nesting, scales, words."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from plait.view.page.choice import Choice, choice_in, chosen, nested
+from plait.view.page.listing import Listed, priced, short_place, title_link
+from plait.view.page.moments import since, until
+from plait.view.page.plots import Chart, Series, ceiling, columns_chart, share_in_words, together
+from plait.view.page.span import Span, span_in
+from plait.view.page.usage_time import between
+
+NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+
+
+def one(name: str, parent: str | None = None, **facts: object) -> Listed:
+    """Returns a session of a list."""
+    plain = {"title": name, "prompt": None, "project": "p", "place": "/home/dev/p"}
+    return Listed(name=name, parent=parent, **{**plain, **facts})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("drawn", "wanted"),
+    [
+        ("a b c", "a0 b0 c0"),
+        ("a b<a c<b d<a", "a0 b1 c2 d1"),
+        ("c<b b<a a", "a0 b1 c2"),
+        ("a<gone b", "a0 b0"),
+        ("a<a", "a0"),
+        ("a<b b<a c", "c0 a0 b0"),
+    ],
+)
+def test_no_session_is_lost_however_they_go_on_from_each_other(drawn: str, wanted: str) -> None:
+    rows = [one(*piece.split("<")) for piece in drawn.split()]
+    assert " ".join(f"{row.name}{depth}" for row, depth in nested(rows)) == wanted
+
+
+def test_what_an_address_asks_comes_back_in_the_next_one() -> None:
+    choice = Choice(q="a & b", branches="1", sort="cost", turned="1", n=400)
+    assert choice.address() == "/sessions?q=a+%26+b&branches=1&sort=cost&turned=1&n=400"
+    assert choice_in(
+        {"q": "a & b", "branches": "1", "sort": "cost", "turned": "1", "n": "400"}
+    ) == (choice)
+    assert choice_in({"n": "999999", "sort": "__class__", "until": "x"}) == Choice()
+
+
+def test_sessions_without_a_price_are_the_cheapest() -> None:
+    rows = [one("a"), one("b", cost=0.0), one("c", cost=2.0)]
+    assert [row.name for row in chosen(rows, Choice(sort="cost"))] == ["c", "b", "a"]
+
+
+def test_a_title_is_text_and_is_not_cut_within_a_word() -> None:
+    hostile = title_link(one("x", title="<b>'\"&\u202e" + " word" * 60), 40)
+    assert "<b>" not in hostile
+    assert "\u202e" not in hostile
+    assert hostile.endswith("word&nbsp;…</a>")
+
+
+@pytest.mark.parametrize(
+    ("most", "top"), [(0, 1), (0.03, 0.04), (1, 1), (7, 8), (83, 100), (101, 200), (1999, 2000)]
+)
+def test_a_scale_ends_with_a_round_number_above_all(most: float, top: float) -> None:
+    assert ceiling(most) == pytest.approx(top)
+    assert ceiling(most) >= most
+
+
+def test_a_chart_says_its_figures_in_a_table_too() -> None:
+    chart = Chart(
+        title="Walks",
+        labels=("Monday", "Tuesday", "Wednesday"),
+        ticks=("Mon", "Tue", "Wed"),
+        series=(Series("long", (1.0, 0.0, 3.0)), Series("short", (2.0, 0.0, 0.0))),
+        write=lambda value: f"{value:g} km",
+    )
+    drawn = columns_chart(chart)
+    assert drawn.count("<rect") == 3
+    assert "<title>Monday: 3 km\nlong: 1 km\nshort: 2 km</title>" in drawn
+    assert '<th scope="row">Monday</th><td>1 km</td><td>2 km</td><td>3 km</td>' in drawn
+    assert '<th scope="row">Tuesday</th>' not in drawn
+
+
+def test_many_series_are_put_together() -> None:
+    found = together([Series(f"m{n}", (float(n), 1.0)) for n in range(9)])
+    assert [series.name for series in found] == ["m8", "m7", "m6", "m5", "other"]
+    assert found[-1].values == (10.0, 5.0)
+    assert sum(series.total for series in found) == 45
+
+
+def test_no_step_of_time_is_left_out() -> None:
+    assert list(between("2026-10-30", "2026-11-02", "day"))[1:3] == ["2026-10-31", "2026-11-01"]
+    assert list(between("2026-10-26", "2026-11-09", "week")) == [
+        "2026-10-26",
+        "2026-11-02",
+        "2026-11-09",
+    ]
+    assert list(between("2026-11", "2027-02", "month")) == [
+        "2026-11",
+        "2026-12",
+        "2027-01",
+        "2027-02",
+    ]
+
+
+def test_a_range_is_days_of_here_today_among_them() -> None:
+    start, end = Span(range="7d").bounds(NOW, "30d")
+    assert start is not None
+    assert (NOW.astimezone().date() - start.date()).days == 6
+    assert (start.hour, start.minute, end) == (0, 0, None)
+    assert Span().bounds(NOW, "all") == (None, None)
+    assert span_in({"range": "eternity", "since": "x", "by": "hour", "of": "sand"}) == Span()
+
+
+@pytest.mark.parametrize(
+    ("value", "whole", "words"),
+    [(0, 5, "0 %"), (1, 5, "20 %"), (1, 500, "&lt;1 %"), (999, 1000, "99 %"), (5, 5, "100 %")],
+)
+def test_something_is_never_nothing_and_a_part_is_never_all(
+    value: float, whole: float, words: str
+) -> None:
+    assert share_in_words(value, whole) == words
+
+
+def test_words_of_times_places_and_prices() -> None:
+    assert since(datetime(2026, 11, 15, 11, 30, tzinfo=UTC), NOW) == "30 min ago"
+    assert since(datetime(2026, 11, 14, 11, 0, tzinfo=UTC), NOW) == "yesterday"
+    assert since(datetime(2025, 1, 2, 12, 0, tzinfo=UTC), NOW) == "2 Jan 2025"
+    assert until(datetime(2026, 11, 17, 13, 0, tzinfo=UTC), NOW) == "in 2 days"
+    assert until(datetime(2026, 11, 1, tzinfo=UTC), NOW) == "any time"
+    assert short_place("/home/dev/shop/") == short_place("C:\\dev\\shop") == "shop"
+    assert priced(None) == ""
+    assert priced(0.0) == "$0"
+    assert "no price" in priced(None, is_partly=True)

@@ -1,0 +1,102 @@
+"""What the tabs of a session say: the window, the files, the money."""
+
+from pathlib import Path
+
+import pytest
+
+from plait.archive import Archive
+from plait.archive.graphs import resumption_of
+from plait.archive.model import Session
+from plait.conversation.prices import Prices
+from plait.conversation.tokens import tokens_of
+from plait.conversation.totals import totals_over
+from plait.record.time import moment
+from plait.view.changed_files import changed_files
+from plait.view.spent import CostOf, spent_by
+from plait.view.weights import PICTURE, tokens_in, weighed
+
+
+@pytest.fixture(scope="module")
+def sessions(gallery: Path) -> dict[str, Session]:
+    """Returns the sessions of the gallery by the names of their examples."""
+    return {
+        folder.name: Archive([folder]).sessions[0]
+        for folder in sorted(gallery.iterdir())
+        if folder.is_dir() and Archive([folder]).sessions
+    }
+
+
+def test_every_record_is_in_a_message_or_left_out_for_a_reason(
+    sessions: dict[str, Session],
+) -> None:
+    for session in sessions.values():
+        if session.file is None:
+            continue
+        found = resumption_of(session)
+        one = weighed("x", found.context, found.tokens)
+        assert len(one.messages) == len(found.context.request)
+        assert sum(each.count for each in one.left_out) == len(found.context.left_out)
+        own = sum(count for name, count in one.parts.items() if name != "system")
+        assert own == sum(each.tokens for each in one.messages) == one.estimated
+
+
+def test_a_compaction_leaves_out_what_was_before_it(sessions: dict[str, Session]) -> None:
+    found = resumption_of(sessions["compaction"])
+    one = weighed("x", found.context, found.tokens)
+    assert "before compaction" in {each.reason for each in one.left_out}
+
+
+@pytest.mark.parametrize(
+    ("block", "least", "most"),
+    [
+        ({"type": "text", "text": "word " * 100}, 100, 200),
+        ({"type": "image", "source": {"data": "x" * 1_000_000}}, PICTURE, PICTURE),
+        ({"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}, 1, 20),
+        ({"type": "tool_result", "content": [{"type": "image"}]}, PICTURE, PICTURE),
+        ({"type": "tool_result", "content": "x" * 360}, 100, 100),
+        ({"type": "redacted_thinking", "data": "x" * 36}, 1, 40),
+        ({}, 0, 2),
+    ],
+)
+def test_tokens_are_estimated(block: dict[str, object], least: int, most: int) -> None:
+    assert least <= tokens_in(block) <= most
+
+
+def test_files_are_told_once_by_file_and_once_by_turn(sessions: dict[str, Session]) -> None:
+    told = Archive([sessions["rich-tools"].path]).conversations(sessions["rich-tools"])
+    found = changed_files(told)
+    assert found.files
+    by_file = [one.number for story in found.files for one in story.handled]
+    assert sorted(by_file) == list(range(1, len(by_file) + 1))
+    by_turn = [one.number for story in found.turns for one in story.handled]
+    assert set(by_turn) <= set(by_file)
+    changed = [story.changes > 0 for story in found.files]
+    assert changed == sorted(changed, reverse=True)
+    for story in found.files:
+        assert {one.touch.path for one in story.handled} == {story.path}
+
+
+def test_the_money_of_a_session_is_that_of_its_totals(sessions: dict[str, Session]) -> None:
+    prices = Prices()
+    for session in sessions.values():
+        told = Archive([session.path]).conversations(session)
+        found = spent_by(told, cost_by(prices))
+        totals = totals_over(told.by_line.values(), prices)
+        assert found.total.responses == totals.responses == len(found.responses)
+        assert found.total.tokens.total == totals.tokens.total
+        assert found.total.cost == pytest.approx(totals.cost_usd)
+        assert sum(one.responses for one in found.by_who) == found.total.responses
+
+
+def cost_by(prices: Prices) -> CostOf:
+    """Returns what says what a response costs."""
+    return lambda one: (
+        prices.cost(one.model, tokens_of(one.usage), moment(one.started)) if one.usage else None
+    )
+
+
+def test_an_abandoned_branch_is_told_apart(sessions: dict[str, Session]) -> None:
+    told = Archive([sessions["rewind"].path]).conversations(sessions["rewind"])
+    found = spent_by(told, lambda _: None)
+    assert {one.name for one in found.by_who} == {"main", "abandoned"}
+    assert found.total.unpriced == found.total.responses

@@ -1,0 +1,130 @@
+"""Conversations in time: what took how long, agents in lanes, gaps squeezed, order kept."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples.drawing import draw
+from plait.archive.conversations import Shelf
+from plait.conversation.build import conversations_of
+from plait.conversation.model import Conversations
+from plait.view.page.scale import plain_scale, squeezed_scale
+from plait.view.timeline import (
+    Bar,
+    Lane,
+    bars_of,
+    began,
+    covered,
+    laid_out,
+    timeline_of,
+)
+
+SPANS = st.lists(
+    st.tuples(st.floats(0, 1e9), st.floats(0, 1e6)).map(lambda pair: (pair[0], pair[0] + pair[1])),
+    max_size=30,
+)
+DRAWING = """
+file work cwd=/home/dev/tide pace=lifelike
+U1 "Count the waves."
+A1< "I will." + Bash(command="count", description="Count") as count
+R1< of count
+  | 12
+A2< "Twelve." + Read(file_path="/home/dev/tide/none.txt") as none
+R2< of none error
+  | no such file
+A3< "There is no list."
+U2< "And now?"
+A4< "Thirteen."
+"""
+
+
+def told_of(text: str, tmp_path_factory: object) -> Conversations:
+    """Returns the conversations of a drawing."""
+    folder = tmp_path_factory.mktemp("drawn")  # type: ignore[attr-defined]
+    draw(text).write(folder)
+    from plait.archive import Archive
+
+    (session,) = Archive([folder]).sessions
+    shelf = Shelf(session.files)
+    graph = shelf.graph()
+    return conversations_of(graph, session.id, shelf.finder(graph))
+
+
+def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
+    told = told_of(DRAWING, tmp_path_factory)
+    found = timeline_of(told, told.main)
+    first, second = found.turns
+    assert (first.number, first.words, first.responses, first.calls) == (
+        1,
+        "Count the waves.",
+        3,
+        2,
+    )
+    assert first.failed == 1
+    assert (second.responses, second.calls, second.failed) == (1, 0, 0)
+    assert first.end <= second.start
+    assert 0 < first.model_ms + first.tools_ms <= first.length
+    bars = list(bars_of(told.active, told.active.turns[-2], began(told.active)))
+    assert [(bar.kind, bar.name, bar.outcome) for bar in bars] == [
+        ("model", bars[0].name, "ok"),
+        ("tool", "Bash", "ok"),
+        ("model", bars[0].name, "ok"),
+        ("tool", "Read", "failed"),
+        ("model", bars[0].name, "ok"),
+    ]
+
+
+def bar(start: float, end: float) -> Bar:
+    """Returns something that took time."""
+    return Bar(kind="tool", name="x", start=start, end=end)
+
+
+def test_what_runs_side_by_side_counts_once() -> None:
+    assert covered([]) == 0
+    assert covered([bar(0, 10), bar(5, 15), bar(20, 30)]) == 25
+    assert covered([bar(0, 10), bar(2, 3)]) == 10
+
+
+def lane(name: str, start: float, end: float) -> Lane:
+    """Returns an agent."""
+    return Lane(line=name, words=name, kind="agent", parent=None, turn=None, start=start, end=end)
+
+
+def test_agents_share_a_lane_when_they_do_not_meet() -> None:
+    """a ──── c ──
+    b   ────────── d."""
+    found = laid_out([lane("a", 0, 4), lane("b", 2, 10), lane("c", 4, 6), lane("d", 10, 12)])
+    assert [(one.line, one.lane) for one in found] == [("a", 1), ("b", 2), ("c", 1), ("d", 1)]
+
+
+@given(SPANS)
+def test_no_two_agents_of_a_lane_overlap(spans: list[tuple[float, float]]) -> None:
+    found = list(laid_out(lane(str(at), *span) for at, span in enumerate(spans)))
+    assert len(found) == len(spans)
+    for number in {one.lane for one in found}:
+        held = sorted((one.start, one.end) for one in found if one.lane == number)
+        assert all(before[1] <= after[0] for before, after in pairwise(held))
+
+
+def test_a_night_between_two_turns_takes_little_room() -> None:
+    minute, night = 60_000.0, 8 * 3_600_000.0
+    scale = squeezed_scale([(0, minute), (night, night + minute)], night + minute)
+    assert scale.at(minute) > 0.45
+    assert scale.at(night) < 0.55
+    assert scale.at(night + minute) == 1
+
+
+@given(SPANS, st.lists(st.floats(-10, 2e9), max_size=20))
+def test_times_keep_their_order_on_the_line(
+    spans: list[tuple[float, float]], times: list[float]
+) -> None:
+    scale = squeezed_scale(spans, max([end for _, end in spans], default=0.0))
+    places = [scale.at(time) for time in sorted(times)]
+    assert places == sorted(places)
+    assert all(0 <= place <= 1 for place in places)
+
+
+def test_where_all_time_counts_the_middle_is_in_the_middle() -> None:
+    assert plain_scale(10, 30).at(20) == 0.5
+    assert plain_scale(5, 5).at(5) == 0

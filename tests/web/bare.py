@@ -1,0 +1,95 @@
+"""A server as `plait serve` runs it, and clients that speak to it byte by byte."""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+
+from plait.web.app import Place, application
+from plait.web.hub import Hub
+from plait.web.keys import Keys
+from plait.web.library import Library
+from plait.web.server import Server, bounded, listening
+
+PATIENCE = 20.0
+
+
+@dataclass
+class Bare:
+    """A server that runs, and what opens it."""
+
+    port: int
+    keys: Keys
+    hub: Hub
+    server: Server
+
+    @property
+    def cookie(self) -> str:
+        """Returns the header of a browser that was let in."""
+        return f"Cookie: plait{self.port}={self.keys.cookie}"
+
+    @property
+    def host(self) -> str:
+        """Returns the header that names it."""
+        return f"Host: 127.0.0.1:{self.port}"
+
+    def connect(self) -> socket.socket:
+        """Returns a connection."""
+        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
+
+    def say(self, *lines: str, body: bytes = b"") -> bytes:
+        """Says something and returns all that is answered; the connection is closed then."""
+        with self.connect() as client:
+            client.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode() + body)
+            return everything(client)
+
+    def get(self, path: str, *headers: str, method: str = "GET") -> bytes:
+        """Asks for something as a browser that was let in."""
+        return self.say(f"{method} {path} HTTP/1.1", self.host, self.cookie, *headers)
+
+
+def everything(client: socket.socket) -> bytes:
+    """Returns what comes until the other side hangs up."""
+    found = b""
+    try:
+        while part := client.recv(65536):
+            found += part
+    except ConnectionError:
+        pass
+    return found
+
+
+def status(answer: bytes) -> int:
+    """Returns the status of an answer, 0 where none came."""
+    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/") else 0
+
+
+@contextmanager
+def bare(root: Path, index: Path, secret: str = "the secret") -> Iterator[Bare]:
+    """Serves an archive with all its bounds."""
+    listener = listening("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    keys, hub = Keys(secret), Hub()
+    guard = application(Library((root,), index), keys, Place("127.0.0.1", port), hub, is_live=False)
+    server = Server(bounded(guard), guard, hub, None)
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    wait_for(lambda: server.started)
+    try:
+        yield Bare(port, keys, hub, server)
+    finally:
+        server.should_exit = True
+        thread.join(timeout=PATIENCE)
+        listener.close()
+        assert not thread.is_alive()
+
+
+def wait_for(is_so: Callable[[], bool], patience: float = PATIENCE) -> None:
+    """Waits until something is so."""
+    end = monotonic() + patience
+    while not is_so():
+        assert monotonic() < end, "it never was so"
+        sleep(0.01)

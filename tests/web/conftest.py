@@ -1,0 +1,36 @@
+"""Sessions that the server's tests ask for, drawn once."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.archive import Archive
+from plait.archive.indexing import refresh
+from tests.browser.sessions import drawn, hostile
+from tests.web.bare import Bare, bare
+
+
+@pytest.fixture(scope="session")
+def archive_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns an archive of drawn sessions, one of them hostile."""
+    found = tmp_path_factory.mktemp("served-logs")
+    for drawing in drawn().values():
+        drawing.write(found)
+    hostile(found)
+    return found
+
+
+@pytest.fixture(scope="session")
+def archive_index(archive_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the index of those sessions."""
+    folder = tmp_path_factory.mktemp("served-index")
+    refresh(Archive([archive_root]), folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
+    """Serves those sessions as `plait serve` does."""
+    with bare(archive_root, archive_index) as one:
+        yield one

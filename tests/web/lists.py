@@ -1,0 +1,97 @@
+"""Archives of small sessions for the pages about all of them."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.indexing import refresh
+from tests.browser.sessions import drawn, hostile
+from tests.web.reading_page import Served, served
+
+WALK = """
+file {name} cwd=/home/dev/{place} branch={branch} start={start} pace=lifelike
+ai-title "{title}"
+U1 "How far is {title}?"
+A1< "I measure." + Bash(command="measure {name}", description="Measure") as m
+R1< of m
+  | one mile
+A2< "One mile to {title}, by the herons."
+U2< "And back?"
+A3< "The same."
+"""
+WALKS = (
+    ("north", "moor", "main", "2026-10-02T09:00:00Z", "the north gate"),
+    ("south", "moor", "tides", "2026-10-09T09:00:00Z", "the south gate"),
+    ("shore", "shore", "main", "2026-11-02T09:00:00Z", "the shore"),
+)
+
+
+def walk(root: Path, name: str, place: str, branch: str, start: str, title: str) -> None:
+    """Writes a short session."""
+    text = WALK.format(name=name, place=place, branch=branch, start=start, title=title)
+    draw(text).write(root)
+
+
+def write_all(root: Path) -> None:
+    """Writes sessions of several projects: short ones, one with branches, a hostile one."""
+    for one in WALKS:
+        walk(root, *one)
+    drawn()["ways"].write(root)
+    drawn()["crew"].write(root)
+    hostile(root)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns an archive of drawn sessions."""
+    found = tmp_path_factory.mktemp("logs")
+    write_all(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves them, indexed."""
+    index = tmp_path_factory.mktemp("index")
+    refresh(Archive([root]), index)
+    with served(root, index) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves an archive without a session."""
+    nothing = tmp_path_factory.mktemp("nothing")
+    with served(nothing, tmp_path_factory.mktemp("no-index")) as one:
+        yield one
+
+
+def text_of(at: Served, path: str) -> str:
+    """Returns a page that is answered well."""
+    status, _, body = at.ask(path)
+    assert status == 200, body[:200]
+    return body.decode()
+
+
+def settled(at: Served, path: str) -> str:
+    """Returns a page in which nothing is being counted any more."""
+    for _ in range(300):
+        page = text_of(at, path)
+        if "data-counting" not in page:
+            return page
+    raise AssertionError(f"{path} counts on and on")
+
+
+def told(root: Path, tmp_path: Path, *command: str) -> Any:
+    """Returns what a command says of an archive."""
+    asked = [sys.executable, "-m", "plait", *command, "--json", "--root", str(root)]
+    env = {"HOME": str(tmp_path), "PLAIT_CACHE_DIR": str(tmp_path / "cache"), "PATH": ""}
+    done = subprocess.run(asked, capture_output=True, env=env, check=True, timeout=60)
+    return json.loads(done.stdout)

@@ -1,0 +1,122 @@
+"""A server on loopback, and a reader in a real browser who may see nothing go wrong."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import urlencode, urlsplit
+from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page
+
+from plait.web.app import Place, application
+from plait.web.hub import Hub
+from plait.web.keys import Keys
+from plait.web.library import Library
+from plait.web.server import Server, listening
+from tests.browser.conftest import PATIENCE
+
+__all__ = ["Reader", "Served", "reader", "served"]
+Reader = Callable[..., Page]
+
+
+@dataclass
+class Served:
+    """A server that runs."""
+
+    library: Library
+    keys: Keys
+    hub: Hub
+    address: str
+
+    def ask(self, path: str, form: dict[str, str] | None = None) -> tuple[int, Message, bytes]:
+        """Returns the status, the headers and the body of an answer to somebody who may ask."""
+        data = urlencode(form).encode() if form is not None else None
+        cookie = f"plait{urlsplit(self.address).port}={self.keys.cookie}"
+        request = Request(self.address + path, data, {"Cookie": cookie})
+        opener = build_opener(ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=20) as answer:
+                return answer.status, answer.headers, answer.read()
+        except HTTPError as error:
+            return error.code, error.headers, error.read()
+
+    def json(self, path: str) -> Any:
+        """Returns the value of an answer."""
+        return json.loads(self.ask(path)[2])
+
+
+@contextmanager
+def served(root: Path, index: Path, *, is_live: bool = False) -> Iterator[Served]:
+    """Serves an archive on a port that is free."""
+    listener = listening("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    library, keys = Library((root,), index), Keys("a secret of this test")
+    place = Place("127.0.0.1", port)
+    hub = Hub()
+    guard = application(library, keys, place, hub, is_live=is_live)
+    server = Server(uvicorn.Config(guard, log_level="warning", lifespan="on"), guard, hub, None)
+    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    end = monotonic() + 20
+    while not server.started and monotonic() < end:
+        sleep(0.01)
+    try:
+        yield Served(library, keys, hub, place.address)
+    finally:
+        server.should_exit = True
+        thread.join(timeout=10)
+        listener.close()
+
+
+@pytest.fixture
+def reader(browser: Browser) -> Iterator[Reader]:
+    """Opens served pages; none may complain or reach out to anybody else."""
+    trouble: list[str] = []
+    made = []
+
+    def open_(
+        at: Served, path: str, width: int = 1400, height: int = 900, **options: object
+    ) -> Page:
+        context = browser.new_context(
+            viewport={"width": width, "height": height},
+            reduced_motion="reduce",
+            timezone_id="UTC",
+            locale="en-GB",
+            **options,  # type: ignore[arg-type]
+        )
+        made.append(context)
+        context.set_default_timeout(PATIENCE)
+        context.request.post(f"{at.address}/enter", form={"ticket": at.keys.key, "to": "/"})
+        page = context.new_page()
+        page.on("console", lambda said: noted(said.text, said.location.get("url", ""), trouble))
+        page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+        page.on("request", lambda sent: foreign(sent.url, at.address, trouble))
+        page.on("dialog", lambda asked: trouble.append(f"dialog: {asked.message}"))
+        page.goto(at.address + path)
+        return page
+
+    yield open_
+    for context in made:
+        context.close()
+    assert trouble == []
+
+
+def noted(words: str, place: str, trouble: list[str]) -> None:
+    """Remembers what a page complained of."""
+    if not place.endswith("/favicon.ico"):
+        trouble.append(f"console: {words}")
+
+
+def foreign(url: str, address: str, trouble: list[str]) -> None:
+    """Remembers a request to another host."""
+    if not url.startswith((address, "data:", "blob:")):
+        trouble.append(f"request: {url}")

@@ -1,0 +1,205 @@
+"""The API: every address answers as the document says, and says what is wrong with a question."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from plait.archive import Archive
+from plait.archive.graphs import resumption_of
+from plait.archive.indexing import refresh
+from plait.web.api.document import document
+from plait.web.api.table import BASE, TABLE, Entry
+from plait.web.hub import Event
+from tests.web.bare import Bare, bare, status
+
+
+@pytest.fixture(scope="module")
+def examples(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
+    """Serves the gallery."""
+    index = tmp_path_factory.mktemp("gallery-index")
+    refresh(Archive([gallery]), index)
+    with bare(gallery, index) as one:
+        yield one
+
+
+def asked(server: Bare, path: str) -> Any:
+    """Returns the value of an answer to a program."""
+    key = f"Authorization: Bearer {server.keys.key}"
+    answer = server.say(f"GET {BASE}{path} HTTP/1.1", server.host, key)
+    assert status(answer) == 200, answer[-300:]
+    return json.loads(answer.partition(b"\r\n\r\n")[2])
+
+
+def all_names(server: Bare) -> list[str]:
+    """Returns the names of all sessions."""
+    return [one["name"] for one in asked(server, "/sessions?limit=500")["sessions"]]
+
+
+def ids(entry: Entry) -> str:
+    """Returns what a test of an address is called."""
+    return entry.name
+
+
+@pytest.mark.parametrize("entry", [one for one in TABLE if "{name}" in one.path], ids=ids)
+def test_every_session_is_answered_as_the_table_says(examples: Bare, entry: Entry) -> None:
+    for name in all_names(examples):
+        path = f"{BASE}{entry.path.replace('{name}', name)}"
+        answer = examples.get(path)
+        assert status(answer) == 200, answer[-300:]
+        msgspec.json.decode(answer.partition(b"\r\n\r\n")[2], type=entry.answer)
+
+
+@pytest.mark.parametrize("entry", [one for one in TABLE if "{name}" not in one.path], ids=ids)
+def test_questions_about_all_are_answered_as_the_table_says(examples: Bare, entry: Entry) -> None:
+    query = "?q=the&facets=true" if entry.path == "/search" else ""
+    body = examples.get(f"{BASE}{entry.path}{query}").partition(b"\r\n\r\n")[2]
+    msgspec.json.decode(body, type=entry.answer)
+
+
+def test_hostile_logs_are_answered_too(server: Bare) -> None:
+    for name in all_names(server):
+        for entry in TABLE:
+            if "{name}" in entry.path:
+                path = entry.path.replace("{name}", name)
+                assert status(server.get(f"{BASE}{path}")) == 200
+
+
+def test_sessions_can_be_chosen_and_paged(examples: Bare, gallery: Path) -> None:
+    every = asked(examples, "/sessions?limit=500")
+    assert every["total"] == len(every["sessions"]) == len(Archive([gallery]).sessions)
+    first, second = (
+        asked(examples, "/sessions?limit=2"),
+        asked(examples, "/sessions?limit=2&offset=2"),
+    )
+    assert first["sessions"] + second["sessions"] == every["sessions"][:4]
+    project = every["sessions"][0]["project"]
+    chosen = asked(examples, f"/sessions?project={project}")
+    assert {one["project"] for one in chosen["sessions"]} == {project}
+    by_title = asked(examples, "/sessions?sort=title")["sessions"]
+    titles = [(one["title"] or "").lower() for one in by_title]
+    assert titles == sorted(titles)
+    assert asked(examples, "/sessions?since=2999-01-01")["total"] == 0
+
+
+def test_turns_are_paged_and_a_depth_leaves_out(examples: Bare, gallery: Path) -> None:
+    name = drawn_in(gallery / "rewind")
+    whole = asked(examples, f"/sessions/{name}/conversation?limit=200")
+    assert whole["total"] == len(whole["turns"])
+    second = asked(examples, f"/sessions/{name}/conversation?limit=1&offset=1")
+    assert second["turns"] == whole["turns"][1:2]
+    prompts = asked(examples, f"/sessions/{name}/conversation?depth=prompts")
+    kinds = {item["item"] for turn in prompts["turns"] for item in turn["items"]}
+    assert "called" not in kinds
+    assert "told" in kinds
+
+
+def drawn_in(folder: Path) -> str:
+    """Returns the session of an example."""
+    return Archive([folder]).sessions[0].id
+
+
+def test_the_context_is_what_the_client_sends(examples: Bare, gallery: Path) -> None:
+    name = drawn_in(gallery / "compaction")
+    session = next(one for one in Archive([gallery]).sessions if one.id == name)
+    sent = resumption_of(session).context.request
+    answer = asked(examples, f"/sessions/{name}/context?limit=200")
+    assert [(one["role"], one["content"]) for one in answer["messages"]] == [
+        (role, blocks) for role, blocks in sent
+    ]
+    assert len(answer["context"]["messages"]) == len(sent)
+
+
+def test_lines_of_a_file_are_those_that_lie_there(examples: Bare) -> None:
+    for name in all_names(examples):
+        answer = asked(examples, f"/sessions/{name}/raw?limit=500")
+        path = Path(answer["file"]["path"])
+        lines = path.read_bytes().split(b"\n")
+        for one in answer["lines"]:
+            data = lines[one["number"] - 1]
+            assert one["text"] == data.decode("utf-8", "replace")
+            assert one["length"] == len(data)
+
+
+def test_usage_is_that_of_the_command(examples: Bare, gallery: Path) -> None:
+    total = Archive([gallery]).usage("model").totals.total
+    answer = asked(examples, "/usage?by=model")
+    assert answer["totals"]["total_tokens"] == total.tokens
+    assert answer["totals"]["responses"] == total.responses
+    assert sum(row["total_tokens"] for row in answer["rows"]) == total.tokens
+
+
+def test_the_usage_of_sessions_adds_up(examples: Bare) -> None:
+    for name in all_names(examples):
+        taken = asked(examples, f"/sessions/{name}/usage?limit=500")
+        for part in ("by_who", "by_model"):
+            assert sum(one["responses"] for one in taken[part]) == taken["total"]["responses"]
+            costs = sum(one["cost"] for one in taken[part])
+            assert costs == pytest.approx(taken["total"]["cost"])
+
+
+def test_a_hit_names_its_session(examples: Bare) -> None:
+    found = asked(examples, "/search?q=the&limit=5")
+    assert found["hits"]
+    assert {one["name"] for one in found["hits"]} <= set(all_names(examples))
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted", "words"),
+    [
+        ("/sessions?limit=0", 400, "'limit': expected `int` >= 1"),
+        ("/sessions?limit=x", 400, "'limit': expected `int`, got `str`"),
+        ("/sessions?limits=1", 400, "object contains unknown field `limits`"),
+        ("/sessions?sort=luck", 400, "'sort': invalid enum value 'luck'"),
+        ("/sessions?since=then", 400, "'since': expected `str` matching regex"),
+        ("/search", 400, "object missing required field `q`"),
+        ("/search?q=%20", 400, "there is nothing to look for"),
+        ("/search?q=(&way=regex", 400, ""),
+        ("/sessions/nobody", 404, "no session is called 'nobody'"),
+        ("/nothing", 404, "there is nothing here"),
+    ],
+)
+def test_what_is_wrong_is_said(examples: Bare, path: str, wanted: int, words: str) -> None:
+    answer = examples.get(f"{BASE}{path}")
+    assert status(answer) == wanted
+    told = json.loads(answer.partition(b"\r\n\r\n")[2])
+    assert told["error"].startswith(words)
+    assert isinstance(told["hints"], list)
+
+
+def test_the_document_is_whole_and_lists_every_address(examples: Bare) -> None:
+    told = asked(examples, "/openapi.json")
+    assert told == json.loads(json.dumps(document()))
+    assert told["openapi"] == "3.1.0"
+    wanted = {f"{BASE}{one.path}" for one in TABLE} | {f"{BASE}/events"}
+    assert set(told["paths"]) == wanted
+    names = [one["get"]["operationId"] for one in told["paths"].values()]
+    assert len(names) == len(set(names))
+    refs = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(told)))
+    assert refs <= set(told["components"]["schemas"])
+
+
+def test_every_question_of_the_document_is_one_of_the_table() -> None:
+    for entry in TABLE:
+        told = document()["paths"][f"{BASE}{entry.path}"]["get"]["parameters"]
+        queries = {one["name"] for one in told if one["in"] == "query"}
+        assert queries == set(entry.question.__struct_fields__)
+
+
+def test_events_come_as_they_happen(examples: Bare) -> None:
+    with examples.connect() as client:
+        key = f"Authorization: Bearer {examples.keys.key}"
+        lines = [f"GET {BASE}/events?session=a HTTP/1.1", examples.host, key, "", ""]
+        client.sendall("\r\n".join(lines).encode())
+        said = b""
+        while b"retry" not in said:
+            said += client.recv(4096)
+        examples.hub.tell([Event("session", "b", 1), Event("session", "a", 2), Event("index")])
+        while b"event: index" not in said:
+            said += client.recv(4096)
+    assert b'"session":"a","size":2' in said
+    assert b'"session":"b"' not in said

@@ -1,0 +1,107 @@
+"""Every page, light and dark, by the rules of accessibility: no serious fault."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from plait.archive import Archive
+from plait.archive.indexing import refresh
+from tests.web.reading_page import Reader, Served, reader, served
+
+__all__ = ["reader"]
+GRAVE = frozenset({"serious", "critical"})
+MISSING = "/nothing-here"
+PLACES = (
+    "/",
+    "/sessions",
+    "/search",
+    "/search?q=the",
+    "/search?q=nothing-of-the-kind",
+    "/usage",
+    "/insights",
+    MISSING,
+    "/s/{rewind}",
+    "/s/{rewind}/compare?a={rewind}&b={branch}",
+    "/s/{sub-agent}",
+    "/s/{sub-agent}/timeline",
+    "/s/{sub-agent}/timeline?turn=1",
+    "/s/{compaction}/context",
+    "/s/{compaction}/context/1",
+    "/s/{rich-tools}",
+    "/s/{rich-tools}/files",
+    "/s/{rich-tools}/files?by=turn",
+    "/s/{rich-tools}/files/changes?file=1",
+    "/s/{rewind}/usage",
+    "/s/{torn-tail}/raw",
+    "/s/{torn-tail}/raw/0/1",
+)
+
+
+@pytest.fixture(scope="module")
+def at(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves the gallery, indexed."""
+    index = tmp_path_factory.mktemp("axe-index")
+    refresh(Archive([gallery]), index)
+    with served(gallery, index) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def names(gallery: Path) -> dict[str, str]:
+    """Returns the sessions of the examples by their names, and a branch of one."""
+    found = {
+        folder.name: Archive([folder]).sessions[0].id
+        for folder in gallery.iterdir()
+        if folder.is_dir()
+    }
+    session = Archive([gallery / "rewind"]).sessions[0]
+    told = Archive([gallery]).conversations(session)
+    branch = next(one for one in told.by_line if one != told.main)
+    return {**found, "branch": branch.replace("@", "%40")}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_page_has_no_serious_fault(
+    at: Served, reader: Reader, names: dict[str, str], place: str
+) -> None:
+    page = reader(at, "/assets/plait.css")
+    if place == MISSING:  # a browser complains of the status: here the page counts
+        body = at.ask(MISSING)[2]
+        page.route(f"**{MISSING}", lambda route: route.fulfill(body=body, content_type="text/html"))
+    page.goto(at.address + place.format(**names))
+    page.wait_for_load_state("load")
+    assert faults(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert faults(page, {"runOnly": ["color-contrast"]}) == []
+
+
+def faults(page: Page, options: dict[str, object] | None = None) -> list[str]:
+    """Returns the serious faults of a page in words."""
+    found = Axe().run(page, options={"resultTypes": ["violations"], **(options or {})})
+    return [
+        f"{one['id']}: {one['help']}: {[node['html'][:120] for node in one['nodes'][:3]]}"
+        for one in found.response["violations"]
+        if one["impact"] in GRAVE
+    ]
+
+
+def test_the_door_has_no_serious_fault(at: Served, browser: Browser) -> None:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(f"{at.address}/")
+    found = faults(page)
+    context.close()
+    assert found == []
+
+
+def test_what_a_folded_call_offers_the_mouse_it_offers_the_keyboard(
+    at: Served, reader: Reader, names: dict[str, str]
+) -> None:
+    page = reader(at, f"/s/{names['rich-tools']}")
+    call = page.locator("details.call:visible").first
+    call.locator("> summary").press("Enter")
+    call.locator("> .tools").get_by_role("button", name="Raw JSON").press("Enter")
+    call.locator("pre.rawjson").wait_for()

@@ -1,0 +1,200 @@
+"""Clients that say nothing, say nonsense, never end, never read: none of them holds the server."""
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.web import bounds, hub
+from tests.web.bare import Bare, bare, everything, status, wait_for
+
+SOON = 0.3
+
+
+@pytest.fixture(scope="module")
+def hasty(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
+    """Serves with little patience."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(bounds, "PATIENCE", SOON)
+        patched.setattr(bounds, "READING", SOON)
+        patched.setattr(bounds, "MOST_CONNECTIONS", 24)
+        patched.setattr(hub, "MOST_LISTENERS", 4)
+        with bare(archive_root, archive_index) as one:
+            yield one
+
+
+@pytest.fixture(autouse=True)
+def still_answers(hasty: Bare) -> Iterator[None]:
+    """Checks after each test that others are answered as before."""
+    yield
+    wait_for(lambda: status(hasty.get("/alive")) == 200)
+    wait_for(lambda: len(hasty.server.server_state.connections) == 0)
+
+
+def hung_up(client: socket.socket) -> bool:
+    """Tells whether the other side ends a connection, and does so without being asked."""
+    client.settimeout(10)
+    try:
+        return client.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_who_says_nothing_is_sent_away(hasty: Bare) -> None:
+    with hasty.connect() as client:
+        assert hung_up(client)
+
+
+def test_a_request_that_comes_byte_by_byte_is_not_waited_for(hasty: Bare) -> None:
+    with hasty.connect() as client, pytest.raises(OSError):
+        for _ in range(400):
+            client.sendall(b"G")
+            time.sleep(0.01)
+
+
+def test_neither_is_the_second_one_on_a_connection(hasty: Bare) -> None:
+    with hasty.connect() as client:
+        client.sendall(f"GET /alive HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode())
+        assert received(client, b"}").startswith(b"HTTP/1.1 200")
+        with pytest.raises(OSError):
+            for _ in range(400):
+                client.sendall(b"X")
+                time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "head", ["Content-Length: 1000000", "Transfer-Encoding: chunked"], ids=["sized", "chunked"]
+)
+def test_a_body_that_never_ends_is_not_waited_for(hasty: Bare, head: str) -> None:
+    with hasty.connect() as client, pytest.raises(OSError):
+        client.sendall(f"POST /enter HTTP/1.1\r\n{hasty.host}\r\n{head}\r\n\r\n".encode())
+        for _ in range(400):
+            client.sendall(b"1\r\nx\r\n" if "chunked" in head else b"x")
+            time.sleep(0.01)
+
+
+def test_a_large_form_is_refused_before_it_has_come(hasty: Bare) -> None:
+    with hasty.connect() as client:
+        head = f"POST /enter HTTP/1.1\r\n{hasty.host}\r\nContent-Length: 100000000\r\n\r\n"
+        client.sendall(head.encode() + b"ticket=" + b"x" * 8192)
+        assert client.recv(65536).startswith(b"HTTP/1.1 401")
+
+
+def test_who_never_reads_is_sent_away(hasty: Bare) -> None:
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(("127.0.0.1", hasty.port))
+        asked = f"GET /assets/plait.css HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode()
+        client.settimeout(5)
+        with pytest.raises(OSError):
+            for _ in range(3000):
+                client.sendall(asked)
+                time.sleep(0.002)
+
+
+def test_a_connection_at_rest_is_closed_after_a_while(hasty: Bare) -> None:
+    with hasty.connect() as client:
+        client.sendall(f"GET /alive HTTP/1.1\r\n{hasty.host}\r\n\r\n".encode())
+        assert received(client, b"}").startswith(b"HTTP/1.1 200")
+        client.sendall(b"GET ")  # not even this keeps it
+        assert hung_up(client)
+
+
+def test_too_many_connections_are_turned_away(hasty: Bare) -> None:
+    clients = [hasty.connect() for _ in range(60)]
+    try:
+        wait_for(lambda: len(hasty.server.server_state.connections) <= 24)
+        assert all(hung_up(client) for client in clients)
+    finally:
+        for client in clients:
+            client.close()
+
+
+def test_only_so_many_may_listen_and_who_goes_makes_room(hasty: Bare) -> None:
+    listeners = []
+    asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""]).encode()
+    for _ in range(4):
+        client = hasty.connect()
+        client.sendall(asked)
+        assert b"retry: 2000" in received(client, b"retry: 2000")
+        listeners.append(client)
+    assert hasty.hub.count == 4
+    refused = hasty.get("/events")
+    assert status(refused) == 503
+    assert b"retry-after: 30" in refused.lower()
+    for client in listeners:
+        client.close()
+    wait_for(lambda: hasty.hub.count == 0)
+
+
+def received(client: socket.socket, until: bytes) -> bytes:
+    """Returns what comes until something is in it."""
+    found = b""
+    while until not in found and (part := client.recv(65536)):
+        found += part
+    return found
+
+
+def test_a_listener_who_does_not_read_is_told_to_look_anew(hasty: Bare) -> None:
+    told = [hub.Event("session", f"s{number}") for number in range(500)]
+    with hasty.connect() as client:
+        asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
+        client.sendall(asked.encode())
+        received(client, b"retry: 2000")
+        hasty.hub.tell(told)
+        last = received(client, b'"s499"')
+    assert b"event: sessions\n" in last
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"\x00\x01\x02\x03\r\n\r\n",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"a" * 70_000 + b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\n" + b"X: a\r\n" * 20_000 + b"\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+    ids=range(12),
+)
+def test_nonsense_is_refused_and_the_connection_closed(hasty: Bare, said: bytes) -> None:
+    with hasty.connect() as client:
+        try:
+            client.sendall(said)
+        except ConnectionError:
+            return
+        assert status(everything(client)) in (0, 400, 401, 414, 421, 431)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "GET http://evil.example/ HTTP/1.1",
+        "GET //evil.example/ HTTP/1.1",
+        "OPTIONS * HTTP/1.1",
+        "CONNECT evil.example:443 HTTP/1.1",
+        "TRACE / HTTP/1.1",
+        "BREW /s/x HTTP/1.1",
+        "GET /%00%ff%fe HTTP/1.1",
+        "GET /s/%2e%2e%2f%2e%2e%2fetc%2fpasswd HTTP/1.1",
+        f"GET /s/x/raw/{'9' * 1900}/file HTTP/1.1",
+    ],
+)
+def test_odd_requests_get_an_answer_that_leads_nowhere(hasty: Bare, first: str) -> None:
+    answer = hasty.say(first, hasty.host, hasty.cookie)
+    assert status(answer) in (400, 404, 405)
+    assert b"location:" not in answer.lower()
+
+
+def test_an_offer_of_another_protocol_is_passed_over(hasty: Bare) -> None:
+    answer = hasty.get("/alive", "Upgrade: websocket", "Sec-WebSocket-Version: 13")
+    assert status(answer) == 200

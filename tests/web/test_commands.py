@@ -1,0 +1,217 @@
+"""`plait serve` and `plait open`: they start, say where, let in, stop, and leave nothing."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.web.commands import Home, at_terminal
+
+
+@pytest.fixture
+def home(tmp_path: Path, gallery: Path) -> Iterator[Home]:
+    """Returns a home with a few sessions; what runs in the background ends with it."""
+    shutil.copytree(gallery / "rewind", tmp_path / "logs")
+    found = Home(tmp_path, tmp_path / "logs")
+    yield found
+    if found.running:
+        found.run("serve", "--stop")
+    assert found.running == []
+
+
+def is_free(port: int) -> bool:
+    """Tells whether a port can be listened on."""
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def asked(address: str, **headers: str) -> tuple[int, str]:
+    """Returns the status and the text of an answer."""
+    opener = build_opener(ProxyHandler({}))
+    with opener.open(Request(address, headers=headers), timeout=20) as answer:
+        return answer.status, answer.read().decode()
+
+
+def test_ctrl_c_ends_it_cleanly(home: Home) -> None:
+    with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
+        said = terminal.wait_for("Ctrl-C")
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)", said)[1])  # type: ignore[index]
+        assert asked(f"http://127.0.0.1:{port}/alive")[0] == 200
+        assert [path.stat().st_mode & 0o777 for path in home.running] == [0o600]
+        listening = socket.create_connection(("127.0.0.1", port))
+        code = terminal.press_ctrl_c()
+        listening.close()
+    assert code == 0, terminal.said
+    assert "Traceback" not in terminal.said
+    assert "rror" not in terminal.said
+    assert home.running == []
+    assert is_free(port)
+
+
+def test_an_open_page_does_not_hold_it(home: Home) -> None:
+    with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
+        said = terminal.wait_for("Ctrl-C")
+        address = re.search(r"http://[\d.:]+", said)[0]  # type: ignore[index]
+        key = re.search(r"key +(\S+)", said)[1]  # type: ignore[index]
+        request = Request(f"{address}/api/v1/events", headers={"Authorization": f"Bearer {key}"})
+        with build_opener(ProxyHandler({})).open(request, timeout=20) as stream:
+            assert stream.readline() == b"retry: 2000\n"
+            started = time.monotonic()
+            code = terminal.press_ctrl_c()
+            assert time.monotonic() - started < 10
+    assert code == 0
+    assert "Traceback" not in terminal.said
+
+
+def test_the_terminal_may_simply_go(home: Home) -> None:
+    with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
+        terminal.wait_for("Ctrl-C")
+        terminal.process.send_signal(1)
+        assert terminal.ended() == 0
+    assert home.running == []
+
+
+def test_a_second_one_shows_the_first(home: Home) -> None:
+    with at_terminal(home.command("serve", "--port", "0"), home.env) as terminal:
+        address = re.search(r"http://[\d.:]+", terminal.wait_for("Ctrl-C"))[0]  # type: ignore[index]
+        again = home.run("serve")
+        assert again.returncode == 0
+        assert f"served already at {address}" in again.stderr
+        assert "key" not in again.stderr
+        assert terminal.press_ctrl_c() == 0
+
+
+def test_a_port_that_is_taken_is_named(home: Home) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        found = home.run("serve", "--port", str(port))
+    assert found.returncode == 2
+    assert found.stderr == (
+        f"error: cannot listen on port {port} of '127.0.0.1': another program does already\n"
+        "hint: `--port 0` takes one that is free\n"
+    )
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "example.org"])
+def test_others_are_let_near_only_where_that_is_meant(home: Home, host: str) -> None:
+    found = home.run("serve", "--host", host)
+    assert found.returncode == 2
+    assert "--allow-remote" in found.stderr
+
+
+def test_open_starts_a_server_that_stays_and_says_nothing_secret(home: Home) -> None:
+    printed = home.run("open", "latest", "--turn", "1", "--print")
+    assert printed.returncode == 0, printed.stderr
+    path = Path(printed.stdout.strip())
+    assert path.stat().st_mode & 0o777 == 0o600
+    page = path.read_text()
+    address, ticket, to = re.search(
+        r'action="([^"]+)/enter".*value="([^"]+)".*name="to" value="([^"]+)"', page
+    ).groups()  # type: ignore[union-attr]
+    assert to.endswith("?turn=1")
+    told = json.loads(home.running[0].read_text())
+    log = (home.path / "state" / "serve.log").read_text()
+    key = home.run("open", "--print-key").stdout.strip()
+    commands = subprocess.run(
+        ["ps", "-eo", "args"], capture_output=True, text=True, check=True
+    ).stdout
+    for secret in (told["secret"], ticket, key):
+        assert secret not in log
+        assert secret not in commands
+    form = urlencode({"ticket": ticket, "to": to}).encode()
+    opener = build_opener(ProxyHandler({}))
+    with opener.open(Request(f"{address}/enter", form), timeout=20) as answer:
+        assert "HttpOnly" in answer.headers["set-cookie"]
+    listed = asked(f"{address}/api/v1/sessions", Authorization=f"Bearer {key}")[1]
+    assert json.loads(listed)["total"] == 1
+    stopped = home.run("serve", "--stop")
+    assert stopped.returncode == 0
+    assert f"{address} has ended" in stopped.stderr
+    assert home.running == []
+    assert not path.exists()
+
+
+def test_it_ends_by_itself_when_nobody_comes_and_writes_no_key_into_a_log(home: Home) -> None:
+    found = home.run("serve", "--no-open", "--port", "0", "--until-idle", "0.0001")
+    assert found.returncode == 0, found.stderr
+    assert home.running == []
+    assert "`plait open --print-key` prints it" in found.stderr
+    assert not re.search(r"[a-z2-7]{6}-[a-z2-7]{6}-", found.stderr)
+
+
+def test_what_was_never_started_need_not_be_stopped(home: Home) -> None:
+    found = home.run("serve", "--stop")
+    assert found.returncode == 0
+    assert "no server runs" in found.stderr
+
+
+def test_a_server_that_crashed_is_not_believed_in(home: Home) -> None:
+    state = home.path / "state"
+    state.mkdir()
+    printed = home.run("open", "--print-key").stdout
+    path = home.running[0]
+    told = json.loads(path.read_text())
+    os.kill(told["pid"], 9)
+    again = home.run("open", "--print-key").stdout
+    assert again.strip()
+    assert again != printed
+    assert json.loads(path.read_text())["pid"] != told["pid"]
+
+
+def test_open_without_a_browser_says_where_to_go(home: Home) -> None:
+    found = home.run("open")
+    assert found.returncode == 0, found.stderr
+    assert "no browser could be opened: Plait is at http://127.0.0.1:" in found.stderr
+    assert re.search(r"key +[a-z2-7-]{27}", found.stderr)
+
+
+def test_open_runs_the_browser_that_is_named_with_a_file_that_tells_nothing(home: Home) -> None:
+    seen = home.path / "seen"
+    program = home.path / "look"
+    program.write_text(f'#!/bin/sh\necho "$@" > {seen}\n')
+    program.chmod(0o755)
+    found = home.run("open", BROWSER=f"{program} %s")
+    assert found.returncode == 0, found.stderr
+    assert re.fullmatch(r"file://.*/open-[0-9a-f]{16}\.html\n", seen.read_text())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["open", "--turn", "2"], "`--turn` needs a session"),
+        (["open", "nobody-called-so"], "nobody-called-so"),
+    ],
+)
+def test_open_refuses_what_it_cannot_show(home: Home, arguments: list[str], words: str) -> None:
+    found = home.run(*arguments)
+    assert found.returncode == 2
+    assert words in found.stderr
+    assert home.running == []
+
+
+def test_the_first_command_shows_the_gallery_and_stops(tmp_path: Path) -> None:
+    home = Home(tmp_path, tmp_path / "nothing")
+    make = [sys.executable, "-m", "plait", "serve", "--port", "0"]
+    command = [*make, "--gallery", str(ROOT / "examples/gallery")]
+    with at_terminal(command, home.env) as terminal:
+        said = terminal.wait_for("Ctrl-C")
+        assert "this is the examples gallery" in said
+        assert terminal.press_ctrl_c() == 0

@@ -1,0 +1,127 @@
+"""Only log files that were found are served, whatever an address says."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.browser.sessions import drawn
+from tests.web.bare import Bare, bare, status
+
+SECRET = "top-secret-words-of-a-neighbour"
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bare]:
+    """Serves logs among which things lie that point elsewhere."""
+    folder = tmp_path_factory.mktemp("odd")
+    (folder / "elsewhere").mkdir()
+    (folder / "elsewhere" / "secret.txt").write_text(SECRET)
+    root = folder / "root"
+    drawn()["ways"].write(root)
+    log = next(root.rglob("*.jsonl"))
+    side = log.with_suffix("")
+    (side / "tool-results").mkdir(parents=True)
+    (side / "tool-results" / "out.txt").symlink_to(folder / "elsewhere" / "secret.txt")
+    (log.parent / "notes.txt").write_text(SECRET)
+    with bare(root, tmp_path_factory.mktemp("odd-index")) as one:
+        yield one
+
+
+def names(server: Bare) -> list[str]:
+    """Returns the names of all sessions."""
+    return re.findall(r'"name":"([^"]+)"', server.get("/api/v1/sessions").decode())
+
+
+TRICKS = [
+    "../../../etc/passwd",
+    "..%2f..%2f..%2fetc%2fpasswd",
+    "%2e%2e/%2e%2e/etc/passwd",
+    "..%5c..%5cetc%5cpasswd",
+    "....//....//etc/passwd",
+    "/etc/passwd",
+    "%00",
+    "notes.txt",
+    "~1",
+    "x" * 2000,
+]
+
+
+@pytest.mark.parametrize("trick", TRICKS)
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/s/{}",
+        "/s/{}/raw",
+        "/s/{}/raw/0/file",
+        "/assets/{}",
+        "/api/v1/sessions/{}",
+        "/api/v1/sessions/{}/raw",
+    ],
+)
+def test_an_address_leads_to_no_other_file(odd: Bare, place: str, trick: str) -> None:
+    answer = odd.get(place.format(trick))
+    assert status(answer) in (400, 404), answer[:200]
+    assert b"root:" not in answer
+    assert SECRET.encode() not in answer
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "/raw/1/file",
+        "/raw/-1/file",
+        "/raw/99999999999999999999/file",
+        "/raw/0/0",
+        "/raw/0/999999",
+        "/raw/0/..",
+        "/context/0",
+        "/context/99999",
+        "/files/changes?touch=0",
+        "/files/changes?file=99999",
+        "/files/changes",
+        "/timeline?turn=99999",
+        "/timeline?line=nobody",
+        "/raw?file=7",
+    ],
+)
+def test_what_a_session_does_not_have_is_not_there(odd: Bare, rest: str) -> None:
+    (name,) = names(odd)
+    assert status(odd.get(f"/s/{name}{rest}")) == 404
+
+
+@pytest.mark.parametrize(
+    "rest", ["/raw?from=x", "/raw?line=-1", "/context?from=1e9", "/raw?file=٣"]
+)
+def test_what_is_no_number_is_told_so(odd: Bare, rest: str) -> None:
+    (name,) = names(odd)
+    assert status(odd.get(f"/s/{name}{rest.replace('٣', '%D9%A3')}")) == 400
+
+
+def test_a_file_is_given_as_it_is(odd: Bare) -> None:
+    (name,) = names(odd)
+    head, _, body = odd.get(f"/s/{name}/raw/0/file").partition(b"\r\n\r\n")
+    assert b"attachment" in head.lower()
+    assert body.startswith(b"{")
+    assert SECRET.encode() not in body
+
+
+def test_a_link_among_the_outputs_of_tools_leads_nowhere(odd: Bare) -> None:
+    (name,) = names(odd)
+    for tab in ("", "/context", "/timeline", "/files", "/usage", "/raw"):
+        answer = odd.get(f"/s/{name}{tab}")
+        assert status(answer) == 200
+        assert SECRET.encode() not in answer
+
+
+def test_a_project_that_lies_elsewhere_by_a_link_is_the_users_own(
+    tmp_path: Path, archive_root: Path
+) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "linked").symlink_to(archive_root)
+    with bare(root, tmp_path / "index") as one:
+        found = names(one)
+        assert len(found) > 1
+        assert status(one.get(f"/s/{found[0]}/raw/0/file")) == 200

@@ -1,0 +1,116 @@
+"""The way in, and what every answer carries, on a server as it really runs."""
+
+import json
+import re
+
+import pytest
+
+from plait.web.keys import Keys
+from tests.web.bare import Bare, status
+
+
+def entering(server: Bare, ticket: str, *headers: str, to: str = "/") -> bytes:
+    """Shows a ticket at the door."""
+    body = f"ticket={ticket}&to={to}".encode()
+    head = ("Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}")
+    return server.say("POST /enter HTTP/1.1", server.host, *head, *headers, body=body)
+
+
+def test_a_ticket_is_changed_for_a_cookie_and_the_browser_led_on(server: Bare) -> None:
+    answer = entering(server, server.keys.ticket(), "Origin: null", to="/s/x")
+    assert status(answer) == 200
+    assert b'content="0;url=/s/x"' in answer
+    found = re.search(rb"set-cookie: (.*)\r\n", answer, re.IGNORECASE)
+    assert found
+    cookie = found[1].decode()
+    assert cookie.startswith(f"plait{server.port}={server.keys.cookie};")
+    assert "HttpOnly" in cookie
+    assert "SameSite=strict" in cookie
+    assert "Domain" not in cookie
+
+
+def test_a_ticket_that_was_used_or_is_of_another_opens_nothing(server: Bare) -> None:
+    ticket = server.keys.ticket()
+    entering(server, ticket)
+    for one in (ticket, Keys("another").ticket(), "", "x" * 3000):
+        answer = entering(server, one)
+        assert status(answer) == 401
+        assert b"set-cookie" not in answer.lower()
+
+
+def test_a_foreign_page_cannot_even_try(server: Bare) -> None:
+    answer = entering(server, server.keys.ticket(), "Origin: http://evil.example")
+    assert status(answer) == 403
+
+
+def test_the_ticket_in_an_address_is_worth_nothing(server: Bare) -> None:
+    answer = server.say(f"GET /enter?ticket={server.keys.ticket()} HTTP/1.1", server.host)
+    assert status(answer) == 401
+    assert b"set-cookie" not in answer.lower()
+
+
+@pytest.mark.parametrize("path", ["/", "/nothing", "/assets/plait.css", "/alive", "/enter"])
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST"])
+def test_every_answer_is_a_careful_one(server: Bare, path: str, method: str) -> None:
+    head = server.get(path, method=method).split(b"\r\n\r\n")[0].lower()
+    assert b"content-security-policy: default-src 'none'; script-src 'self';" in head
+    assert b"frame-ancestors 'none'" in head
+    assert b"x-frame-options: deny" in head
+    assert b"referrer-policy: no-referrer" in head
+    assert b"x-content-type-options: nosniff" in head
+    assert b"server:" not in head
+    assert b"access-control-allow" not in head
+
+
+def test_a_refusal_says_nothing_of_what_is_there(server: Bare) -> None:
+    for path in ("/s/x", "/search?q=harbour", "/api/v1/sessions"):
+        answer = server.say(f"GET {path} HTTP/1.1", server.host)
+        assert status(answer) == 401
+        assert b"harbour" not in answer.lower()
+
+
+def test_a_program_is_told_in_its_own_language(server: Bare) -> None:
+    answer = server.say("GET /api/v1/sessions HTTP/1.1", server.host, "Accept: text/html")
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"www-authenticate: bearer" in head.lower()
+    assert "--print-key" in json.loads(body)["hints"][0]
+
+
+def test_the_server_proves_who_it_is_without_telling_its_secret(server: Bare) -> None:
+    body = server.get("/alive?challenge=abc").partition(b"\r\n\r\n")[2]
+    assert json.loads(body) == {"plait": True, "proof": server.keys.proves("abc")}
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/sessions", "/assets/plait.css"])
+def test_a_head_is_that_of_the_answer(server: Bare, path: str) -> None:
+    whole, head = server.get(path), server.get(path, method="HEAD")
+    assert head.endswith(b"\r\n\r\n")
+    wanted = re.search(rb"content-length: (\d+)", whole.lower())
+    assert wanted
+    assert wanted[0] in head.lower()
+
+
+def test_the_head_of_a_stream_does_not_listen(server: Bare) -> None:
+    answer = server.get("/events", method="HEAD")
+    assert status(answer) == 200
+    assert server.hub.count == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/api/v1/sessions", "/events"])
+def test_what_only_reads_refuses_to_be_told(server: Bare, path: str) -> None:
+    answer = server.get(path, method="DELETE")
+    assert status(answer) == 405
+    assert b"allow: " in answer.lower()
+
+
+def test_what_a_browser_has_is_not_sent_again(server: Bare) -> None:
+    tag = re.search(rb'etag: (".*?")', server.get("/assets/plait.css"), re.IGNORECASE)
+    assert tag
+    answer = server.get("/assets/plait.css", f"If-None-Match: {tag[1].decode()}")
+    assert status(answer) == 304
+    assert answer.endswith(b"\r\n\r\n")
+
+
+def test_nothing_is_packed_on_one_machine(server: Bare) -> None:
+    answer = server.get("/assets/plait.css", "Accept-Encoding: gzip")
+    assert b"content-encoding" not in answer.split(b"\r\n\r\n")[0].lower()

@@ -1,0 +1,196 @@
+"""Who may pass: the right host, the right page, the right person."""
+
+from typing import Any
+
+import pytest
+
+from plait.web.guard import Guard
+from plait.web.keys import Keys
+from plait.web.routes import routes
+
+KEYS = Keys("secret")
+HERE = "127.0.0.1:8420"
+
+
+async def nobody(scope: Any, receive: Any, send: Any) -> None:
+    """Answers nothing: nobody comes so far."""
+
+
+def guard(*names: str, is_remote: bool = False) -> Guard:
+    """Returns a guard of a server on this machine, or of one that others reach."""
+    return Guard(nobody, KEYS, 8420, frozenset({"localhost", *names}), is_remote=is_remote)
+
+
+def scope(path: str = "/", method: str = "GET", query: str = "", **headers: str) -> dict[str, Any]:
+    """Returns a request of a browser that was let in, but for what is said otherwise."""
+    given = {"host": HERE, "cookie": f"plait8420={KEYS.cookie}", **headers}
+    pairs = [
+        (name.replace("_", "-").encode(), one.encode("latin-1")) for name, one in given.items()
+    ]
+    raw = path.encode("latin-1", "replace")
+    return {
+        "type": "http",
+        "path": path,
+        "raw_path": raw,
+        "query_string": query.encode(),
+        "method": method,
+        "headers": pairs,
+    }
+
+
+def code(refused: tuple[int, str] | None) -> int:
+    """Returns the status of a refusal, 200 for none."""
+    return refused[0] if refused else 200
+
+
+@pytest.mark.parametrize(
+    ("host", "wanted"),
+    [
+        ("127.0.0.1:8420", 200),
+        ("localhost:8420", 200),
+        ("LOCALHOST:8420", 200),
+        ("[::1]:8420", 200),
+        ("localhost:9000", 200),  # a port that is led here, such as by ssh
+        ("127.0.0.1", 200),
+        ("evil.example:8420", 421),
+        ("localhost.evil.example:8420", 421),
+        ("127.0.0.1.nip.io:8420", 421),
+        ("0.0.0.0:8420", 421),
+        ("192.168.1.5:8420", 421),
+        ("localhost:8420@evil.example", 421),
+        ("user@localhost:8420", 421),
+        ("@localhost", 421),
+        ("localhost/x", 421),
+        ("localhost:99999999", 421),
+        ("[::1", 421),
+        ("localhost, evil.example", 421),
+        ("", 421),
+    ],
+)
+def test_only_names_of_this_server_are_answered(host: str, wanted: int) -> None:
+    assert code(guard().refusal(scope(host=host))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("host", "wanted"),
+    [
+        ("192.168.1.5:8420", 200),
+        ("plait.example.org", 200),
+        ("evil.example:8420", 421),
+        ("other.example.org", 421),
+    ],
+)
+def test_a_server_for_others_goes_by_addresses_and_by_the_names_it_was_given(
+    host: str, wanted: int
+) -> None:
+    one = guard("plait.example.org", is_remote=True)
+    assert code(one.refusal(scope(host=host))) == wanted
+
+
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+@pytest.mark.parametrize(
+    ("origin", "wanted"),
+    [
+        (f"http://{HERE}", 200),
+        ("http://127.0.0.1:9999", 403),  # another server of this machine
+        ("http://localhost:8420", 403),  # the same one, but not the page that was asked
+        ("http://evil.example", 403),
+        ("null", 403),
+        ("", 403),
+        ("file://", 403),
+        (f"http://{HERE}.evil.example", 403),
+    ],
+)
+def test_pages_of_others_may_ask_nothing(method: str, origin: str, wanted: int) -> None:
+    assert code(guard().refusal(scope("/s/a", method, origin=origin))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("method", "site", "mode", "wanted"),
+    [
+        ("GET", "none", "navigate", 200),
+        ("GET", "same-origin", "cors", 200),
+        ("GET", "cross-site", "navigate", 200),  # a link: the cookie does not come along
+        ("GET", "cross-site", "no-cors", 403),
+        ("GET", "same-site", "no-cors", 403),
+        ("GET", "same-site", "cors", 403),
+        ("POST", "same-origin", "cors", 200),
+        ("POST", "cross-site", "navigate", 403),
+        ("POST", "same-site", "navigate", 403),
+        ("POST", "none", "navigate", 403),
+    ],
+)
+def test_what_a_browser_says_of_where_it_stands_counts(
+    method: str, site: str, mode: str, wanted: int
+) -> None:
+    asked = scope("/x", method, sec_fetch_site=site, sec_fetch_mode=mode)
+    assert code(guard().refusal(asked)) == wanted
+
+
+def test_a_file_on_the_disk_may_enter_and_nothing_else() -> None:
+    assert guard().refusal(scope("/enter", "POST", origin="null", cookie="")) is None
+    assert code(guard().refusal(scope("/enter", "POST", origin="http://evil.example"))) == 403
+
+
+@pytest.mark.parametrize(
+    "path", sorted({route.path for route in routes() if "assets" not in route.path})
+)
+def test_nothing_is_shown_without_a_cookie(path: str) -> None:
+    assert code(guard().refusal(scope(path, cookie=""))) == 401
+
+
+@pytest.mark.parametrize(
+    "path", sorted({route.path for route in routes() if "POST" in (route.methods or ())})
+)
+def test_no_page_of_others_can_change_anything(path: str) -> None:
+    assert code(guard().refusal(scope(path, "POST", origin="http://evil.example"))) == 403
+    assert code(guard().refusal(scope(path, "POST", origin="null"))) == 403
+    assert code(guard().refusal(scope(path, "POST", sec_fetch_site="same-site"))) == 403
+
+
+@pytest.mark.parametrize(
+    ("cookie", "wanted"),
+    [
+        (f"plait8420={KEYS.cookie}", 200),
+        (f"other=1; plait8420={KEYS.cookie}; more=2", 200),
+        (f"plait8420=wrong; plait8420={KEYS.cookie}", 200),  # one that another page planted
+        (f"plait8421={KEYS.cookie}", 401),
+        (f"plait8420={Keys('another').cookie}", 401),
+        ("plait8420=", 401),
+        ("plait8420", 401),
+        (";;;===", 401),
+        ("plait8420=é\xff", 401),
+    ],
+)
+def test_only_the_cookie_of_this_server_opens_it(cookie: str, wanted: int) -> None:
+    assert code(guard().refusal(scope(cookie=cookie))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "given", "wanted"),
+    [
+        ("/api/v1/sessions", f"Bearer {KEYS.key}", 200),
+        ("/api/v1/sessions", f"bearer  {KEYS.key}", 200),
+        ("/api/v1/sessions", f"Bearer {Keys('another').key}", 401),
+        ("/api/v1/sessions", f"Bearer {KEYS.cookie}", 401),
+        ("/api/v1/sessions", f"Basic {KEYS.key}", 401),
+        ("/api/v1/sessions", "Bearer", 401),
+        ("/s/a", f"Bearer {KEYS.key}", 401),
+        ("/", f"Bearer {KEYS.key}", 401),
+    ],
+)
+def test_a_program_shows_the_key_to_the_api_alone(path: str, given: str, wanted: int) -> None:
+    assert code(guard().refusal(scope(path, cookie="", authorization=given))) == wanted
+
+
+def test_the_key_does_not_help_a_foreign_page() -> None:
+    asked = scope(
+        "/api/v1/sessions", authorization=f"Bearer {KEYS.key}", origin="http://evil.example"
+    )
+    assert code(guard().refusal(asked)) == 403
+
+
+def test_an_endless_address_is_refused() -> None:
+    assert code(guard().refusal(scope("/search", query="q=" + "x" * 9000))) == 414
+    digits = "9" * 5000  # more than Python turns into a number
+    assert code(guard().refusal(scope(f"/s/x/raw/{digits}/file"))) == 414

@@ -1,0 +1,108 @@
+"""One server's secret: tickets that work once and soon, a key, a cookie, a proof."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.web.door import local
+from plait.web.keys import LIFE, Keys, new_secret
+
+
+class Clock:
+    """A time that passes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_ticket_lets_in_once() -> None:
+    keys = Keys("secret")
+    ticket = keys.ticket()
+    assert keys.takes(ticket)
+    assert not keys.takes(ticket)
+
+
+def test_a_ticket_of_another_process_with_the_same_secret_is_good() -> None:
+    assert Keys("secret").takes(Keys("secret").ticket())
+
+
+def test_a_ticket_of_another_server_is_not() -> None:
+    assert not Keys("secret").takes(Keys("another").ticket())
+
+
+def test_a_ticket_is_good_for_a_while() -> None:
+    clock = Clock()
+    keys = Keys("secret", clock)
+    early, late = keys.ticket(), keys.ticket()
+    clock.now += LIFE - 1
+    assert keys.takes(early)
+    clock.now += 2
+    assert not keys.takes(late)
+
+
+def test_used_tickets_are_forgotten_when_they_could_not_be_used_anyway() -> None:
+    clock = Clock()
+    keys = Keys("secret", clock)
+    for _ in range(50):
+        assert keys.takes(keys.ticket())
+        clock.now += LIFE
+    assert len(keys._used) <= 2
+
+
+def test_a_ticket_whose_time_was_changed_is_forged() -> None:
+    keys = Keys("secret")
+    until, rest = keys.ticket().split(".", 1)
+    assert not keys.takes(f"{int(until) + 1000}.{rest}")
+
+
+@pytest.mark.parametrize("given", ["", ".", "..", "nan.x.y", "1e400.x.y", "a.b.c", "\ufffd", "é"])
+def test_nonsense_is_refused(given: str) -> None:
+    assert not Keys("secret").takes(given)
+
+
+@given(st.text(max_size=80))
+def test_no_text_lets_in(text: str) -> None:
+    keys = Keys("secret")
+    text = text.encode("utf-8", "replace").decode()
+    assert not keys.takes(text)
+    assert not keys.is_key(text)
+
+
+def test_the_key_may_be_typed_carelessly_and_again() -> None:
+    keys = Keys("secret")
+    assert keys.takes(f" {keys.key.upper()} \n")
+    assert keys.takes(keys.key)
+
+
+def test_nothing_that_is_shown_tells_anything_else() -> None:
+    keys = Keys("secret")
+    shown = {keys.cookie, keys.key, keys.proves("cookie"), keys.proves("x"), keys.ticket()}
+    assert len(shown) == 5
+    assert not any("secret" in one for one in shown)
+    assert keys.proves("x") != Keys("another").proves("x")
+    assert keys.proves("") != keys.cookie
+
+
+def test_secrets_are_long_and_never_the_same() -> None:
+    assert new_secret() != new_secret()
+    assert len(new_secret()) == 64
+
+
+@pytest.mark.parametrize(
+    ("to", "where"),
+    [
+        ("/s/abc?turn=2#x", "/s/abc?turn=2#x"),
+        ("//evil.example/", "/"),
+        ("/\\evil.example", "/"),
+        ("/\t/evil.example", "/"),
+        ("https://evil.example", "/"),
+        ("javascript:alert(1)", "/"),
+        ("", "/"),
+        ("/a\nb", "/"),
+    ],
+)
+def test_one_is_led_on_only_to_places_here(to: str, where: str) -> None:
+    assert local(to) == where

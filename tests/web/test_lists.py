@@ -1,0 +1,281 @@
+"""The pages about all sessions over HTTP: what they say, what addresses ask, what is odd."""
+
+import json
+import os
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from plait.archive import Archive
+from plait.archive.indexing import refresh
+from plait.index.shapes import Begun
+from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.page.rail import MOST_MINI
+from plait.web.drawings import few
+from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, walk
+from tests.web.reading_page import Served, served
+
+__all__ = ["at", "empty", "root"]
+PAGES = ("/", "/sessions", "/search?q=heron", "/search", "/usage?range=all", "/insights")
+FRAGMENTS = ("/side", "/palette", "/palette?q=heron", "/sessions?part=1", "/search?q=heron&part=1")
+
+
+class Seen(HTMLParser):
+    """Notes what a browser would make of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.scripts: list[str | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes.update(name for name, _ in attrs)
+        if tag == "script":
+            self.scripts.append(dict(attrs).get("src"))
+
+
+def titles(page: str) -> list[str]:
+    """Returns the titles of the sessions in a list, from the top."""
+    return re.findall(r'<div class="naming"><a [^>]*>(?:<span.*?</span></span>)?([^<]*)', page)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_stands_in_its_frame(at: Served, path: str) -> None:
+    page = text_of(at, path)
+    assert page.startswith("<!doctype html>")
+    assert page.count("<main") == 1
+    assert 'id="main"' in page
+    assert 'aria-label="Places"' in page
+    assert page.count('aria-current="page"') == 1
+
+
+@pytest.mark.parametrize("path", [*PAGES, *FRAGMENTS])
+def test_nothing_in_a_page_runs_or_paints_by_itself(at: Served, path: str) -> None:
+    seen = Seen()
+    seen.feed(text_of(at, path))
+    assert not [name for name in seen.attributes if name == "style" or name.startswith("on")]
+    assert all((place or "").startswith("/assets/") for place in seen.scripts)
+    assert not {"img", "iframe", "style", "object"} & seen.tags
+
+
+@pytest.mark.parametrize("path", FRAGMENTS)
+def test_a_part_is_no_whole_page(at: Served, path: str) -> None:
+    assert "<html" not in text_of(at, path)
+
+
+def test_home_tells_what_was_done_last_first(at: Served) -> None:
+    found = titles(settled(at, "/"))
+    assert "the shore" in found[:4]
+    assert found.index("the shore") < found.index("the south gate") < found.index("the north gate")
+
+
+def test_an_empty_archive_says_where_it_was_looked_for(empty: Served) -> None:
+    place = empty.library.roots[0].name
+    for path in ("/", "/sessions"):
+        page = text_of(empty, path)
+        assert "No sessions yet" in page
+        assert place in page.replace("<wbr>", "")
+    assert "No model answered" in settled(empty, "/usage")
+    assert "Nothing was done" in settled(empty, "/insights")
+    assert "Nothing matches" in text_of(empty, "/search?q=heron")
+    assert "No session is like that" in text_of(empty, "/side")
+
+
+def test_sessions_are_told_apart_by_project(at: Served) -> None:
+    page = settled(at, "/sessions")
+    plain = page.replace("<wbr>", "")
+    assert plain.index(">/home/dev/shore</a>") < plain.index(">/home/dev/moor</a>")
+    assert page.count('scope="rowgroup"') == len(
+        {one.project for _, one in at.library.now.listed()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "wanted"),
+    [
+        ("q=south", ["the south gate"]),
+        ("q=dev+gate+NORTH", ["the north gate"]),
+        ("branch=tides", ["the south gate"]),
+        ("since=2026-10-05&until=2026-10-20", ["the south gate"]),
+        ("branches=1&q=ways", ["Two ways to the harbour"]),
+        ("live=1", []),
+        ("q=gate&sort=title", ["the north gate", "the south gate"]),
+        ("q=gate&sort=title&turned=1", ["the south gate", "the north gate"]),
+        ("q=gate&sort=started&flat=1", ["the south gate", "the north gate"]),
+        ("q=gate&sort=nonsense&n=frog&since=never", ["the south gate", "the north gate"]),
+    ],
+)
+def test_an_address_narrows_and_sorts(at: Served, asked: str, wanted: list[str]) -> None:
+    assert titles(text_of(at, f"/sessions?{asked}")) == wanted
+
+
+def test_what_hangs_on_a_session_is_shown_on_demand(at: Served) -> None:
+    page = text_of(at, "/sessions?branches=1")
+    name = re.findall(r'data-parts="([^"]+)"', page)[0]
+    parts = text_of(at, f"/sessions/{name}/parts")
+    assert parts.count('class="part"') == 2
+    assert "Take the upper path" in parts
+    assert re.search(rf'href="/s/{name}#[0-9a-f-]{{36}}"', parts)
+    assert at.ask("/sessions/nobody/parts")[0] == 404
+
+
+def test_the_figures_of_usage_are_those_of_the_command(
+    at: Served, root: Path, tmp_path: Path
+) -> None:
+    page = settled(at, "/usage?range=all")
+    totals = told(root, tmp_path, "usage", "model", "--breakdown")["totals"]
+    assert f"<dd>{money_in_words(totals['cost_usd'])}" in page
+    assert f"<dd>{tokens_in_words(totals['total_tokens'])}<small>" in page
+    assert f"{totals['responses']} responses</small>" in page
+    assert f"On abandoned branches <b>{money_in_words(totals['abandoned']['cost_usd'])}" in page
+    assert f"Agents <b>{money_in_words(totals['agents']['cost_usd'])}" in page
+
+
+def test_usage_counts_only_what_was_asked_for(at: Served, root: Path, tmp_path: Path) -> None:
+    page = settled(at, "/usage?since=2026-10-01&until=2026-10-31&by=month&of=tokens")
+    asked = ("usage", "monthly", "--since", "2026-10-01", "--until", "2026-11-01")
+    rows = told(root, tmp_path, *asked)["rows"]
+    assert [row["month"] for row in rows] == ["2026-10"]
+    assert f"Oct 2026</th><td>{tokens_in_words(rows[0]['total_tokens'])}" in page
+    assert "No model answered" in settled(at, "/usage?since=2020-01-01&until=2020-01-02")
+
+
+def test_the_figures_of_insights_are_those_of_the_command(
+    at: Served, root: Path, tmp_path: Path
+) -> None:
+    page = settled(at, "/insights")
+    stats = told(root, tmp_path, "stats")
+    for name, count in (
+        ("Sessions", stats["sessions"]),
+        ("Turns", stats["turns"]),
+        ("Responses", stats["responses"]),
+        ("Tool calls", stats["calls"]),
+        ("Agents", stats["agents"]),
+    ):
+        assert f"<dt>{name}</dt><dd>{count:,}<small>".replace(",", " ") in page
+    assert f"Rewinds</th><td>{stats['rewinds']}</td>" in page
+    for tool in stats["tools"]:
+        assert f"{tool['name']}</span></th>" in page or "<" in tool["name"]
+
+
+def test_insights_of_a_project_leave_the_others_out(at: Served) -> None:
+    project = next(one.project for _, one in at.library.now.listed() if one.title == "the shore")
+    assert "<dt>Sessions</dt><dd>1<small>1 project" in settled(at, f"/insights?project={project}")
+
+
+def test_a_hit_opens_at_its_place_with_its_words_marked(at: Served) -> None:
+    page = text_of(at, "/search?q=herons+shore")
+    name = next(name for name, one in at.library.now.listed() if one.title == "the shore")
+    assert "<mark>herons</mark>" in page
+    assert re.search(rf'href="/s/{name}\?turn=1&amp;mark=herons#[0-9a-f-]+"', page)
+
+
+def test_facets_lead_to_less(at: Served) -> None:
+    page = text_of(at, "/search?q=mile")
+    assert 'href="/search?q=mile&amp;kind=output"' in page
+    narrowed = text_of(at, "/search?q=mile&kind=output")
+    assert narrowed.count('class="hit"') == 3
+    assert 'aria-current="true"><span>Tool output' in narrowed
+    assert 'href="/search?q=mile"' in narrowed
+    assert text_of(at, "/search?q=mile&month=2026-11&kind=output").count('class="hit"') == 1
+
+
+@pytest.mark.parametrize(("way", "text"), [("exact", "one%20mile"), ("regex", "one%5Cs%2Bmile")])
+def test_texts_and_expressions_are_found_in_the_logs(at: Served, way: str, text: str) -> None:
+    page = text_of(at, f"/search?q={text}&way={way}")
+    assert "<mark>one mile</mark>" in page
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ('q="open', "A quote is not closed"),
+        ("q=tol:Bash", "No field is called"),
+        ("q=a&month=frog", "is not a time"),
+        ("q=(&way=regex", "expression"),
+    ],
+)
+def test_a_question_that_makes_no_sense_is_answered_with_a_hint(
+    at: Served, asked: str, words: str
+) -> None:
+    page = text_of(at, f"/search?{asked.replace(chr(34), '%22')}")
+    assert 'role="alert"' in page
+    assert words in page
+
+
+def test_the_column_marks_where_one_is(at: Served) -> None:
+    name = next(name for name, one in at.library.now.listed() if one.title == "the shore")
+    column = text_of(at, f"/side?here={name}")
+    assert f'data-name="{name}" aria-current="true"' in column
+    assert titles(column) == []
+    assert "the north gate" in column
+    assert "the north gate" not in text_of(at, "/side?part=1&q=shore")
+
+
+def test_the_palette_offers_places_sessions_and_words(at: Served) -> None:
+    assert 'data-href="/insights"' in text_of(at, "/palette")
+    found = text_of(at, "/palette?q=hero")
+    assert "<mark>herons</mark>" in found
+    assert 'data-href="/search?q=hero"' in found
+    assert "the south gate" in text_of(at, "/palette?q=south")
+    assert "Search" in text_of(at, "/palette?q=%22")
+
+
+def test_what_runs_and_what_will_go_is_told_at_home(tmp_path: Path) -> None:
+    root = tmp_path / "config"
+    for one in WALKS:
+        walk(root, *one)
+    files = {
+        path.read_text().partition('"aiTitle":"')[2][:9]: path for path in root.rglob("*.jsonl")
+    }
+    running, leaving = files["the shore"], files["the north"]
+    (root / "sessions").mkdir()
+    client = {"pid": os.getpid(), "sessionId": running.stem}
+    (root / "sessions" / "1.json").write_text(json.dumps(client))
+    before = time.time() - 28 * 86400
+    os.utime(leaving, (before, before))
+    with served(root, tmp_path / "index") as at:
+        page = settled(at, "/")
+        listed = text_of(at, "/sessions?live=1")
+        (root / "sessions" / "1.json").unlink()
+        for _ in range(600):
+            if "Running now" not in text_of(at, "/"):
+                break
+            time.sleep(0.01)
+        else:
+            raise AssertionError("it runs for ever")
+    now, rest = page.split("<h2>Recent</h2>")
+    assert "Running now" in now
+    assert titles(now) == titles(listed) == ["the shore"]
+    assert "Deleted soon <small>1</small>" in rest
+    assert re.search(r"the north gate</a><span class=\"num\">in 1 day", rest)
+    assert str(root / "settings.json") in rest.replace("<wbr>", "")
+
+
+def test_a_session_that_goes_on_from_another_stands_below_it(gallery: Path, tmp_path: Path) -> None:
+    root, index = gallery / "resumed-in-a-second-file", tmp_path / "index"
+    refresh(Archive([root]), index)
+    with served(root, index) as at:
+        for _ in range(300):
+            page = text_of(at, "/sessions")
+            if 'class="d1"' in page:
+                break
+        assert titles(page)[0] == "Rate limit for the login"
+        assert page.count("data-name=") == 3
+        assert page.count('<tr class="d1"') == 2
+        assert text_of(at, "/side").count('<li class="d1"') == 2
+
+
+def test_a_long_session_is_drawn_small_with_what_leaves_its_line() -> None:
+    turns = [Begun(0, "trunk", "active", None) for _ in range(200)]
+    turns[90:90] = [Begun(1, "branch", "abandoned", None) for _ in range(30)]
+    turns[150:150] = [Begun(2, "agent", "agent", None)]
+    found = few(turns)
+    assert len(found) == MOST_MINI
+    assert [one.dag for one in found if one.dag] == [1, 2]
+    assert list(few(turns[:5])) == turns[:5]

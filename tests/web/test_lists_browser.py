@@ -1,0 +1,197 @@
+"""The pages about all sessions in a real browser: keys, typing, following, looks."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from plait.archive import Archive
+from plait.archive.indexing import refresh
+from tests.web.lists import at, root, walk, write_all
+from tests.web.reading_page import Reader, Served, reader, served
+
+__all__ = ["at", "reader", "root"]
+NARROW = 900
+PAGES = ("/", "/sessions", "/search?q=mile", "/search", "/usage?range=all", "/insights")
+
+
+@pytest.fixture
+def living(tmp_path: Path) -> Iterator[Served]:
+    """Serves an archive that is being written to."""
+    logs, index = tmp_path / "logs", tmp_path / "index"
+    write_all(logs)
+    refresh(Archive([logs]), index)
+    with served(logs, index, is_live=True) as one:
+        yield one
+
+
+def settled(page: Page) -> Page:
+    """Waits until nothing is being counted any more."""
+    expect(page.locator("[data-counting]")).to_have_count(0)
+    return page
+
+
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 420)])
+def test_pages_are_whole_in_every_look(
+    at: Served, reader: Reader, path: str, theme: str, width: int
+) -> None:
+    page = settled(reader(at, path, width=width, color_scheme=theme))
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    assert page.evaluate("window.pwned") is None
+    if width > NARROW:
+        return
+    assert faults(page) == []
+
+
+def faults(page: Page) -> list[tuple[str, str]]:
+    """Returns what is wrong with a page for those who cannot see or point."""
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
+    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
+
+
+def test_the_palette_opens_over_any_page_and_goes_where_it_is_told(
+    at: Served, reader: Reader
+) -> None:
+    page = reader(at, "/insights")
+    page.keyboard.press("Control+k")
+    expect(page.locator("dialog.palette")).to_be_visible()
+    expect(page.locator("[role=option]").first).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Escape")
+    expect(page.locator("dialog.palette")).to_have_count(0)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("south")
+    expect(page.locator("[role=option]").first).to_contain_text("the south gate")
+    assert faults(page) == []
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    expect(page.locator("main[data-session]")).to_be_visible()
+    expect(page).to_have_title(re.compile("south gate"))
+
+
+def test_search_answers_as_one_types_and_the_address_follows(at: Served, reader: Reader) -> None:
+    page = reader(at, "/")
+    expect(page.locator(".asking input")).to_be_focused()
+    page.keyboard.type("mile")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit").first).to_be_visible()
+    expect(page.locator(".asking input")).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.type(" south")
+    expect(page).to_have_url(re.compile(r"q=mile\+south$"))
+    expect(page.locator(".hit")).to_have_count(1)
+    page.locator(".facets").get_by_text("Answer").click()
+    expect(page).to_have_url(re.compile("kind=answer"))
+    page.go_back()
+    expect(page).to_have_url(re.compile(r"q=mile\+south$"))
+    expect(page.locator(".asking input")).to_have_value("mile south")
+    page.locator(".asking input").fill('"open')
+    expect(page.get_by_role("alert")).to_contain_text("A quote is not closed")
+
+
+def test_a_hit_leads_to_its_words(at: Served, reader: Reader) -> None:
+    page = reader(at, "/search?q=herons+south")
+    page.locator(".hit").click()
+    expect(page).to_have_url(re.compile("mark=herons#"))
+    expect(page.get_by_text("One mile to the south gate")).to_be_in_viewport()
+    page.go_back()
+    expect(page.locator(".hit")).to_have_count(1)
+
+
+def test_the_list_is_filtered_as_one_types_and_a_reload_keeps_it(
+    at: Served, reader: Reader
+) -> None:
+    page = settled(reader(at, "/sessions"))
+    rows = page.locator("tr[data-name]")
+    expect(rows).to_have_count(6)
+    page.keyboard.press("/")
+    page.keyboard.type("gate")
+    expect(rows).to_have_count(2)
+    expect(page.locator("[data-filter]")).to_be_focused()
+    page.get_by_label("All git branches").select_option("tides")
+    expect(rows).to_have_count(1)
+    page.reload()
+    expect(rows).to_have_count(1)
+    expect(page.locator("[data-filter]")).to_have_value("gate")
+    page.get_by_role("link", name="Show all").click()
+    expect(rows).to_have_count(6)
+    page.go_back()
+    expect(rows).to_have_count(1)
+
+
+def test_rows_are_walked_unfolded_and_opened_by_keys(at: Served, reader: Reader) -> None:
+    page = settled(reader(at, "/sessions?q=ways"))
+    page.keyboard.press("j")
+    expect(page.locator("tr.here a").first).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator("tr.part")).to_have_count(2)
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("tr.part")).to_have_count(0)
+    page.keyboard.press("?")
+    expect(page.locator("dialog.keys")).to_contain_text("show, hide branches and agents")
+    expect(page.locator("dialog.keys")).not_to_contain_text("next, previous prompt")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(page).to_have_title(re.compile("Two ways to the harbour"))
+
+
+def test_the_column_of_sessions_filters_folds_and_remembers(at: Served, reader: Reader) -> None:
+    page = reader(at, "/sessions?q=shore")
+    page.locator("tr[data-name] a").first.click()
+    side = page.locator("aside.side")
+    expect(side.locator("li[aria-current]")).to_contain_text("the shore")
+    side.get_by_label("Filter sessions").fill("north")
+    expect(side.locator("li")).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.keyboard.press("s")
+    expect(side).to_be_hidden()
+    page.reload()
+    expect(side).to_be_hidden()
+    page.get_by_role("button", name="Sessions", exact=True).click()
+    expect(side).to_be_visible()
+
+
+def test_on_a_narrow_screen_the_column_is_behind_a_button(at: Served, reader: Reader) -> None:
+    page = reader(at, "/sessions?q=shore", width=420)
+    page.locator("tr[data-name] a").first.click()
+    side = page.locator("aside.side")
+    expect(side).to_be_hidden()
+    page.get_by_role("button", name="Sessions", exact=True).click()
+    expect(side.locator("li[aria-current]")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    expect(side).to_be_hidden()
+
+
+def test_a_new_session_appears_by_itself(living: Served, reader: Reader) -> None:
+    page = settled(reader(living, "/"))
+    expect(page.locator(".recent li")).to_have_count(6)
+    page.keyboard.type("ga")
+    new = ("ferry", "quay", "main", "2026-11-10T09:00:00Z", "the ferry")
+    walk(living.library.roots[0], *new)
+    expect(page.locator(".recent li").first).to_contain_text("the ferry")
+    expect(page.locator(".asking input")).to_be_focused()
+    expect(page.locator(".asking input")).to_have_value("ga")
+
+
+def test_a_day_of_the_year_leads_to_its_sessions(at: Served, reader: Reader) -> None:
+    page = settled(reader(at, "/"))
+    page.locator('.heat rect[data-day="2026-10-09"]').click()
+    expect(page.locator("tr[data-name]")).to_have_count(1)
+    expect(page.locator("tr[data-name]")).to_contain_text("the south gate")
+
+
+def test_a_range_is_chosen_and_stands_in_the_address(at: Served, reader: Reader) -> None:
+    page = settled(reader(at, "/usage"))
+    page.get_by_label("Project", exact=True).select_option(label="shore")
+    expect(page).to_have_url(re.compile("project="))
+    page.get_by_role("link", name="All time").click()
+    expect(page).to_have_url(re.compile("range=all"))
+    expect(page.get_by_label("Project", exact=True)).to_have_value(re.compile("shore"))
+    page.get_by_role("link", name="Month").click()
+    page.get_by_text("Table", exact=True).first.click()
+    expect(page.locator(".behind table").first).to_contain_text("Nov 2026")

@@ -1,0 +1,39 @@
+"""Where a server answers, and who can reach it there."""
+
+import pytest
+
+from plait.web.app import Place, is_local
+
+
+@pytest.mark.parametrize(
+    ("host", "wanted"),
+    [
+        ("127.0.0.1", True),
+        ("127.0.0.2", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("192.168.1.5", False),
+        ("example.org", False),
+        ("", False),
+    ],
+)
+def test_only_loopback_is_this_machine_alone(host: str, wanted: bool) -> None:
+    assert is_local(host) == wanted
+    assert Place(host, 1).is_remote != wanted
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8420"),
+        ("::1", "http://[::1]:8420"),
+        ("0.0.0.0", "http://127.0.0.1:8420"),
+        ("::", "http://[::1]:8420"),
+    ],
+)
+def test_a_browser_of_this_machine_is_given_an_address_that_leads_here(
+    host: str, address: str
+) -> None:
+    assert Place(host, 8420).address == address

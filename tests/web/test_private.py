@@ -1,0 +1,129 @@
+"""Other users of the machine: they may connect, and see nothing; files belong to one alone."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from plait.web.keys import Keys
+from plait.web.server import (
+    Running,
+    alive,
+    announced,
+    found,
+    opening_file,
+    write_private,
+)
+from tests.web.bare import Bare
+
+NOBODY = 65534
+AS_NOBODY = """
+import encodings.idna, http.client, json, os, sys
+os.setgroups([]); os.setgid({uid}); os.setuid({uid})
+port, *paths = sys.argv[1:]
+answers = {{}}
+for path in ("/", "/api/v1/sessions", "/events", "/s/x/raw/0/file"):
+    client = http.client.HTTPConnection("127.0.0.1", int(port), timeout=20)
+    client.request("GET", path)
+    answers[path] = client.getresponse().status
+for path in paths:
+    try:
+        answers[path] = open(path).read()
+    except OSError as error:
+        answers[path] = type(error).__name__
+print(json.dumps(answers))
+"""
+
+
+def mode(path: Path) -> int:
+    """Returns who may do what with a file."""
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() != 0, reason="needs to become another user")
+def test_another_user_may_connect_and_sees_nothing(server: Bare) -> None:
+    running = Running("127.0.0.1", server.port, os.getpid(), "the secret")
+    with TemporaryDirectory() as folder:
+        state = Path(folder)
+        state.chmod(0o755)  # even where the folder was there before, and open
+        with announced(state / "serve-x.json", running):
+            page = opening_file(state, running, "/")
+            program = [sys.executable, "-c", AS_NOBODY.format(uid=NOBODY), str(server.port)]
+            program += [str(state / "serve-x.json"), str(page)]
+            said = subprocess.run(program, capture_output=True, check=True, timeout=60)
+    answers = list(json.loads(said.stdout).values())
+    assert answers == [401] * 4 + ["PermissionError"] * 2
+
+
+def test_what_lets_in_belongs_to_one_user_alone(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "serve-x.json"
+    running = Running("127.0.0.1", 1, os.getpid(), "hush")
+    before = os.umask(0)
+    try:
+        with announced(path, running):
+            page = opening_file(path.parent, running, "/")
+            assert (mode(path.parent), mode(path), mode(page)) == (0o700, 0o600, 0o600)
+    finally:
+        os.umask(before)
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "one"
+    write_private(path, b"first")
+    write_private(path, b"second")
+    assert path.read_bytes() == b"second"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"port": "x"}', b"\xff\xfe"])
+def test_a_file_that_tells_nothing_tells_of_no_server(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "serve.json"
+    path.write_bytes(data)
+    assert found(path) is None
+    assert alive(path) is None
+
+
+def test_somebody_else_on_the_port_is_not_taken_for_the_server(
+    server: Bare, tmp_path: Path
+) -> None:
+    path = tmp_path / "serve.json"
+    with announced(path, Running("127.0.0.1", server.port, 1, "the secret")):
+        assert alive(path) is not None
+    with announced(path, Running("127.0.0.1", server.port, 1, "a secret of yesterday")):
+        assert alive(path) is None
+
+
+def test_a_port_where_nobody_answers_is_no_server(tmp_path: Path) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        running = Running("127.0.0.1", silent.getsockname()[1], 1, "x")
+        with announced(tmp_path / "serve.json", running):
+            assert alive(tmp_path / "serve.json") is None
+
+
+def test_a_newer_server_keeps_its_file_when_an_older_one_ends(tmp_path: Path) -> None:
+    path = tmp_path / "serve.json"
+    newer = Running("127.0.0.1", 2, 2, "newer")
+    with announced(path, Running("127.0.0.1", 1, 1, "older")):
+        write_private(
+            path, json.dumps({"host": "127.0.0.1", "port": 2, "pid": 2, "secret": "newer"}).encode()
+        )
+    assert found(path) == newer
+
+
+def test_the_page_on_the_disk_holds_a_ticket_and_neither_key_nor_secret(tmp_path: Path) -> None:
+    running = Running("127.0.0.1", 1, 1, "hush-hush")
+    text = opening_file(tmp_path, running, '/s/"><script>').read_text()
+    keys = Keys("hush-hush")
+    assert "hush" not in text
+    assert keys.key not in text
+    assert keys.cookie not in text
+    assert "<script>document" in text
+    assert '"><script>' not in text

@@ -1,0 +1,223 @@
+"""The served reading view in a real browser: parts, ways, finding, links, keys, looks."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.sessions import LATE_TURNS, drawn, hostile
+from tests.web.reading_page import Reader, Served, reader, served
+
+__all__ = ["reader"]
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves the drawn sessions."""
+    root = tmp_path_factory.mktemp("logs")
+    for drawing in drawn().values():
+        drawing.write(root)
+    hostile(root)
+    with served(root, tmp_path_factory.mktemp("index")) as one:
+        yield one
+
+
+def name_of(at: Served, drawing: str) -> str:
+    """Returns the name that a drawn session has in addresses."""
+    wanted = {"ways": "Two ways", "late": "A year", "crew": "Send somebody", "hostile": ""}[drawing]
+    for name, facts in at.library.now.listed():
+        if (facts.title or facts.first_prompt or "").startswith(wanted):
+            return name
+    raise LookupError(drawing)
+
+
+def top_of(page: Page, text: str) -> float:
+    """Returns how far below the top of the window an entry stands."""
+    box = page.get_by_text(text, exact=True).first.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def test_a_page_holds_the_beginning_and_fetches_the_rest(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'late')}")
+    expect(page.get_by_text("Tide number 1?", exact=True).first).to_be_visible()
+    assert page.locator("main .part").count() > 2
+    assert page.locator("main > .dag > .turn").count() < LATE_TURNS
+    page.keyboard.press("G")
+    last = page.locator(f".turn[data-n='{LATE_TURNS}']").first
+    expect(last).to_be_in_viewport()
+    page.wait_for_function(
+        "turn => turn.getBoundingClientRect().bottom <= innerHeight", arg=last.element_handle()
+    )
+
+
+def test_a_turn_is_gone_to_by_its_number_though_it_is_not_loaded(
+    at: Served, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{name_of(at, 'late')}?turn=170")
+    target = page.locator(".turn[data-n='170'] .prompt")
+    expect(target).to_be_in_viewport()
+    expect(target).to_contain_text("Tide number 170?")
+
+
+def test_a_record_is_gone_to_by_its_name_on_another_branch(at: Served, reader: Reader) -> None:
+    one = at.library.opened(name_of(at, "ways"))
+    assert one.told is not None
+    lower = next(
+        item.uuid
+        for line in one.told.by_line.values()
+        for item in line.items()
+        if getattr(item, "text", "") == "Seals bark there."
+    )
+    page = reader(at, f"/s/{name_of(at, 'ways')}#{lower}")
+    expect(page.get_by_text("Seals bark there.")).to_be_in_viewport()
+    assert page.locator("select.ways").input_value() != one.told.main
+
+
+def test_an_agent_is_fetched_when_it_is_opened(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'crew')}")
+    call = page.locator(".call", has_text="Count the waves").first
+    call.locator("> summary").click()
+    expect(page.get_by_text("Wave 25?", exact=True).first).to_be_attached()
+
+
+def test_find_looks_through_what_is_not_loaded(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'late')}")
+    page.keyboard.press("/")
+    page.keyboard.type("Answer number 199.")
+    expect(page.locator(".found")).to_have_text("1 of 1")
+    expect(page.locator(".say.target")).to_be_in_viewport()
+    expect(page.locator(".say.target")).to_contain_text("Answer number 199.")
+
+
+def test_find_reaches_what_is_cut_and_what_agents_said(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'ways')}")
+    page.fill("#find", "by the puffin")
+    expect(page.locator(".found")).to_have_text("1 of 1")
+    expect(page.get_by_text("step 333 by the puffin")).to_be_in_viewport()
+    page = reader(at, f"/s/{name_of(at, 'crew')}")
+    page.fill("#find", "Wave 23?")
+    expect(page.locator(".found")).to_have_text("1 of 1")
+    expect(page.get_by_text("Wave 23?", exact=True).first).to_be_in_viewport()
+
+
+def test_words_that_were_searched_for_are_marked(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'late')}?q=number+151.")
+    expect(page.locator(".found")).to_have_text("1 of 1")
+    assert page.evaluate("CSS.highlights.get('found').size") == 1
+    expect(page.locator("#find")).to_have_value("number 151.")
+
+
+def test_branches_are_switched_and_the_way_back_is_kept(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'ways')}")
+    expect(page.get_by_text("The mole it is.")).to_be_visible()
+    page.keyboard.press("]")
+    expect(page.get_by_text("The mole it is.")).to_be_hidden()
+    page.go_back()
+    expect(page.get_by_text("The mole it is.")).to_be_visible()
+
+
+def test_turns_of_a_branch_are_numbered_on(at: Served, reader: Reader) -> None:
+    one = at.library.opened(name_of(at, "late"))
+    assert one.told is not None
+    branch = next(line for line in one.told.by_line if line != one.told.main)
+    page = reader(at, f"/s/{name_of(at, 'late')}#line-{branch}")
+    turn = page.locator(".turn", has_text="The tide that turned back.").last
+    expect(turn.locator(".n")).to_have_text(str(LATE_TURNS - 1))
+
+
+def test_j_and_k_go_from_prompt_to_prompt(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'late')}")
+    for _ in range(3):
+        page.keyboard.press("j")
+    expect(page.get_by_text("Tide number 3?", exact=True).first).to_be_in_viewport()
+    page.keyboard.press("k")
+    expect(page.get_by_text("Tide number 2?", exact=True).first).to_be_in_viewport()
+    page.keyboard.press("?")
+    expect(page.locator("dialog.keys")).to_contain_text("export and share")
+
+
+def test_a_reload_keeps_the_place(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'late')}?turn=120")
+    expect(page.get_by_text("Tide number 120?", exact=True).first).to_be_in_viewport()
+    page.wait_for_timeout(300)
+    before = top_of(page, "Tide number 120?")
+    page.reload()
+    expect(page.get_by_text("Tide number 120?", exact=True).first).to_be_in_viewport()
+    page.wait_for_timeout(300)
+    assert abs(top_of(page, "Tide number 120?") - before) < 4
+
+
+def test_links_to_entries_are_copied(at: Served, reader: Reader) -> None:
+    name = name_of(at, "ways")
+    page = reader(at, f"/s/{name}", permissions=["clipboard-read", "clipboard-write"])
+    entry = page.locator(".say", has_text="The mole it is.")
+    entry.locator(".linkbtn").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == f"{at.address}/s/{name}#{entry.get_attribute('id')}"
+    page.locator(".turn:visible .head .n").first.click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(f"{at.address}/s/{name}#")
+    page.locator("button.resume").click()
+    assert "claude --resume" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_the_line_of_the_log_is_one_click_away(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'ways')}")
+    page.locator(".say", has_text="The mole it is.").locator(".rawbtn:not(.linkbtn)").click()
+    expect(page.locator("pre.rawjson")).to_contain_text('"type": "assistant"')
+    page.locator(".call", has_text="mole.txt").locator("> summary").click()
+    page.get_by_role("button", name="Show all: 120 lines").click()
+    expect(page.get_by_text("stone 120 of 120")).to_be_attached()
+
+
+def test_two_branches_side_by_side(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'ways')}")
+    page.locator("a.differs:visible").first.click()
+    expect(page.locator(".shared summary")).to_contain_text("1 turn in common")
+    one, two = page.locator(".sides > .one"), page.locator(".sides > .two")
+    expect(one.filter(has_text="The mole it is.")).to_be_visible()
+    expect(two.filter(has_text="Four hundred steps.")).to_be_visible()
+    page.set_viewport_size({"width": 420, "height": 900})
+    expect(two.filter(has_text="Four hundred steps.")).to_be_hidden()
+    page.get_by_role("button", name="Show the other").click()
+    expect(two.filter(has_text="Four hundred steps.")).to_be_visible()
+
+
+def test_a_narrow_window_shows_the_text_first(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'ways')}", width=420, color_scheme="dark")
+    expect(page.get_by_text("The mole it is.")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(page.locator(".rail")).to_be_hidden()
+    page.locator("[data-do=rail]").click()
+    expect(page.locator(".rail")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.locator("[data-do=outline]").click()
+    expect(page.locator(".outline")).to_contain_text("By the mole, then.")
+
+
+def test_hostile_words_stay_words(at: Served, reader: Reader) -> None:
+    for name in at.library.now.names:
+        page = reader(at, f"/s/{name}")
+        page.locator("main .turn").first.wait_for(state="attached")
+        page.keyboard.press("e")
+        assert page.evaluate("window.pwned") is None
+
+
+def test_a_session_is_exported_redacted_unless_one_insists(at: Served, reader: Reader) -> None:
+    page = reader(at, f"/s/{name_of(at, 'ways')}")
+    page.keyboard.press("x")
+    page.get_by_label("Markdown").check()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download, redacted").click()
+    text = Path(waiting.value.path()).read_text()
+    assert "The mole it is." in text
+    assert "/home/dev" not in text
+    expect(page.locator(".exporting .told")).to_contain_text("replaced: user")
+    plain = page.locator("button[value=no]")
+    plain.click()
+    expect(plain).to_have_text("Click again: nothing will be hidden")
+    with page.expect_download() as waiting:
+        plain.click()
+    assert "/home/dev" in Path(waiting.value.path()).read_text()

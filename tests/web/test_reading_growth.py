@@ -1,0 +1,169 @@
+"""Logs that grow: what is read again, what is told early, and that it is what is told later."""
+
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive.archive import Archive
+from plait.archive.stock import stocked
+from plait.web.drawn import MOST, Drawn
+from plait.web.library import Library, marks_of
+from plait.web.opened import Opened, opened
+
+STORY = """
+file story cwd=/home/dev/tide pace=lifelike
+U1 "One?"
+A1< "First." + Bash(command="ls") as one
+R1< of one "out"
+A2< "Done with one."
+U2< "Two?"
+A3< think "Hm." + "Second."
+S1< turn_duration
+U3< "Three?"
+A4< Read(file_path="/home/dev/tide/a.txt") as two
+R2< of two
+  | a
+A5< "Third."
+"""
+TURNS = (
+    ('U9<A1 "Back to one."', "a rewind"),
+    ("last-prompt leaf A1", "a pointer elsewhere"),
+    ('R9<A5 of one "again"', "a result of an earlier call"),
+    ('raw "{torn"', "a broken line"),
+)
+
+
+class Log:
+    """A log on disk that is written line by line."""
+
+    def __init__(self, folder: Path, data: bytes, name: str = "story") -> None:
+        self.lines = data.splitlines(keepends=True)
+        self.path = folder / "projects" / "-p" / f"{name}.jsonl"
+        self.path.parent.mkdir(parents=True)
+        self.root = folder
+
+    def write(self, first: int, last: int) -> None:
+        """Writes some of its lines."""
+        with self.path.open("ab") as file:
+            file.write(b"".join(self.lines[first:last]))
+
+    def read(self) -> Opened:
+        """Reads it as it is now."""
+        session = Archive([self.root]).sessions[0]
+        return opened(session, marks_of(session))
+
+
+def drawn_from(one: Opened, first: int) -> list[str]:
+    """Returns the turns of the active line from one on, drawn."""
+    assert one.reading is not None
+    active = one.reading.told.active
+    return list(one.reading.drawn(active, first, len(active.turns)))
+
+
+def agrees(log: Log, cut: int) -> int:
+    """Checks that what is told early is what is told later; returns how often it was told."""
+    log.write(0, cut)
+    one = log.read()
+    count = 0
+    if one.reading is None:
+        return 0
+    for end in range(cut, len(log.lines)):
+        log.write(end, end + 1)
+        early = one.growing.conversation()
+        if early is None:
+            break
+        later = log.read()
+        if later.reading.setting.directory != one.reading.setting.directory:  # type: ignore[union-attr]
+            break
+        count += 1
+        told = list(one.reading.drawn(early, 0, len(early.turns)))
+        assert told == drawn_from(later, one.growing.first)
+        assert drawn_from(one, 0)[: one.growing.first] == drawn_from(later, 0)[: one.growing.first]
+    return count
+
+
+@pytest.mark.parametrize("cut", [2, 5, 8, 11])
+def test_what_is_told_early_is_what_is_told_later(tmp_path: Path, cut: int) -> None:
+    assert agrees(Log(tmp_path, draw(STORY).data), cut) > 0
+
+
+def test_so_it_is_in_every_example(gallery: Path, tmp_path: Path) -> None:
+    told = 0
+    for number, path in enumerate(sorted(gallery.rglob("*.jsonl"))):
+        data = path.read_bytes()
+        count = data.count(b"\n")
+        if "subagents" in path.parts or count < 4:
+            continue
+        log = Log(tmp_path / str(number), data, path.stem)
+        told += agrees(log, max(1, 2 * count // 3))
+    assert told > 20
+
+
+@pytest.mark.parametrize(("line", "_"), TURNS)
+def test_a_log_that_turns_is_read_anew(tmp_path: Path, line: str, _: str) -> None:
+    log = Log(tmp_path, draw(STORY + line).data)
+    log.write(0, len(log.lines) - 1)
+    one = log.read()
+    assert one.growing.conversation() is not None
+    log.write(len(log.lines) - 1, len(log.lines))
+    assert one.growing.conversation() is None
+
+
+def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
+    log = Log(tmp_path, draw(STORY).data)
+    log.write(0, 8)
+    files = Archive([log.root]).sessions[0].files
+    first = stocked(files)
+    log.write(8, 12)
+    second = stocked(files, first)
+    before = first.shelf.records_of(str(log.path))
+    after = second.shelf.records_of(str(log.path))
+    assert [one.raw for one in after] == [line.rstrip(b"\n") for line in log.lines[:12]]
+    assert all(old is new for old, new in zip(before, after, strict=False))
+    assert second.epoch == first.epoch
+
+
+def test_a_log_that_was_rewritten_is_another(tmp_path: Path) -> None:
+    log = Log(tmp_path, draw(STORY).data)
+    log.write(0, 12)
+    files = Archive([log.root]).sessions[0].files
+    first = stocked(files)
+    log.path.write_bytes(log.path.read_bytes().replace(b"First.", b"Other.") + log.lines[12])
+    assert stocked(files, first).epoch == first.epoch  # in place, and its end is the same
+    draft = log.path.with_suffix(".draft")
+    draft.write_bytes(log.path.read_bytes())
+    draft.replace(log.path)
+    assert stocked(files, first).epoch != first.epoch
+    log.path.unlink()
+    assert stocked(files, first).epoch != first.epoch
+
+
+def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
+    log = Log(tmp_path / "logs", draw(STORY).data)
+    log.write(0, len(log.lines))
+    library = Library((log.root,), tmp_path / "index")
+    name = next(iter(library.now.names))
+    found: list[Opened] = []
+    threads = [Thread(target=lambda: found.append(library.opened(name))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=20)
+    assert len(found) == 8
+    assert all(one is found[0] for one in found)
+
+
+def test_pages_are_kept_for_the_files_they_were_drawn_from(tmp_path: Path) -> None:
+    kept = Drawn(tmp_path / "pages")
+    assert kept.find("a", "mark") is None
+    kept.keep("a", "mark", "<p>ü</p>")
+    assert kept.find("a", "mark") == "<p>ü</p>"
+    assert kept.find("a", "other") is None
+    kept.path_of("a").write_bytes(kept.head("mark").encode() + b"\nnonsense")
+    assert kept.find("a", "mark") is None
+    assert kept.path_of("a").stat().st_mode & 0o077 == 0
+    for number in range(MOST + 5):
+        kept.keep(str(number), "mark", "page")
+    assert len(list(kept.folder.iterdir())) == MOST

@@ -1,0 +1,184 @@
+"""The served reading view over plain HTTP: what is sent first, parts, lines, places, exports."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from plait.web.pages.session import pieces
+from tests.browser.sessions import drawn, hostile
+from tests.web.reading_page import Served, served
+
+WAYS, LATE, CREW = (drawn()[name] for name in ("ways", "late", "crew"))
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves the drawn sessions."""
+    root = tmp_path_factory.mktemp("logs")
+    for drawing in drawn().values():
+        drawing.write(root)
+    hostile(root)
+    with served(root, tmp_path_factory.mktemp("index")) as one:
+        yield one
+
+
+def page_of(at: Served, session: str) -> str:
+    """Returns the page of a session."""
+    return at.ask(f"/s/{session}")[2].decode()
+
+
+def parts_of(text: str) -> list[str]:
+    """Returns the parts that a page, or a part of it, would fetch."""
+    return re.findall(r'data-part="([^"]+)"', text)
+
+
+def whole(at: Served, session: str) -> str:
+    """Returns a page with all its parts, and theirs."""
+    text = page_of(at, session)
+    waiting = parts_of(text)
+    while waiting:
+        more = "".join(at.json(f"/s/{session}/part/{waiting.pop()}"))
+        waiting += parts_of(more)
+        text += more
+    return text
+
+
+def test_the_title_goes_out_before_the_log_is_read(at: Served) -> None:
+    sent = pieces(at.library, LATE.session)
+    first = next(sent)
+    assert "A year of tides" in first
+    assert "Tide number" not in first
+    assert "Tide number 1?" in next(sent)
+
+
+@pytest.mark.parametrize("drawing", [WAYS, LATE, CREW])
+def test_page_and_parts_hold_every_record_once(at: Served, drawing: object) -> None:
+    session = drawing.session  # type: ignore[attr-defined]
+    told = at.library.opened(session).told
+    assert told is not None
+    text = whole(at, session)
+    shown = {
+        item.uuid
+        for one in told.by_line.values()
+        for item in one.items()
+        if item.uuid and type(item).__name__ in ("Told", "Said", "Called")
+    }
+    for uuid in shown:
+        assert text.count(f'id="{uuid}"') == 1
+
+
+@pytest.mark.parametrize("part", ["x", "x.1-2", "..-", "0123456789ab.0-1", "%2e%2e", "1-2-3"])
+def test_a_part_that_is_not_there_is_said_so(at: Served, part: str) -> None:
+    assert at.ask(f"/s/{WAYS.session}/part/{part}")[0] == 404
+
+
+def test_a_part_beyond_the_end_is_empty(at: Served) -> None:
+    key = parts_of(page_of(at, LATE.session))[0]
+    name = key.partition(".")[0]
+    assert at.json(f"/s/{LATE.session}/part/{name}.5000-5001") == []
+
+
+def test_a_line_of_the_log_is_given_as_it_is(at: Served) -> None:
+    lines = WAYS.data.splitlines()
+    for number in (1, 5, len(lines)):
+        assert at.ask(f"/s/{WAYS.session}/line/0.{number}")[2] == lines[number - 1]
+    for place in ("0.99999", "9.1", "0.x", "-1.1", "0"):
+        assert at.ask(f"/s/{WAYS.session}/line/{place}")[0] == 404
+
+
+def test_a_place_is_found_by_its_record_and_by_its_line(at: Served) -> None:
+    spot = at.json(f"/s/{WAYS.session}/where?id={WAYS.uuid_of('A8')}")
+    assert spot["line"] == WAYS.session
+    assert at.json(f"/s/{WAYS.session}/where?at={spot['at'][0]}") == spot
+    assert at.json(f"/s/{WAYS.session}/where?id=nobody") is None
+    assert at.json(f"/s/{WAYS.session}/where") is None
+
+
+def test_a_place_in_an_agent_is_reached_through_its_call(at: Served) -> None:
+    found = at.json(f"/s/{CREW.session}/find?q=Wave+17%3F")
+    assert found["total"] == 1
+    assert len(found["hits"][0]["way"]) == 2
+
+
+def test_find_counts_all_of_it_in_reading_order(at: Served) -> None:
+    found = at.json(f"/s/{LATE.session}/find?q=TIDE+NUMBER")
+    assert found["total"] == 241 - 1
+    places = [hit["way"][0][1] for hit in found["hits"]]
+    assert places == sorted(places)
+    assert at.json(f"/s/{LATE.session}/find?q=") == {"total": 0, "hits": []}
+
+
+def test_nothing_new_is_told_in_a_few_bytes(at: Served) -> None:
+    mark = re.search(r'data-mark="([^"]+)"', page_of(at, WAYS.session))
+    assert mark
+    news = at.json(f"/s/{WAYS.session}/since?turns=3&mark={mark[1]}")
+    assert news == {"mark": mark[1], "count": 3}
+    assert at.json("/s/nobody/since?turns=3&mark=x") == {"is_gone": True}
+    assert at.json(f"/s/{WAYS.session}/since?turns=x&mark=other.shape")["is_redrawn"]
+
+
+def test_comparing_says_what_it_cannot_compare(at: Served) -> None:
+    assert at.ask(f"/s/{CREW.session}/compare")[0] == 400
+    assert at.ask(f"/s/{WAYS.session}/compare?a=nobody")[0] == 400
+    assert at.ask(f"/s/{WAYS.session}/compare")[0] == 200
+
+
+def test_comparing_tells_what_differs(at: Served) -> None:
+    told = at.library.opened(WAYS.session).told
+    assert told is not None
+    other = next(name for name, one in told.by_line.items() if one.kind == "branch")
+    address = f"/s/{WAYS.session}/compare?a={quote(told.main)}&b={quote(other)}"
+    text = at.ask(address)[2].decode()
+    assert "1 turn in common" in text
+    assert text.count('<section class="turn"') >= 3
+
+
+def test_an_export_is_redacted_and_says_so(at: Served) -> None:
+    status, headers, data = at.ask(f"/s/{WAYS.session}/export", {"format": "json"})
+    assert status == 200
+    assert json.loads(headers["Plait-Redacted"])["user"] > 0
+    assert "redacted" in headers["Content-Disposition"]
+    assert b"/home/dev" not in data
+    assert json.loads(data)
+
+
+def test_an_export_without_redaction_needs_two_words(at: Served) -> None:
+    address = f"/s/{WAYS.session}/export"
+    assert at.ask(address, {"format": "md", "redact": "no"})[0] == 400
+    status, headers, data = at.ask(address, {"format": "md", "redact": "no", "sure": "yes"})
+    assert (status, headers["Plait-Redacted"]) == (200, "null")
+    assert b"/home/dev" in data
+    assert at.ask(address, {"format": "exe"})[0] == 400
+    assert at.ask(address)[0] == 405
+
+
+def test_an_export_may_leave_out_what_was_abandoned(at: Served) -> None:
+    address = f"/s/{WAYS.session}/export"
+    _, _, active = at.ask(address, {"format": "md"})
+    _, _, whole = at.ask(address, {"format": "md", "branches": "all"})
+    assert b"Seals bark there." not in active
+    assert b"Seals bark there." in whole
+
+
+def test_a_page_of_one_file_needs_no_other(at: Served) -> None:
+    _, headers, data = at.ask(f"/s/{WAYS.session}/export", {"format": "html"})
+    assert headers["Content-Type"].startswith("text/html")
+    assert b"<script src" not in data
+    assert b"The mole it is." in data
+
+
+def test_a_session_without_words_says_what_to_do(tmp_path: Path) -> None:
+    folder = tmp_path / "logs" / "projects" / "-p"
+    folder.mkdir(parents=True)
+    (folder / "silent.jsonl").write_bytes(b'{"type":"mode","mode":"normal"}\n')
+    (folder / "empty.jsonl").write_bytes(b"")
+    with served(tmp_path / "logs", tmp_path / "index") as one:
+        for name in one.library.now.names:
+            status, _, data = one.ask(f"/s/{name}")
+            assert status == 200
+            assert data.rstrip().endswith(b"</html>")
+        assert one.ask("/s/nobody")[0] == 404

@@ -1,0 +1,174 @@
+"""A session that is being written, as its page grows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import monotonic, sleep
+
+import pytest
+from playwright.sync_api import expect
+
+from examples.drawing import draw
+from plait.web.pages import session_growth
+from tests.browser.sessions import drawn
+from tests.web.reading_page import Reader, Served, reader, served
+
+__all__ = ["reader"]
+LONG = "The tide goes out twice a day and leaves the boats on the mud, all but one. " * 40
+GROWING = f"""
+file growing cwd=/home/dev/tide pace=lifelike
+U1 "How is the tide?"
+A1< "It is low. {LONG}"
+U2< "And now?"
+A2< "It rises. {LONG}" + Bash(command="tide", description="Look") as look
+R2< of look
+  | still rising
+A3< "It is high."
+U3< "And the boats?"
+A4< "They float."
+U4<A1 "No: how is the wind?"
+A5< "It blows."
+last-prompt leaf A5
+"""
+
+
+class Writer:
+    """A client that writes a log line by line."""
+
+    def __init__(self, root: Path) -> None:
+        drawn = draw(GROWING)
+        self.lines = drawn.data.splitlines(keepends=True)
+        self.path = root / drawn.files[0].path
+        self.path.parent.mkdir(parents=True)
+        self.session = drawn.session
+        self.count = 0
+
+    def write_to(self, words: str) -> None:
+        """Writes on until a line holds some words."""
+        end = next(n for n, line in enumerate(self.lines) if words.encode() in line) + 1
+        with self.path.open("ab") as file:
+            file.write(b"".join(self.lines[self.count : end]))
+        self.count = end
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Writer:
+    """Returns a client that has written two turns."""
+    one = Writer(tmp_path / "logs")
+    one.write_to("still rising")
+    return one
+
+
+@pytest.fixture
+def at(writer: Writer, tmp_path: Path) -> Iterator[Served]:
+    """Serves what it writes, live."""
+    with served(tmp_path / "logs", tmp_path / "index", is_live=True) as one:
+        yield one
+
+
+def test_what_is_written_appears_and_is_followed(
+    at: Served, writer: Writer, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{writer.session}")
+    page.keyboard.press("G")
+    expect(page.get_by_text("It is high.")).to_have_count(0)
+    listened(at)
+    writer.write_to("It is high.")
+    expect(page.get_by_text("It is high.")).to_be_in_viewport()
+    writer.write_to("They float.")
+    expect(page.get_by_text("They float.")).to_be_in_viewport()
+    expect(page.locator(".facts")).to_contain_text("3 turns")
+    expect(page.locator(".outline")).to_contain_text("And the boats?")
+
+
+def test_a_reader_elsewhere_is_told_and_not_moved(
+    at: Served, writer: Writer, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{writer.session}", height=400)
+    page.evaluate("scrollTo({top: 200, behavior: 'instant'})")
+    listened(at)
+    writer.write_to("They float.")
+    button = page.locator("button.newer")
+    expect(button).to_have_text("1 new turn")
+    assert page.evaluate("scrollY") == 200
+    button.click()
+    expect(page.get_by_text("And the boats?", exact=True).first).to_be_in_viewport()
+    expect(button).to_have_count(0)
+
+
+def test_what_was_opened_stays_open_while_its_turn_goes_on(
+    at: Served, writer: Writer, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{writer.session}")
+    page.locator(".call", has_text="Look").locator("> summary").click()
+    listened(at)
+    writer.write_to("It is high.")
+    expect(page.get_by_text("It is high.")).to_be_attached()
+    expect(page.locator(".call[open]", has_text="still rising")).to_be_visible()
+
+
+def test_a_rewind_adds_a_branch(at: Served, writer: Writer, reader: Reader) -> None:
+    writer.write_to("They float.")
+    page = reader(at, f"/s/{writer.session}")
+    expect(page.locator("select.ways")).to_have_count(0)
+    listened(at)
+    writer.write_to('"last-prompt"')
+    expect(page.locator("select.ways option")).to_have_count(2)
+    expect(page.get_by_text("It blows.")).to_be_attached()
+    expect(page.get_by_text("They float.")).to_be_hidden()
+    assert page.locator(".rail .abandoned").count() > 0
+    page.keyboard.press("]")
+    expect(page.get_by_text("They float.")).to_be_visible()
+
+
+def test_a_long_session_grows_without_being_read_anew(
+    tmp_path: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_growth, "SMALL", 0)
+    data = drawn()["late"].data.splitlines(keepends=True)
+    straight = [line for line in data if b"turned" not in line and b"last-prompt" not in line]
+    path = tmp_path / "logs" / "projects" / "-p" / f"{drawn()['late'].session}.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"".join(straight[:-4]))
+    with served(tmp_path / "logs", tmp_path / "index", is_live=True) as at:
+        page = reader(at, f"/s/{path.stem}")
+        listened(at)
+        held = at.library.held(path.stem)
+        with path.open("ab") as file:
+            file.write(b"".join(straight[-4:-2]))
+        expect(page.locator("button.newer")).to_have_text("1 new turn")
+        page.locator("button.newer").click()
+        expect(page.get_by_text("Tide number 239?", exact=True)).to_be_attached()
+        with path.open("ab") as file:
+            file.write(b"".join(straight[-2:]))
+        expect(page.locator(".turn[data-n='240'] .say")).to_be_in_viewport()
+        assert at.library.held(path.stem) is held
+
+
+def test_a_session_that_is_deleted_can_still_be_read(
+    at: Served, writer: Writer, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{writer.session}")
+    listened(at)
+    writer.path.unlink()
+    expect(page.locator(".notice")).to_contain_text("no longer there")
+    expect(page.get_by_text("How is the tide?", exact=True).first).to_be_visible()
+
+
+def test_a_session_that_is_rewritten_is_drawn_anew(
+    at: Served, writer: Writer, reader: Reader
+) -> None:
+    page = reader(at, f"/s/{writer.session}")
+    listened(at)
+    data = writer.path.read_bytes().replace(b"It is low.", b"It was redacted.")
+    draft = writer.path.with_suffix(".draft")
+    draft.write_bytes(data)
+    draft.replace(writer.path)
+    expect(page.get_by_text("It was redacted.")).to_be_attached()
+
+
+def listened(at: Served) -> None:
+    """Waits until a page listens: what happens before, it fetches with itself."""
+    end = monotonic() + 20
+    while at.hub.count == 0 and monotonic() < end:
+        sleep(0.02)
+    assert at.hub.count

@@ -1,0 +1,52 @@
+"""A server that other machines may reach: by its names, packed, and for nobody without a key."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from plait.web.app import Place, application
+from plait.web.hub import Hub
+from plait.web.keys import Keys
+from plait.web.library import Library
+
+KEYS = Keys("secret")
+COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}
+
+
+@pytest.fixture(scope="module")
+def client(archive_root: Path, archive_index: Path) -> Iterator[TestClient]:
+    """Asks a server that listens everywhere and is called plait.example.org."""
+    place = Place("0.0.0.0", 8420, frozenset({"localhost", "plait.example.org"}))
+    library = Library((archive_root,), archive_index)
+    guard = application(library, KEYS, place, Hub(), is_live=False)
+    with TestClient(guard, base_url="https://plait.example.org") as one:
+        yield one
+
+
+def test_it_is_reached_by_its_name_behind_a_proxy(client: TestClient) -> None:
+    origin = {"origin": "https://plait.example.org"}
+    assert client.get("/api/v1/sessions", headers={**COOKIE, **origin}).status_code == 200
+    assert client.get("/api/v1/sessions", headers=origin).status_code == 401
+    other = {"host": "evil.example"}
+    assert client.get("/api/v1/sessions", headers={**COOKIE, **other}).status_code == 421
+
+
+def test_large_answers_are_packed_and_small_ones_are_not(client: TestClient) -> None:
+    asked = {**COOKIE, "accept-encoding": "gzip"}
+    with client.stream("GET", "/assets/plait.css", headers=asked) as answer:
+        assert answer.headers["content-encoding"] == "gzip"
+        assert "Accept-Encoding" in answer.headers["vary"]
+        packed = b"".join(answer.iter_raw())
+    plain = client.get("/assets/plait.css", headers={"accept-encoding": "identity"})
+    assert gzip.decompress(packed) == plain.content
+    assert "content-encoding" not in client.get("/alive", headers=asked).headers
+
+
+def test_what_is_packed_is_known_again(client: TestClient) -> None:
+    asked = {**COOKIE, "accept-encoding": "gzip"}
+    tag = client.get("/assets/plait.css", headers=asked).headers["etag"]
+    again = client.get("/assets/plait.css", headers={**asked, "if-none-match": tag})
+    assert again.status_code == 304
