@@ -80,8 +80,10 @@ class Log:
             "HOME": str(home),
             "PLAIT_STATE_DIR": str(home / "state"),
             "PLAIT_CACHE_DIR": str(home / "cache"),
-            "PLAIT_OTLP_ENDPOINT": f"http://127.0.0.1:{port}",
+            "PLAIT_CONFIG": str(home / "config.toml"),
         }
+        target = f'otlp_endpoint = "http://127.0.0.1:{port}"'
+        (home / "config.toml").write_text(target, encoding="utf-8")
 
     def grow(self) -> None:
         """Adds a turn."""

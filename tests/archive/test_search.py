@@ -1,8 +1,11 @@
 """The archive's index and search from Python: facts that equal cold files, texts once."""
 
 import json
+import os
+import sqlite3
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,9 +13,12 @@ from examples.drawing import draw
 from plait import Archive
 from plait.archive.indexing import refresh
 from plait.archive.listed import listed_facts
-from plait.archive.search import search
-from plait.errors import UserError
-from plait.index.query import Field, parse
+from plait.archive.search import BEHIND, search
+from plait.errors import SourceError, UserError
+from plait.index.expression import sought_looks
+from plait.index.lock import locked
+from plait.index.query import Field, Phrase, parse
+from plait.index.schema import NAME
 from plait.index.search import Reader
 from plait.index.words import pairs_of, words_of
 
@@ -77,6 +83,89 @@ def test_an_index_with_damaged_words_is_made_anew(tmp_path: Path) -> None:
     assert search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt").total == 1
 
 
+def test_an_index_that_lacks_a_file_says_how_to_make_it_anew(tmp_path: Path) -> None:
+    draw('file work\nU1 "a wyvern flies"\nA1< "ok"').write(tmp_path / "logs")
+    folder = tmp_path / "index"
+    refresh(Archive([tmp_path / "logs"]), folder)
+    for path in (folder / "text").glob("*.pos"):
+        path.unlink()
+    with pytest.raises(SourceError) as caught:
+        search(Archive([tmp_path / "logs"]), folder, '"wyvern flies"')
+    assert "plait index --rebuild" in caught.value.hints[0]
+    refresh(Archive([tmp_path / "logs"]), folder, rebuild=True)
+    assert search(Archive([tmp_path / "logs"]), folder, '"wyvern flies" in:prompt').total == 1
+
+
+def test_an_index_that_may_only_be_read_answers(tmp_path: Path) -> None:
+    draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
+    folder = tmp_path / "index"
+    refresh(Archive([tmp_path / "logs"]), folder)
+    places = [folder, *folder.rglob("*")]
+    for path in places:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        found = search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt")
+        assert (found.total, found.by) == (1, "index")
+    finally:
+        for path in places:
+            path.chmod(0o755)
+
+
+def test_without_an_index_words_are_found_in_the_logs_in_any_order(tmp_path: Path) -> None:
+    text = 'file work\nU1 "The Wyvern met a basilisk"\nA1< "a wyvern alone"'
+    draw(text).write(tmp_path / "logs")
+    (tmp_path / "index").write_text("a file in its place")
+    found = search(Archive([tmp_path / "logs"]), tmp_path / "index", "basilisk wyvern =>")
+    assert (found.total, found.by) == (1, "scan")
+    assert found.hits[0].snippet == "The Wyvern met a basilisk"
+    # Looked for from the beginning alone: else a long text takes its length squared.
+    assert sought_looks(["wyvern", "basilisk"]).pattern.startswith(r"(?is)\A")
+    assert sought_looks(["wyvern", "basilisk"]).needed == "wyvern"
+
+
+def test_who_searches_while_another_writes_is_told_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.archive.search.MOST_WAITED", 0.0)
+    draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
+    folder = tmp_path / "index"
+    assert search(Archive([tmp_path / "logs"]), folder, "wyvern").note is None
+    draw('file other\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
+    with locked(folder):
+        found = search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt")
+        assert (found.total, found.note) == (1, BEHIND)
+    found = search(Archive([tmp_path / "logs"]), folder, "wyvern in:prompt")
+    assert (found.total, found.note) == (2, None)
+
+
+def test_facts_that_cannot_be_read_are_none(gallery: Path, tmp_path: Path) -> None:
+    refresh(Archive([gallery]), tmp_path)
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        connection.execute("UPDATE sessions SET facts = x'c1'")
+    assert listed_facts(Archive([gallery]), tmp_path) is None
+
+
+def test_passages_of_an_agent_that_outlives_its_session_are_counted_by_month(
+    tmp_path: Path,
+) -> None:
+    own, agent = tmp_path / "p" / "s.jsonl", tmp_path / "p" / "s" / "subagents" / "agent-x.jsonl"
+    agent.parent.mkdir(parents=True)
+    for path, month, more in (
+        (own, "01", {}),
+        (agent, "03", {"agentId": "x", "isSidechain": True}),
+    ):
+        place = {"uuid": month, "sessionId": "s", "timestamp": f"2026-{month}-02T09:00:00.000Z"}
+        message = {"role": "user", "content": "a lamia"}
+        path.write_text(json.dumps({"type": "user", **place, "message": message, **more}) + "\n")
+    found = search(
+        Archive([tmp_path]), tmp_path / "index", "lamia in:prompt", has_facets=True, limit=1
+    )
+    assert found.facets["month"] == {"2026-01": 1, "2026-03": 1}
+    assert found.total == 2
+
+
 def test_a_session_that_has_gone_is_found_no_more(tmp_path: Path) -> None:
     draw('file work\nU1 "wyvern"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
@@ -120,6 +209,10 @@ def test_any_query_is_read_or_explained(text: str) -> None:
         parse(text)
     except UserError as error:
         assert error.hints
+
+
+def test_words_may_stand_far_apart() -> None:
+    assert parse('"parse error"~12') == Phrase("parse error", slop=12)
 
 
 def test_words_are_cut_alike_for_texts_and_questions() -> None:

@@ -84,7 +84,9 @@ def test_the_index_finds_titles_and_prompts(site: Path, opened: Opened) -> None:
 
 def test_the_index_still_holds_the_words_when_one_comes_back(site: Path, opened: Opened) -> None:
     page = opened(site / "index.html")
+    rows = page.locator("li[data-session]")
     page.locator("#find").fill("harbour")
+    expect(page.locator("li[data-session]:visible")).not_to_have_count(rows.count())
     page.locator("li[data-session]:visible a").first.click()
     expect(page.locator("main")).to_be_visible()
     page.go_back()

@@ -194,6 +194,9 @@ def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: P
         [(generation,)] = connection.execute("SELECT value FROM meta WHERE name = 'generation'")
     assert keep(folder, generation, [])
     assert not keep(folder, generation - 1, [])
+    shutil.rmtree(folder)
+    assert not keep(folder, generation, [])
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize(

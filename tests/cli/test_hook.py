@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
+from plait.cli.hook import HIDDEN, SUBCOMMANDS
+from plait.cli.hook_event import COMMANDS
+from plait.cli.settings import config_file
 from plait.trace.hook import EVENTS, is_worker_there
 from plait.trace.hook_jobs import jobs_in
 from plait.trace.spool import Spool
@@ -28,6 +31,13 @@ def folder(nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(nobodys_home)
     return nobodys_home / "state" / "plait" / "trace"
+
+
+def send_to(url: str) -> None:
+    """Says in config.toml where traces go."""
+    path = config_file()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'otlp_endpoint = "{url}"', encoding="utf-8")
 
 
 def hooked(*words: str, told: bytes | str = b"", **env: str) -> "subprocess.CompletedProcess[str]":
@@ -57,7 +67,8 @@ def test_a_turn_arrives_while_claude_code_goes_on(folder: Path, tmp_path: Path) 
     log = Growing(tmp_path / "p")
     log.turn("one")
     with Receiver() as receiver:
-        done = hooked("stop", told=json.dumps(log.told()), PLAIT_OTLP_ENDPOINT=receiver.url)
+        send_to(receiver.url)
+        done = hooked("stop", told=json.dumps(log.told()), LANGFUSE_SECRET_KEY="of the project")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         settle(folder)
     assert receiver.names() == ["Turn 1"]
@@ -70,7 +81,8 @@ def test_the_work_can_be_waited_for(folder: Path, tmp_path: Path) -> None:
     with Receiver() as receiver:
         told = json.dumps(log.told("SessionEnd"))
         words = ("session-end", "--wait", "--verbose")
-        done = hooked(*words, told=told, PLAIT_OTLP_ENDPOINT=receiver.url)
+        send_to(receiver.url)
+        done = hooked(*words, told=told)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "plait hook session-end: done\n")
     assert receiver.names() == ["Turn 1"]
 
@@ -90,6 +102,17 @@ def test_whatever_is_wrong_claude_code_is_not_told(
 ) -> None:
     done = hooked(*words, told=told, **env)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_an_event_of_another_version_does_not_stop_claude_code(folder: Path) -> None:
+    done = hooked("post-compact", "--verbose", told="{}")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "no such event" in done.stderr
+    assert not jobs_in(folder)
+
+
+def test_what_people_call_is_no_event() -> None:
+    assert set(COMMANDS) == {*SUBCOMMANDS, *HIDDEN}
 
 
 def test_a_job_without_a_target_is_dropped_and_the_log_says_so(folder: Path) -> None:
@@ -127,9 +150,10 @@ def test_install_shows_the_change_and_keeps_the_old(
 ) -> None:
     path = nobodys_home / ".claude" / "settings.json"
     path.parent.mkdir()
-    path.write_text('{"model": "opus"}\n', encoding="utf-8")
+    before = '{\n  "model": "opus"\n}\n'
+    path.write_text(before, encoding="utf-8")
     assert plait("hook", "install", "--dry-run") == 0
-    assert path.read_text(encoding="utf-8") == '{"model": "opus"}\n'
+    assert path.read_text(encoding="utf-8") == before
     assert '+    "Stop": [' in capsys.readouterr().out
     assert plait("hook", "install", "--yes") == 0
     out = capsys.readouterr().out
@@ -138,11 +162,11 @@ def test_install_shows_the_change_and_keeps_the_old(
     hooks = json.loads(path.read_text(encoding="utf-8"))["hooks"]
     assert list(hooks) == list(EVENTS.values())
     [backup] = (nobodys_home / "data" / "plait" / "backups").iterdir()
-    assert backup.read_text(encoding="utf-8") == '{"model": "opus"}\n'
+    assert backup.read_text(encoding="utf-8") == before
     assert plait("hook", "install") == 0
     assert "already" in capsys.readouterr().out
     assert plait("hook", "uninstall", "--yes") == 0
-    assert json.loads(path.read_text(encoding="utf-8")) == {"model": "opus"}
+    assert path.read_text(encoding="utf-8") == before
     assert plait("hook", "uninstall") == 0
 
 
@@ -163,11 +187,11 @@ def test_what_was_installed_runs_as_a_shell_command(
     log = Growing(tmp_path / "p")
     log.turn("one")
     with Receiver() as receiver:
+        send_to(receiver.url)
         done = subprocess.run(
             command,
             shell=True,
             input=json.dumps(log.told()).encode(),
-            env={**os.environ, "PLAIT_OTLP_ENDPOINT": receiver.url},
             timeout=60,
             check=False,
         )
@@ -190,6 +214,7 @@ def test_a_project_has_settings_of_its_own(
     assert not (nobodys_home / ".claude").exists()
 
 
+# checklist: T42
 def test_what_cc_langfuse_has_sent_is_taken_over(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,7 +270,7 @@ def test_trace_status_tells_what_waits_and_what_was_refused(
     spool = Spool(folder)
     spool.put(many(3, session="s1"))
     note(folder, "s1", SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl", error="odd"))
-    monkeypatch.setenv("PLAIT_OTLP_ENDPOINT", f"http://127.0.0.1:{free_port()}")
+    send_to(f"http://127.0.0.1:{free_port()}")
     assert plait("trace", "flush") == 3
     assert "3 spans still waiting: no connection" in capsys.readouterr().err
     assert plait("trace", "status", "--json") == 0
@@ -253,19 +278,30 @@ def test_trace_status_tells_what_waits_and_what_was_refused(
     assert (found["waiting"], found["tries"], found["last_error"]) == (3, 1, "no connection")
     assert found["sessions"][0]["waiting"] == 3
     with Receiver(lambda _: Answer(403)) as receiver:
-        monkeypatch.setenv("PLAIT_OTLP_ENDPOINT", receiver.url)
+        send_to(receiver.url)
         assert plait("trace", "flush") == 0
         assert plait("trace", "status") == 0
     out = capsys.readouterr().out
     assert "refused: 3 spans: 403 Forbidden" in out
     with Receiver() as receiver:
-        monkeypatch.setenv("PLAIT_OTLP_ENDPOINT", receiver.url)
+        send_to(receiver.url)
         assert plait("trace", "flush", "--refused") == 0
         assert plait("trace", "flush") == 0
     assert len(receiver.spans) == 3
     out = capsys.readouterr().out
     assert "sent 3 spans to" in out
     assert "nothing waits" in out
+
+
+def test_the_environment_of_a_project_has_no_say(folder: Path, tmp_path: Path) -> None:
+    log = Growing(tmp_path / "p")
+    log.turn("one")
+    with Receiver() as ours, Receiver() as theirs:
+        send_to(ours.url)
+        keys = {"LANGFUSE_PUBLIC_KEY": "pk", "LANGFUSE_SECRET_KEY": "sk"}
+        named = {"LANGFUSE_HOST": theirs.url, "PLAIT_OTLP_ENDPOINT": theirs.url}
+        hooked("session-end", "--wait", told=json.dumps(log.told()), **keys, **named)
+    assert (ours.names(), theirs.names()) == (["Turn 1"], [])
 
 
 def test_help_is_for_people(capsys: pytest.CaptureFixture[str]) -> None:

@@ -86,3 +86,21 @@ def test_a_wrong_setting_is_explained(
         loaded(tmp_path, toml)
     if hint:
         assert caught.value.hints[0].startswith(hint)
+
+
+def test_keys_go_to_their_own_host(tmp_path: Path) -> None:
+    toml = (
+        'langfuse_public_key = "pk"\nlangfuse_secret_key = "sk"\nlangfuse_host = "https://ours"\n'
+        'otlp_endpoint = "http://ours:4318"\notlp_headers = "key=ours"'
+    )
+    theirs = {"LANGFUSE_HOST": "https://theirs", "PLAIT_OTLP_ENDPOINT": "http://theirs:4318"}
+    found = loaded(tmp_path, toml, (), **theirs)
+    assert found.collector.langfuse_host == "https://ours"
+    assert (found.collector.otlp_endpoint, found.collector.otlp_headers) == (
+        "http://theirs:4318",
+        None,
+    )
+    found = loaded(tmp_path, toml, (), **theirs, LANGFUSE_SECRET_KEY="sk-theirs")
+    assert found.collector.langfuse_public_key is None
+    assert found.collector.langfuse_host == "https://theirs"
+    assert found.hook_collector == loaded(tmp_path, toml).collector

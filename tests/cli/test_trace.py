@@ -229,7 +229,9 @@ def test_a_target_that_fails_is_told(work: Path, capsys: pytest.CaptureFixture[s
         code, told = failed(capsys, *send)
     assert code == 3
     assert "could not be sent: 401 Unauthorized" in told
-    assert "hint: send again" in told
+    assert "hint: the target does not want them" in told
+    with receiving(status=503) as received:
+        assert "hint: send again" in failed(capsys, *send[:-1], received.url)[1]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """An index to everything that it holds, in a form that can be compared."""
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +116,27 @@ def aged(path: Path) -> None:
     """Makes a file look as if it were written at another time."""
     status = path.stat()
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 1_000_000))
+
+
+def change(root: Path, kind: str, name: str, data: bytes) -> None:
+    """Does something to a file, where it is there."""
+    path, other = root / name, root / "0q" / Path(name).name
+    match kind:
+        case "append":
+            added(path, data)
+        case "torn":
+            added(path, data[: len(data) * 2 // 3])
+        case "rewrite":
+            written(path, data)
+        case "truncate" if path.exists():
+            path.write_bytes(path.read_bytes()[: len(data)])
+        case "delete":
+            path.unlink(missing_ok=True)
+        case "touch" if path.exists():
+            aged(path)
+        case "move" if path.exists():
+            other.parent.mkdir(exist_ok=True)
+            path.replace(other)
+        case "copy" if path.exists():
+            other.parent.mkdir(exist_ok=True)
+            shutil.copy(path, other)

@@ -65,6 +65,8 @@ def forms_of(text: str, other: str) -> Iterator[dict[str, object]]:
     tags = f"<command-name>/{text}</command-name>\n<command-args>{other}</command-args>"
     yield record("user", tags)
     yield record("user", f"<ide_opened_file>{text}</ide_opened_file>{other}")
+    yield record("user", f"{other}<summary>{text}</summary>", origin={"kind": "task-notification"})
+    yield record("user", f"Base directory for this skill: /{other}\n\n{text}", isMeta=True)
     yield {"type": "system", "content": text, "uuid": "u"}
     yield {"type": "attachment", "attachment": {"type": "x", "content": [text, other]}}
 
@@ -169,6 +171,16 @@ def check_real(corpus: Path, sought: Sought, most: int) -> None:
         logs = sorted(corpus.rglob("*.jsonl"))
     for path in random.Random(sought.pattern).sample(logs, min(most, len(logs))):
         assert scanned(path, sought) == plainly(path, sought), path
+
+
+@pytest.mark.parametrize("number", ["1e3", "2.50", "0.00001", "12345678901234567.5", "-4E-2"])
+def test_a_number_is_found_as_it_is_read(tmp_path: Path, number: str) -> None:
+    given = {"type": "tool_use", "id": "t", "name": "Wait", "input": {"limits": [1, 0]}}
+    line = json.dumps(record("assistant", [given])).replace("[1, 0]", f"[1, {number}]")
+    path = tmp_path / "log.jsonl"
+    path.write_text(f"{line}\n")
+    sought = sought_text(str(json.loads(number)))
+    assert scanned(path, sought) == plainly(path, sought) == [(0, 0)]
 
 
 def test_several_processes_and_threads_find_what_one_does(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_generated_work(tmp_path: Path) -> None:
     assert check(tmp_path) > 3
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(st.sampled_from(PATHS), st.lists(rows, max_size=8), max_size=3))
 def test_anything(files: dict[str, list[dict[str, Any]]]) -> None:
     with TemporaryDirectory() as place:
@@ -69,7 +69,7 @@ def test_anything(files: dict[str, list[dict[str, Any]]]) -> None:
         check(Path(place))
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 @given(talks())
 def test_talks(lines: list[bytes]) -> None:
     with TemporaryDirectory() as place:

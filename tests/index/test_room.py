@@ -1,5 +1,6 @@
-"""A disk without room to a clear error, and to an index that is as it was."""
+"""A disk without room, or another program's lock, to a clear error and an index as it was."""
 
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ import pytest
 
 from plait import Archive
 from plait.archive.indexing import refresh
+from plait.errors import SourceError
+from plait.index import schema
 from plait.index.search import Reader
 from tests.index.held import expected, held
 from tests.index.test_crash import archive
@@ -65,5 +68,26 @@ def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) 
     reader = Reader(folder)
     assert reader.search("Mended").total
     reader.close()
+    refresh(Archive([root]), folder)
+    assert held(folder) == expected(root)
+
+
+def test_a_catalogue_that_another_program_has_locked_is_not_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "WAIT", 0.1)
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    before = (folder / schema.NAME).stat().st_ino
+    next(root.rglob("*.jsonl")).unlink()
+    other = sqlite3.connect(folder / schema.NAME, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(SourceError, match="database is locked") as caught:
+        refresh(Archive([root]), folder)
+    other.execute("ROLLBACK")
+    other.close()
+    assert "end the program that uses it" in caught.value.hints[0]
+    assert (folder / schema.NAME).stat().st_ino == before
     refresh(Archive([root]), folder)
     assert held(folder) == expected(root)

@@ -123,6 +123,7 @@ class Handler(BaseHTTPRequestHandler):
         assert self.headers.get("content-type") == "application/x-protobuf"
         headers = {name.lower(): value for name, value in self.headers.items()}
         answer = self.server.owner.take(self.path, headers, gzip.decompress(raw))
+        self.server.owner.requests[-1]["peer"] = self.client_address
         if answer.is_dying:
             self.close_connection = True
             return

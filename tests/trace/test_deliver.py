@@ -1,7 +1,10 @@
 """Spans to a real receiver that is well, down, slow, in trouble, or picky."""
 
+import socket
 import time
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -124,6 +127,30 @@ def test_a_slow_server_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -
     with Receiver(lambda _: Answer(500, delay=1.0)) as receiver:
         done = flush(spool, target_of(receiver, timeout=0.1))
     assert (done.waiting, done.reason) == (1, "no answer in time")
+
+
+def test_a_server_that_dawdles_is_not_waited_for_either(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        Thread(target=dawdle, args=(server,), daemon=True).start()
+        target = Target(url=f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.3)
+        done = deliver([many(2)], target, Spool(tmp_path))
+    assert done == Delivered(waiting=2, reason="no answer in time")
+
+
+def dawdle(server: socket.socket) -> None:
+    """Answers a letter at a time, each well before the limit, and never comes to an end."""
+    connection, _ = server.accept()
+    with connection, suppress(OSError):
+        connection.sendall(b"HTTP/1.1 200 OK\r\nx: ")
+        for _ in range(400):
+            connection.sendall(b"x")
+            time.sleep(0.05)
+
+
+def test_one_connection_serves_several_batches() -> None:
+    with Receiver() as receiver:
+        assert deliver([many(2), [made(7)]], target_of(receiver)).sent == 3
+        assert len({request["peer"] for request in receiver.requests}) == 1
 
 
 def test_a_batch_that_is_too_large_goes_in_halves(tmp_path: Path) -> None:

@@ -216,7 +216,19 @@ def test_a_session_before_that_cannot_be_read_stops_nothing(bench: Bench) -> Non
 
 @pytest.mark.parametrize(
     "told",
-    [b"", b"{", b"[]", b'{"session_id": 3}', b'{"session_id": "x"}', b'{"transcript_path": "/x"}'],
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"session_id": 3}',
+        b'{"session_id": "x"}',
+        b'{"transcript_path": "/x"}',
+        b'{"session_id": "x", "transcript_path": "x.jsonl"}',
+        b'{"session_id": "x", "transcript_path": "/dev/zero"}',
+        b'{"session_id": "x", "transcript_path": "/etc/passwd"}',
+        b'{"session_id": "x", "transcript_path": "/\\u0000.jsonl"}',
+        b'{"session_id": "x", "transcript_path": "/' + b"x" * 5000 + b'.jsonl"}',
+    ],
 )
 def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -> None:
     leave_job(bench.folder, "stop", told)
@@ -225,14 +237,47 @@ def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    assert "names no session" in bench.said
+    assert "names no log of a session" in bench.said
+
+
+def test_what_else_lies_among_the_jobs_stops_nothing(bench: Bench) -> None:
+    pipe = bench.log.path.with_name("pipe.jsonl")
+    os.mkfifo(pipe)  # whoever opens it waits for ever
+    bench.tell(transcript_path=str(pipe))
+    (bench.folder / "jobs" / "folder.json").mkdir()
+    (bench.folder / "jobs" / "odd.json").write_bytes(b"{}")
+    bench.log.turn("one")
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+
+
+def test_what_is_known_of_a_session_goes_some_time_after_its_log(bench: Bench) -> None:
+    other = Growing(bench.log.path.parent, OTHER)
+    other.turn("one")
+    bench.log.turn("one")
+    note(bench.folder, "of another tool", SessionState(3, 1, "2020-01-01T00:00:00Z"))
+    with Receiver() as receiver:
+        for log in (other, bench.log):
+            bench.tell(log=log)
+        bench.work(receiver)
+        (bench.folder / "sessions" / "lost.sent").write_bytes(b"")
+        bench.log.path.unlink()
+        bench.work(receiver)
+        assert SESSION in states(bench.folder)
+        bench.work(receiver, kept=0.0)
+    assert set(states(bench.folder)) == {OTHER, "of another tool"}
+    assert {path.stem for path in (bench.folder / "sessions").iterdir()} == {OTHER}
 
 
 def test_a_log_that_is_not_there_is_noted(bench: Bench) -> None:
     bench.tell()
     with Receiver() as receiver:
         bench.work(receiver)
-    assert "no such file" in bench.state().error
+        assert "no such file" in bench.state().error
+        bench.work(receiver, kept=0.0)
+    assert states(bench.folder) == {}
 
 
 @pytest.mark.parametrize("trouble", ["down", "500", "429", "slow", "dying"])
@@ -383,7 +428,7 @@ def test_what_nobody_foresaw_in_one_session_stops_no_other(
 ) -> None:
     def sometimes(path: Path, session: str, *args: Any, **more: Any) -> Any:
         if session == OTHER:
-            raise ZeroDivisionError("nobody foresaw this")
+            raise ZeroDivisionError("words of the log")
         return look(path, session, *args, **more)
 
     monkeypatch.setattr(hook_worker, "look", sometimes)
@@ -395,4 +440,5 @@ def test_what_nobody_foresaw_in_one_session_stops_no_other(
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
-    assert "nobody foresaw" in states(bench.folder)[OTHER].error
+    assert "ZeroDivisionError in test_hook_worker.py" in states(bench.folder)[OTHER].error
+    assert "words of the log" not in bench.said + states(bench.folder)[OTHER].error

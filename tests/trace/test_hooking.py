@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.archive.archive import beside
+from plait.archive.hooked_kin import previous_session
 from plait.archive.hooked_turns import Occasion
-from plait.archive.hooking import Looked, look, previous_session
+from plait.archive.hooking import Looked, look
 from plait.archive.tracing import traces
 from plait.conversation.grouped import group_turns
 from plait.record.read import record_of
@@ -247,6 +248,41 @@ def test_a_rewind_is_noticed_and_nothing_is_sent_twice(hook: Hook, log: Growing)
     assert hook(log)[0] == ("turn", "Turn 3")
     assert not hook.was_whole()
     assert hook.turn_count == 4
+
+
+def test_a_rewind_into_a_turn_that_is_not_done_waits_for_it(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    tip = log.tip
+    log.turn("two")
+    log.turn("three")
+    hook(log)
+    log.tip = tip
+    log.prompt("two again")
+    call = log.call(command="ls")
+    assert hook(log) == []
+    assert hook.last
+    assert hook.last.is_open
+    log.result(call)
+    log.answer("done")
+    log.closed()
+    assert hook(log) == [("turn", "Turn 2"), *TURN]
+
+
+def test_a_fork_sends_what_is_its_own(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    log.turn("two")
+    hook(log)
+    fork = Growing(log.path.parent, OTHER)
+    for line in log.path.read_text(encoding="utf-8").splitlines():
+        fork.aside(**{**json.loads(line), "sessionId": OTHER})
+    fork.tip = log.tip
+    assert hook(fork) == []
+    fork.turn("three")
+    assert hook(fork) == [("turn", "Turn 3"), *TURN]
+    assert {span.session for span in hook.spans.values() if span.turn == 3} == {OTHER}
+    hook.folder = hook.folder / "anew"  # whoever never saw the first sends all
+    hook.spans.clear()
+    assert [name for kind, name in hook(fork) if kind == "turn"] == ["Turn 1", "Turn 2", "Turn 3"]
 
 
 def test_a_compaction_goes_on_straight(hook: Hook, log: Growing) -> None:

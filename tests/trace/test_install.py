@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from plait.errors import UserError
 from plait.trace.hook import EVENTS
@@ -163,3 +166,94 @@ def test_others_who_send_traces_are_named(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path)
     assert others_in(path) == ["node cc-langfuse.js"]
+
+
+FILES = [
+    None,
+    "",
+    "{}",
+    "{}\n",
+    '{"model":"opus","hooks":{"Stop":[{"hooks":[{"type":"command","command":"say"}]}]}}',
+    '{\r\n  "model": "opus"\r\n}\r\n',
+    '\ufeff{\n  "model": "opus"\n}\n',
+    '{"twice": 1, "twice": 2, "long": 12345678901234567890123, "exact": 1.10}\n',
+    '{\n    "model": "opus",\n    "a": {"allow": ["Bash(ls)", "x"]},\n    "hooks": {\n'
+    '        "Stop": [ { "hooks": [ {"type":"command","command":"say \\u00e9"} ] } ],\n'
+    '        "SessionEnd": []\n    }\n}\n',
+    '{\n  "hooks": {}\n}',
+    '{"hooks":{"SessionEnd":[]}}',
+    '{\n  "hooks": {"Stop": [{"matcher": "x", "hooks": []}]},\n  "z": [1, 2]}\n',
+]
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_uninstalling_gives_back_the_very_bytes(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "settings.json"
+    if text is not None:
+        path.write_bytes(text.encode())
+    carry_out(path)
+    carry_out(path, "/elsewhere/plait")
+    now = path.read_bytes().decode().removeprefix("\ufeff")
+    assert len(found_in(path)) == len(EVENTS)
+    kept = (line.rstrip(", \r") for line in (text or "").removeprefix("\ufeff").split("\n"))
+    assert all(line.rstrip("]} ") in now for line in kept), "a line was written anew"
+    write_settings(uninstalled(path), path.with_name("backup.json"))
+    assert (path.read_bytes().decode() if path.exists() else None) == text
+
+
+def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
+    path = settings(tmp_path, {"model": "opus"})
+    carry_out(path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    theirs = {"type": "command", "command": "say done"}
+    value["hooks"]["Stop"][0]["hooks"].insert(0, theirs)
+    value["hooks"]["Stop"].insert(0, {"hooks": [theirs]})
+    settings(tmp_path, value)
+    write_settings(uninstalled(path), path.with_name("backup.json"))
+    left = json.loads(path.read_text(encoding="utf-8"))
+    assert left == {"model": "opus", "hooks": {"Stop": [{"hooks": [theirs]}] * 2}}
+
+
+def test_a_file_that_nobody_may_write_is_left_alone(tmp_path: Path) -> None:
+    path = settings(tmp_path, THEIRS)
+    path.chmod(0o444)
+    with pytest.raises(UserError, match="read-only"):
+        carry_out(path)
+    assert json.loads(path.read_text(encoding="utf-8")) == THEIRS
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=4,
+)
+entries = st.fixed_dictionaries({"type": st.just("command"), "command": st.text(max_size=4)})
+groups = st.fixed_dictionaries({"hooks": st.lists(entries, max_size=2)}) | values
+events = st.sampled_from([*EVENTS.values(), "PreToolUse"])
+any_settings = st.dictionaries(st.text(max_size=3), values, max_size=3).flatmap(
+    lambda rest: (
+        st.just(rest)
+        | st.dictionaries(events, st.lists(groups, max_size=2), max_size=3).map(
+            lambda hooks: {**rest, "hooks": hooks, "last": 1}
+        )
+    )
+)
+
+
+@given(
+    any_settings, st.sampled_from([None, 0, 1, 2, "\t"]), st.booleans(), st.sampled_from(["", "\n"])
+)
+def test_whatever_the_settings_uninstalling_gives_them_back(
+    value: dict[str, Any], indent: int | str | None, is_windows: bool, end: str
+) -> None:
+    text = json.dumps(value, indent=indent) + end
+    text = text.replace("\n", "\r\n") if is_windows else text
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "settings.json"
+        path.write_bytes(text.encode())
+        carry_out(path)
+        with_ours = json.loads(path.read_bytes())
+        assert {**with_ours, "hooks": 0} == {**value, "hooks": 0}
+        assert len(found_in(path)) == len(EVENTS)
+        write_settings(uninstalled(path), path.with_name("backup.json"))
+        assert path.read_bytes().decode() == text

@@ -107,13 +107,13 @@ def reader(browser: Browser) -> Iterator[Reader]:
     yield open_
     for context in made:
         context.close()
-    assert trouble == []
+    assert not trouble, trouble
 
 
 def noted(words: str, place: str, trouble: list[str]) -> None:
     """Remembers what a page complained of."""
     if not place.endswith("/favicon.ico"):
-        trouble.append(f"console: {words}")
+        trouble.append(f"console: {words} ({place})")
 
 
 def foreign(url: str, address: str, trouble: list[str]) -> None:

@@ -1,6 +1,7 @@
 """A session that is being written, as its page grows."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -8,6 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from examples.drawing import draw
+from plait.archive.archive import Archive
+from plait.archive.indexing import refresh
 from plait.web.pages import session_growth
 from tests.browser.sessions import drawn
 from tests.web.reading_page import Reader, Served, reader, served
@@ -61,7 +64,15 @@ def writer(tmp_path: Path) -> Writer:
 @pytest.fixture
 def at(writer: Writer, tmp_path: Path) -> Iterator[Served]:
     """Serves what it writes, live."""
-    with served(tmp_path / "logs", tmp_path / "index", is_live=True) as one:
+    with live(tmp_path) as one:
+        yield one
+
+
+@contextmanager
+def live(folder: Path) -> Iterator[Served]:
+    """Serves logs that are being written; their index is there before, as it is by the command."""
+    refresh(Archive([folder / "logs"]), folder / "index")
+    with served(folder / "logs", folder / "index", is_live=True) as one:
         yield one
 
 
@@ -129,7 +140,7 @@ def test_a_long_session_grows_without_being_read_anew(
     path = tmp_path / "logs" / "projects" / "-p" / f"{drawn()['late'].session}.jsonl"
     path.parent.mkdir(parents=True)
     path.write_bytes(b"".join(straight[:-4]))
-    with served(tmp_path / "logs", tmp_path / "index", is_live=True) as at:
+    with live(tmp_path) as at:
         page = reader(at, f"/s/{path.stem}")
         listened(at)
         held = at.library.held(path.stem)
@@ -142,6 +153,7 @@ def test_a_long_session_grows_without_being_read_anew(
             file.write(b"".join(straight[-2:]))
         expect(page.locator(".turn[data-n='240'] .say")).to_be_in_viewport()
         assert at.library.held(path.stem) is held
+        page.close()
 
 
 def test_a_session_that_is_deleted_can_still_be_read(

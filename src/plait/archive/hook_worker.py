@@ -6,6 +6,7 @@ their ids, so nothing arrives as two.
 """
 
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from plait.archive.hooked_kin import previous_session
 from plait.archive.hooked_turns import Occasion
-from plait.archive.hooking import Looked, look, previous_session
+from plait.archive.hooking import Looked, look
 from plait.conversation.totals import Pricing
 from plait.errors import PlaitError
 from plait.line.lock import held
@@ -26,6 +28,7 @@ from plait.trace.hook_jobs import Job, jobs_in, taken
 from plait.trace.hook_log import Log
 from plait.trace.journal import Journal
 from plait.trace.model import Content, Span
+from plait.trace.prune import is_older, prune
 from plait.trace.spool import MOST_SPANS, Spool
 from plait.trace.state import SessionState, note, now, states
 from plait.trace.target import Target
@@ -48,6 +51,8 @@ class Limits:
     """Without a new line at all: then everything is."""
     life: float = 1800.0
     """For a target that fails, after the last job."""
+    kept: float = 30 * 86400.0
+    """After which nothing is known of a session whose log is gone."""
     step: float = 0.2
     """Between two looks."""
 
@@ -114,7 +119,7 @@ class Worker:
         for path, job in taken(self.folder):
             has_any = True
             if job is None:
-                self.log.note(f"{path.name}: names no session")
+                self.log.note(f"{path.name}: names no log of a session")
             else:
                 self.take(job)
         return has_any
@@ -162,18 +167,22 @@ class Worker:
                 self.visit(session, path, is_over=True)
 
     def tidy(self) -> None:
-        """Removes what processes that were killed have left half written."""
-        for path in self.folder.glob("*/.*"):
+        """Removes what processes that were killed have left half written, and what is known of
+        sessions that are gone.
+        """
+        for path in chain(self.folder.glob("*/.*"), self.folder.glob("*/*.broken")):
             if is_older(path, self.limits.forgotten):
                 path.unlink(missing_ok=True)
+        prune(self.folder, self.limits.kept)
 
     def visit(self, session: str, path: Path, *, is_over: bool) -> Looked | None:
         """Spools what is new and final in a session; a failure is noted and stops nothing."""
-        state = states(self.folder).get(session, SessionState())
+        new = SessionState(path=str(path), updated=now())
+        state = states(self.folder).get(session, new)
         try:
             return self.spooled(session, path, state, is_over=is_over)
         except Exception as error:  # whatever one session holds, the others go on
-            reason = error.message if isinstance(error, PlaitError) else repr(error)
+            reason = error.message if isinstance(error, PlaitError) else place_of(error)
             self.log.note(f"{session}: {reason}")
             self.note(session, replace(state, error=reason))
             return None
@@ -265,6 +274,12 @@ def shortened(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:10])) + more
 
 
+def place_of(error: Exception) -> str:
+    """Returns what went wrong and where; what the error itself says may be words of the log."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
+
+
 def is_awaited(journal: Journal, agent: str) -> bool:
     """Tells whether the turn that sent an agent out has gone without it."""
     progress = journal.progress()
@@ -277,11 +292,3 @@ def size_of(path: Path) -> int:
         return path.stat().st_size
     except OSError:
         return 0
-
-
-def is_older(path: Path, seconds: float) -> bool:
-    """Tells whether a file was last written so long ago; one that is gone is not."""
-    try:
-        return time.time() - path.stat().st_mtime >= seconds
-    except OSError:
-        return False

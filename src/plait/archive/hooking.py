@@ -5,7 +5,7 @@ does not go on straight (a rewind, a branch, a file that was written anew, an ag
 sent out long ago) all of it is read; what was sent before is known by its ids.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from plait.archive.hooked_bends import judged, packed
+from plait.archive.hooked_kin import log_beside, sent_by_kin
 from plait.archive.hooked_read import Reading, new_part, whole
 from plait.archive.hooked_turns import (
     Agents,
@@ -23,16 +24,15 @@ from plait.archive.hooked_turns import (
     is_at_rest,
     is_own,
 )
-from plait.conversation.model import Turn
+from plait.conversation.model import Conversation, Turn
 from plait.conversation.totals import Pricing
-from plait.errors import SourceError
 from plait.graph.paths import SPOKEN
-from plait.line.discover import SUFFIX
-from plait.record.read import read
+from plait.trace.ids import trace_id
 from plait.trace.journal import Journal
 from plait.trace.model import Span
 from plait.trace.progress import Progress, mark_at
 from plait.trace.spans import traces_of
+from plait.trace.spans_draft import first_key
 from plait.trace.state import SessionState
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Looked:
     traces: list[list[Span]]
     """The new spans that are final, turn by turn."""
     known: list[str]
-    """The ids of spans that another tool has sent."""
+    """The ids of spans that another tool has sent, or the hook of another session."""
     progress: Progress | None
     last_line: int | None
     """The last line of the last turn that was sent; None where it is as before."""
@@ -80,8 +80,9 @@ def look(
     if reading is None:
         reading = whole(path, session, redactor)
     sent = set(reading.start.sent) if reading.start else journal.sent()
+    copied = set() if reading.start else sent_by_kin(path, reading.records, journal) - sent
     legacy = state.last_line if not state.path else 0
-    return Look(reading, occasion, sent, legacy).found(prices)
+    return Look(reading, occasion, sent | copied, legacy, copied).found(prices)
 
 
 @dataclass
@@ -93,6 +94,8 @@ class Look:
     sent: set[str]
     legacy: int = 0
     """The last line that another tool has sent."""
+    copied: Set[str] = frozenset()
+    """What was sent as part of another session, which this one was copied from."""
     new: list[list[Span]] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
 
@@ -100,6 +103,10 @@ class Look:
         self.agents = Agents(self.reading.by_line, self.occasion)
         self.active = self.reading.active
         self.turns = {turn.number: turn for turn in self.active.turns} if self.active else {}
+        self.by_trace = (
+            {trace_of(self.active, turn): turn for turn in self.active.turns} if self.active else {}
+        )
+        """The same turns; what branches off is numbered from there, and may have their numbers."""
         self.last = max(self.turns, default=0)
         self.final: list[tuple[Turn, int, list[str]]] = []
         """The turns of the active conversation that are final: each with its number in all of
@@ -114,7 +121,7 @@ class Look:
         """Returns what the look has found."""
         base = self.base()
         for trace in traces_of(self.reading.by_line, prices):
-            self.add([renumbered(span, base) for span in trace], trace[0].turn)
+            self.add([renumbered(span, base) for span in trace])
         return Looked(
             self.new,
             self.known,
@@ -139,12 +146,12 @@ class Look:
         again = next(turn for turn in self.turns.values() if first_line(turn) == start.line)
         return start.number - again.number
 
-    def add(self, trace: list[Span], number: int) -> None:
+    def add(self, trace: list[Span]) -> None:
         """Takes in a trace: what is final of it goes out, unless it has."""
         root = trace[0]
         if self.is_elsewhere(root.session):
             return
-        turn = self.turns.get(number) if self.is_active(root) else None
+        turn = self.by_trace.get(root.trace)
         end = self.end_of(turn) if turn else None
         if end == 0:
             self.open = turn
@@ -153,6 +160,7 @@ class Look:
         done = [span for span in trace if span.id in self.sent or self.is_done(span, end)]
         if turn:
             self.final.append((turn, root.turn, [span.id for span in done]))
+        self.known += [span.id for span in done if span.id in self.copied]
         new = [span for span in done if span.id not in self.sent]
         if new and turn and 0 < first_line(turn) <= self.legacy:
             self.known += [span.id for span in new]
@@ -179,12 +187,6 @@ class Look:
     def is_elsewhere(self, session: str) -> bool:
         """Tells whether a session within this file has a file of its own."""
         return session != self.reading.session and bool(log_beside(self.reading.path, session))
-
-    def is_active(self, root: Span) -> bool:
-        """Tells whether a trace is of the conversation that goes on."""
-        return (
-            root.kind == "turn" and self.active is not None and root.conversation == self.active.id
-        )
 
     def held(self) -> list[str]:
         """Returns the agents' files that are not complete yet, those not read now among them."""
@@ -253,23 +255,6 @@ def renumbered(span: Span, base: int) -> Span:
     return replace(span, turn=number, name=f"Turn {number}", metadata=metadata)
 
 
-def previous_session(path: Path, session: str) -> tuple[str, Path] | None:
-    """Returns the session that a log goes on from, if its own log lies beside: its first line
-    names another session than the rest.
-    """
-    try:
-        first = next(read(path), None)
-    except SourceError:
-        return None
-    named = first.session_id if first else None
-    log = log_beside(path, named) if named and named != session else None
-    return (named, log) if named and log else None
-
-
-def log_beside(path: Path, session: str) -> Path | None:
-    """Returns the log of a session that lies beside another; None where there is none."""
-    try:
-        log = path.with_name(f"{session}{SUFFIX}")
-        return log if log != path and log.is_file() else None
-    except (OSError, ValueError):  # a name that no file can have
-        return None
+def trace_of(conversation: Conversation, turn: Turn) -> str:
+    """Returns the id of the trace that a turn makes."""
+    return trace_id(first_key(conversation, turn.items))

@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from plait.archive.archive import Archive
-from plait.archive.indexing import grounded
+from plait.archive.warm import stamps_of
 from plait.errors import SourceError
 from plait.index.model import Status
-from plait.index.scan import stamps
 from plait.index.schema import VERSION
 from plait.index.search import Reader
 
@@ -19,7 +18,7 @@ def status_of(archive: Archive, folder: Path) -> Status:
         return Status(folder=str(folder), exists=False)
     try:
         catalogue = reader.catalogue
-        known, now = catalogue.stamps(), stamps(root.logs for root in grounded(archive).roots)
+        known, now = catalogue.stamps(), stamps_of(archive)
         changed = sum(known.get(path) != stamp for path, stamp in now.items())
         return Status(
             folder=str(folder),

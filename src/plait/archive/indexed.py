@@ -16,13 +16,12 @@ from plait.conversation.model import Answered, Called, Told
 from plait.conversation.persisted import persisted_text
 from plait.conversation.turns import SPOKEN
 from plait.graph.model import SessionGraph
+from plait.index.anytexts import MOST_OUTPUT
 from plait.index.marks import mark_of
 from plait.index.model import FileMark, LineRow, Passage, SessionRows, State, TurnRow
 from plait.index.passages import words_in
 from plait.index.scan import Stamp
 
-MOST_OUTPUT = 8 << 20
-"""Bytes of an output beside the log that are indexed."""
 NO_STAMP = Stamp(0, 0, 0)
 
 

@@ -1,22 +1,24 @@
 """An archive to its index, brought up to date: only what has changed is read."""
 
-import gc
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from plait.archive.archive import Archive
+from plait.archive.collector import without_collector
 from plait.archive.growth import Growth, growth_of
 from plait.archive.indexed import Reading
 from plait.archive.model import Session
+from plait.errors import SourceError
 from plait.index.changes import ignoring
 from plait.index.fresh import is_fresh, known_stamps
 from plait.index.model import FileMark, Report
 from plait.index.scan import META, OUTPUTS, TITLE, Stamp, stamps
 from plait.index.store import Writer, writing
+from plait.index.texts import is_damaged
+from plait.index.times import ms_since
 from plait.line.discover import SUFFIX
 
 MUCH = 8_000_000
@@ -35,33 +37,31 @@ def refresh(
 ) -> Report:
     """Brings an index up to date and says what that took."""
     started = time.perf_counter()
-    archive = grounded(archive)
+    archive = afresh(archive)
     now = stamps(root.logs for root in archive.roots)
     if not rebuild and is_fresh(folder, now):
-        return Report(took_ms=since(started))
+        return Report(took_ms=ms_since(started))
     known = {} if rebuild else known_stamps(folder)
     much = sum(stamp.size - known.get(path, (0,))[0] for path, stamp in now.items()) > MUCH
-    with writing(folder, is_large=much or rebuild, wait=wait) as writer:
-        if rebuild:
-            for sid in writer.catalogue.keys().values():
-                writer.forget(sid)
-        update = Update(writer, now, archive, watch)
-        done = update.run(rebuild=rebuild)
+    try:
+        with writing(folder, is_large=much or rebuild, wait=wait) as writer:
+            done = Update(writer, now, archive, watch).run(rebuild=rebuild)
+    except SourceError as error:
+        if not (rebuild and is_damaged(error.__cause__)):
+            raise
+        with writing(folder, wait=wait, is_anew=True) as writer:
+            done = Update(writer, now, archive, watch).run(rebuild=True)
     read, grown, forgotten, size = done
-    return Report(read=read, grown=grown, forgotten=forgotten, bytes=size, took_ms=since(started))
+    took = ms_since(started)
+    return Report(read=read, grown=grown, forgotten=forgotten, bytes=size, took_ms=took)
 
 
-def grounded(archive: Archive) -> Archive:
-    """Returns an archive whose paths mean the same wherever one stands."""
-    paths = [root.path for root in archive.roots]
-    if all(path.is_absolute() for path in paths):
-        return archive
-    return Archive([path.absolute() for path in paths])
+def afresh(archive: Archive) -> Archive:
+    """Returns an archive that is looked through once more, after the stamps are taken.
 
-
-def since(started: float) -> float:
-    """Returns the milliseconds since a moment."""
-    return round((time.perf_counter() - started) * 1000, 3)
+    A log that came since it was last looked through would else be taken for nobody's.
+    """
+    return Archive([root.path.absolute() for root in archive.roots])
 
 
 @dataclass
@@ -76,6 +76,9 @@ class Update:
     def run(self, *, rebuild: bool) -> tuple[int, int, int, int]:
         """Makes the changes; returns sessions read, files grown, sessions gone, bytes read."""
         catalogue = self.writer.catalogue
+        if rebuild:
+            for sid in catalogue.keys().values():
+                self.writer.forget(sid)
         known = {} if rebuild else catalogue.stamps()
         changed = {path for path, stamp in self.now.items() if known.get(path) != stamp}
         gone = known.keys() - self.now.keys()
@@ -147,7 +150,7 @@ class Update:
         """Reads sessions one by one."""
         total = sum(file.size for session, _ in due for file in session.files)
         done = 0
-        with uncollected():
+        with without_collector():
             for session, paths in due:
                 self.read(session, paths, known)
                 done += sum(file.size for file in session.files)
@@ -173,18 +176,6 @@ class Update:
 def is_own(growth: Growth) -> bool:
     """Tells whether a session's own file has grown: what a list shows of it has too."""
     return growth.rows.files[0].path == growth.rows.key
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Keeps the collector from looking at thousands of values again and again: none has cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def paths_of(session: Session, sides: Mapping[str, list[str]]) -> set[str]:

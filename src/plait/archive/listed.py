@@ -1,22 +1,45 @@
 """A fresh index to what a list shows of every session, without reading a log."""
 
+import sqlite3
+from contextlib import suppress
 from pathlib import Path
+
+from msgspec import MsgspecError
 
 from plait.archive.archive import Archive
 from plait.archive.facts import deletion
 from plait.archive.kept import kept_in
 from plait.archive.model import Facts, Session
+from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
 from plait.index.fresh import is_fresh_for
 
+TROUBLE = (
+    OSError,
+    SourceError,
+    sqlite3.Error,
+    MsgspecError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What goes wrong with an index that is broken: the logs answer then."""
+
 
 def listed_facts(archive: Archive, folder: Path) -> dict[Path, Facts] | None:
-    """Returns the facts of all sessions by path, None where the index is not up to date.
+    """Returns the facts of all sessions by path; None where the index is behind, or broken.
 
     They are the ones that `Archive.facts` reads from the logs.
     """
-    if not is_fresh_for(folder, [root.path for root in archive.roots]):
-        return None
+    with suppress(*TROUBLE):
+        if is_fresh_for(folder, [root.path for root in archive.roots]):
+            return facts_in(archive, folder)
+    return None
+
+
+def facts_in(archive: Archive, folder: Path) -> dict[Path, Facts]:
+    """Returns the facts of those sessions that an index knows."""
     catalogue = Catalogue(folder)
     try:
         known = catalogue.facts()

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec.structs import replace
 
 from plait.errors import SourceError
-from plait.index.fresh import is_fresh_for
+from plait.index.fresh import is_fresh_for, known_stamps
 from plait.index.model import Found, Hit
 from plait.index.query import All, Field, Phrase, Wanted, Word, parse
-from plait.index.search import Reader, since
+from plait.index.search import Reader
+from plait.index.times import ms_since
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 Way: TypeAlias = Literal["words", "exact", "regex"]
 Watch: TypeAlias = Callable[[int, int], None]
 UNINDEXED = "the index cannot be written: the logs were read instead"
+BEHIND = "the index cannot be written now: what came since the last time is not found"
+MOST_WAITED = 1.0
+"""Seconds for which one who searches waits for another who writes, where there is an index."""
 
 
 @dataclass(frozen=True)
@@ -82,19 +86,26 @@ def search(
             raise (problem or error) from None
         return by_scan(archive, asked, sought, started)
     try:
-        if isinstance(sought, Wanted):
-            return reader.search(text, filters, limit=limit, context=context, has_facets=has_facets)
-        found = reader.sighted(
-            scan_all(archive, sought),
-            sought,
-            filters,
-            limit=limit,
-            context=context,
-            has_facets=has_facets,
-        )
-        return replace(found, took_ms=since(started))
+        found = answer(reader, archive, asked, sought, started)
     finally:
         reader.close()
+    return replace(found, note=found.note or BEHIND) if problem else found
+
+
+def answer(
+    reader: Reader,
+    archive: "Archive",
+    asked: Question,
+    sought: "Wanted | Sought",
+    started: float,
+) -> Found:
+    """Returns what an index answers, for texts and expressions with what the logs hold."""
+    much = {"limit": asked.limit, "context": asked.context}
+    if isinstance(sought, Wanted):
+        return reader.search(asked.text, asked.filters, has_facets=asked.has_facets, **much)
+    seen = scan_all(archive, sought)
+    found = reader.sighted(seen, sought, asked.filters, has_facets=asked.has_facets, **much)
+    return replace(found, took_ms=ms_since(started))
 
 
 def brought_up(archive: "Archive", folder: Path, watch: Watch | None) -> SourceError | None:
@@ -104,7 +115,10 @@ def brought_up(archive: "Archive", folder: Path, watch: Watch | None) -> SourceE
     from plait.archive.indexing import refresh
 
     try:
-        refresh(archive, folder, watch=watch)
+        if known_stamps(folder):
+            refresh(archive, folder, watch=watch, wait=MOST_WAITED)
+        else:
+            refresh(archive, folder, watch=watch)
     except SourceError as problem:
         return problem
     return None
@@ -125,24 +139,24 @@ def opened(archive: "Archive", folder: Path, watch: Watch | None, *, is_writable
 
 def scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
     """Returns every passage of the logs that holds a text or matches an expression."""
-    from plait.archive.indexing import grounded
     from plait.index.rawscan import scan
 
-    files = grounded(archive).files
-    return scan([str(file.path) for file in files], sought, sum(file.size for file in files))
+    files = archive.files
+    paths = [str(file.path.absolute()) for file in files]
+    return scan(paths, sought, sum(file.size for file in files))
 
 
 def by_scan(
     archive: "Archive", asked: Question, sought: "Wanted | Sought", started: float
 ) -> Found:
     """Returns what the logs alone can answer: passages, without their turns."""
-    from plait.index.expression import Sought, finder_of
+    from plait.index.expression import Sought, finder_of, sought_looks
 
     if isinstance(sought, Sought):
         marks: list[Mark] = [finder_of(sought)]
     else:
         looks = list(looks_of(sought))
-        sought = Sought("(?is)" + "".join(f"(?=.*?{look})" for look in looks))
+        sought = sought_looks(looks)
         marks = [re.compile(look, re.IGNORECASE) for look in looks]
     sightings = scan_all(archive, sought)
     owners = {str(file.path.absolute()): one for one in archive.sessions for file in one.files}
@@ -151,7 +165,7 @@ def by_scan(
     return Found(
         hits=tuple(hits),
         total=len(newest),
-        took_ms=since(started),
+        took_ms=ms_since(started),
         by="scan",
         note=UNINDEXED,
         sessions=len(archive.sessions),
@@ -160,14 +174,15 @@ def by_scan(
 
 def looks_of(wanted: Wanted) -> Iterator[str]:
     """Yields how the words of a plain query look; raises where it asks for more than words."""
-    from plait.index.looks import look_of, phrase_look
+    from plait.index.looks import look_of, phrase_look, worded
     from plait.index.words import words_of
 
-    for part in wanted.wanted if isinstance(wanted, All) else (wanted,):
-        if isinstance(part, Word):
-            yield look_of(words_of(part.text), part)
-        elif isinstance(part, Phrase):
-            yield phrase_look(words_of(part.text), part)
+    for part in worded(wanted.wanted) if isinstance(wanted, All) else (wanted,):
+        words = words_of(part.text) if isinstance(part, Word | Phrase) else []
+        if words and isinstance(part, Word):
+            yield look_of(words, part)
+        elif words and isinstance(part, Phrase):
+            yield phrase_look(words, part)
         else:
             raise SourceError(
                 "no index can be written, and without one only words can be looked for",

@@ -20,7 +20,7 @@ class Stamp(NamedTuple):
 
     inode: int
     size: int
-    modified: int
+    changed: int
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def stamp_of(path: Path) -> Stamp | None:
         status = path.stat()
     except OSError:
         return None
-    return Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
+    return Stamp(status.st_ino, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
 
 
 def known_records(path: Path, now: Stamp | None, before: Stock | None) -> list[Record] | None:

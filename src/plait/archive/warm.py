@@ -4,7 +4,6 @@ It answers in the place of the logs, and gives the same answers. One that is beh
 up to date first, where that is little work; one that is not there, or broken, is left alone.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -12,12 +11,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-from msgspec import MsgspecError
-
 from plait.archive.archive import Archive
-from plait.archive.listed import facts_from
+from plait.archive.listed import TROUBLE, facts_from
 from plait.archive.model import Session
-from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
 from plait.index.changes import Change
 from plait.index.derived import keep
@@ -28,16 +24,6 @@ from plait.line.discover import SUFFIX, session_folder
 T = TypeVar("T")
 MOST = 8_000_000
 """Bytes that are read to bring an index up to date before a question is answered."""
-TROUBLE = (
-    SourceError,
-    sqlite3.Error,
-    MsgspecError,
-    ArithmeticError,
-    LookupError,
-    TypeError,
-    ValueError,
-)
-"""What goes wrong with an index that is broken: the logs answer then."""
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """`plait export`: sessions to transcripts that can be kept, read anywhere and shared."""
 
-import gc
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from plait.archive import Session
+from plait.archive.collector import without_collector
 from plait.archive.export import EXPORTERS, MANIFEST, REPORT, ExportPlan, File, export, manifest_of
 from plait.cli.export_files import prepare, write, write_file
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
@@ -193,18 +193,6 @@ def prices_for(request: Request, plan: ExportPlan) -> Iterator[None]:
     plan.pricing = book.prices
     yield
     book.keep()
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Lets no time go into looking for cycles: what an export makes has none worth it."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:

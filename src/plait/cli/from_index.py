@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +26,7 @@ no_index_option = click.option(
 def index_of(request: Request, *, no_index: bool) -> "Iterator[Warm | None]":
     """Gives the index of the archive, None where the logs are to be read."""
     folder = request.settings.index
-    if no_index or not folder.exists():
+    if no_index or not is_there(folder):
         if not no_index and sys.stderr.isatty() and is_large(request):
             request.output.note(HINT)
         yield None
@@ -34,6 +35,14 @@ def index_of(request: Request, *, no_index: bool) -> "Iterator[Warm | None]":
 
     with warmed(request.archive, folder) as warm:
         yield warm
+
+
+def is_there(folder: Path) -> bool:
+    """Tells whether there is an index that may be looked at."""
+    try:
+        return folder.exists()
+    except OSError:
+        return False
 
 
 def is_large(request: Request) -> bool:

@@ -13,14 +13,24 @@ from typing import NoReturn
 from plait.errors import PlaitError
 from plait.trace.hook import EVENTS, is_worker_there, leave_job, start_worker, told
 
+COMMANDS = ("install", "uninstall", "status", "work")
+"""What people call, and the worker."""
 FOLDER = "trace"
 LIMIT = 2.0
 """Seconds after which the hook gives up."""
 
 
 def is_event(arguments: Sequence[str]) -> bool:
-    """Tells whether Claude Code calls; somebody who wants help is a person."""
-    return bool(arguments) and arguments[0] in EVENTS and not {"-h", "--help"} & set(arguments)
+    """Tells whether Claude Code calls; somebody who wants help is a person.
+
+    An event that this version does not know is one, too, unless a person has typed it: an exit
+    code of 2 would stop Claude Code.
+    """
+    if not arguments or {"-h", "--help"} & set(arguments):
+        return False
+    name = arguments[0]
+    is_foreign = not (name in COMMANDS or name.startswith("-") or os.isatty(0))
+    return name in EVENTS or is_foreign
 
 
 def run_event(arguments: Sequence[str]) -> NoReturn:
@@ -51,6 +61,8 @@ def give_up_after(seconds: float) -> None:
 
 def hooked(event: str, *, is_waiting: bool = False) -> str:
     """Leaves a job, sees to it that somebody does it, and says so."""
+    if event not in EVENTS:
+        return "there is no such event"
     if os.isatty(0):
         return "Claude Code calls this with JSON on stdin"
     folder = trace_folder()

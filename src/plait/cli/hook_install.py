@@ -64,7 +64,7 @@ def take_over(request: Request) -> None:
 
 def tell_target(request: Request) -> None:
     """Says where traces will go, or how to say so."""
-    target = target_in(request.settings.collector)
+    target = target_in(request.settings.hook_collector)
     if target:
         request.output.print(f"traces go to {target.url}")
         return

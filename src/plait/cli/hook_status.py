@@ -23,7 +23,7 @@ def command(request: Request, as_json: bool) -> None:
     found = {
         "installed": [scope_status(request, scope) for scope in SCOPES],
         "target": target_words(request),
-        "content": request.settings.collector.content,
+        "content": request.settings.hook_collector.content,
         "is_worker_running": folder.exists() and is_worker_there(folder),
         "log": str(folder / LOG),
     }
@@ -53,7 +53,7 @@ def scope_status(request: Request, scope: str) -> dict[str, Any]:
 
 def target_words(request: Request) -> str | None:
     """Returns where traces go, None where nobody has said so."""
-    target = target_in(request.settings.collector)
+    target = target_in(request.settings.hook_collector)
     return target.url if target else None
 
 

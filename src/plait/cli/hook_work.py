@@ -47,13 +47,13 @@ def work_with_settings(folder: Path, limits: dict[str, float]) -> None:
     from plait.trace.hook_log import Log
 
     settings = load_settings()
-    target = target_in(settings.collector)
+    target = target_in(settings.hook_collector)
     if target is None:
         dropped = sum(1 for _ in taken(folder))
         Log(folder).note(f"nobody has said where traces go: {dropped} jobs dropped")
         return
     book = PriceBook(settings.cache, own_prices(settings.prices))
-    manner = manner_of(settings.collector.content, book.prices)
+    manner = manner_of(settings.hook_collector.content, book.prices)
     Worker(folder, target, manner, Limits(**limits)).run()
     book.keep()
 

@@ -11,6 +11,7 @@ from plait.cli.output import write_bytes
 from plait.errors import UserError
 from plait.index.fresh import is_fresh_for
 from plait.index.model import Report
+from plait.index.times import ms_since
 
 
 @click.command("index")
@@ -47,7 +48,7 @@ def brought_up_to_date(request: Request, *, rebuild: bool = False) -> Report:
     """Brings the index up to date, with a bar on the screen while that takes long."""
     folder, started = request.settings.index, time.perf_counter()
     if not rebuild and is_fresh_for(folder, request.settings.roots):
-        return Report(took_ms=round((time.perf_counter() - started) * 1000, 3))
+        return Report(took_ms=ms_since(started))
     from plait.archive.indexing import refresh
     from plait.cli.index_progress import watched
 

@@ -10,11 +10,10 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_STATE_DIR         traces and what waits to be sent
     $PLAIT_PAGER, $PAGER     the pager; an empty one means none
     $PLAIT_PRICES            a file of your own prices
-    $PLAIT_OTLP_ENDPOINT     where traces go
-    $PLAIT_OTLP_HEADERS      what is sent with them, such as keys
-    $LANGFUSE_BASE_URL       where Langfuse is; older names it $LANGFUSE_HOST
-    $PLAIT_TRACE_CONTENT     what of a conversation the hook sends
+    $PLAIT_OTLP_ENDPOINT     where `plait trace send` sends to
+    $PLAIT_OTLP_HEADERS      what is sent with it, such as keys
     $LANGFUSE_PUBLIC_KEY     the keys of a Langfuse project, with $LANGFUSE_SECRET_KEY
+    $LANGFUSE_BASE_URL       where Langfuse is; older names it $LANGFUSE_HOST
     $NO_COLOR, $FORCE_COLOR  colours never, or always
     $DISPLAY, $BROWSER       whether a browser can be opened, and which
 """
@@ -34,6 +33,7 @@ from plait.errors import ConfigError
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
 CONTENTS = ("redacted", "all", "none")
+LANGFUSE = ("public_key", "secret_key", "host")
 KEYS: dict[str, type] = {
     "roots": list,
     "cache_dir": str,
@@ -81,6 +81,8 @@ class Settings:
     prices: Path | None = None
     """A file of the user's own prices."""
     collector: Collector = Collector()
+    hook_collector: Collector = Collector()
+    """As the file says: a project's environment has no say in what is sent for all projects."""
 
     @property
     def index(self) -> Path:
@@ -111,6 +113,7 @@ def load_settings(
         directory=Path.cwd(),
         prices=expanded(own, env) if own else None,
         collector=chosen_collector(env, config),
+        hook_collector=chosen_collector({}, config),
     )
 
 
@@ -151,16 +154,16 @@ def check_setting(path: Path, key: str, value: object) -> None:
 
 
 def chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collector:
-    """Returns where traces go."""
+    """Returns where traces go; keys go where they belong, those of the file to no other host."""
+    endpoint, headers = env.get("PLAIT_OTLP_ENDPOINT"), env.get("PLAIT_OTLP_HEADERS")
+    if not endpoint:
+        endpoint, headers = config.get("otlp_endpoint"), headers or config.get("otlp_headers")
+    public, secret = env.get("LANGFUSE_PUBLIC_KEY"), env.get("LANGFUSE_SECRET_KEY")
     host = env.get("LANGFUSE_BASE_URL") or env.get("LANGFUSE_HOST")
-    return Collector(
-        env.get("PLAIT_OTLP_ENDPOINT") or config.get("otlp_endpoint"),
-        env.get("PLAIT_OTLP_HEADERS") or config.get("otlp_headers"),
-        host or config.get("langfuse_host"),
-        env.get("LANGFUSE_PUBLIC_KEY") or config.get("langfuse_public_key"),
-        env.get("LANGFUSE_SECRET_KEY") or config.get("langfuse_secret_key"),
-        chosen_content(env.get("PLAIT_TRACE_CONTENT") or config.get("trace_content", CONTENTS[0])),
-    )
+    if not (public or secret):
+        public, secret, host = (config.get(f"langfuse_{one}") for one in LANGFUSE)
+    content = chosen_content(config.get("trace_content", CONTENTS[0]))
+    return Collector(endpoint, headers, host, public, secret, content)
 
 
 def chosen_content(content: str) -> str:

@@ -23,7 +23,7 @@ WAIT = 30.0
 def command(request: Request, refused: bool, as_json: bool) -> None:
     """Send what waits, without waiting for the time that was set after a failure."""
     spool = Spool(request.settings.state / FOLDER)
-    target = target_of(request.settings.collector)
+    target = target_of(request.settings.hook_collector)
     if refused:
         spool.reconsider()
     done = flush(spool, target, wait=WAIT)

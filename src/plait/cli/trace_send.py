@@ -182,5 +182,12 @@ def report(
     if unsent and not asked["dry_run"]:
         raise SourceError(
             f"{counted(unsent, 'span')} of {tally.spans} could not be sent: {done.reason}",
-            "send again: what has arrived keeps its ids, nothing is doubled",
+            hint_for(done),
         )
+
+
+def hint_for(done: Delivered) -> str:
+    """Returns what to do about spans that were not sent."""
+    if done.refused and not (done.dropped or done.waiting):
+        return "the target does not want them: look at its address and its keys"
+    return "send again: what has arrived keeps its ids, nothing is doubled"

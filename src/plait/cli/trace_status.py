@@ -35,7 +35,7 @@ def command(request: Request, limit: int, as_json: bool) -> None:
     Only what hooks sent is known here; `plait trace send` keeps no account.
     """
     found = standing(request.settings.state / FOLDER)
-    target = target_in(request.settings.collector)
+    target = target_in(request.settings.hook_collector)
     url = target.url if target else None
     if as_json:
         request.output.json({"target": url, **msgspec.to_builtins(found)})

@@ -1,8 +1,6 @@
 """`plait usage`: tokens and cost by day, week, month, session, project, model or block."""
 
-import gc
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -10,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 import click
 
 from plait.archive import Session
+from plait.archive.collector import without_collector
 from plait.archive.usage import Counted, abandoned, count
 from plait.cli.from_index import index_of, no_index_option
 from plait.cli.options import Request, filter_options, global_options, json_option
@@ -93,22 +92,10 @@ def command(
 
         print_statusline(request, asked.time, zone, book.prices)
     else:
-        with uncollected(), index_of(request, no_index=no_index) as index:
+        with without_collector(), index_of(request, no_index=no_index) as index:
             show = show_blocks if report == "blocks" else show_rows
             show(request, asked, book.prices, index, as_json=as_json)
     book.keep()
-
-
-@contextmanager
-def uncollected() -> Iterator[None]:
-    """Keeps the collector from looking at thousands of values again and again: none has cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def show_rows(

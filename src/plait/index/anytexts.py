@@ -17,6 +17,7 @@ from plait.record.state import QueueOperation
 from plait.record.usual import usual_line
 
 MOST_OUTPUT = 8 << 20
+"""Bytes of an output beside the log that are indexed."""
 
 
 def texts_on(line: Line, folder: Path) -> tuple[list[str], bool]:

@@ -41,8 +41,8 @@ class Catalogue:
 
     def stamps(self) -> dict[str, tuple[int, int, int]]:
         """Returns size, time and inode of every file that is known, by path."""
-        rows = self.connection.execute("SELECT path, size, mtime, inode FROM files")
-        return {os.fsdecode(path): (size, mtime, inode) for path, size, mtime, inode in rows}
+        rows = self.connection.execute("SELECT path, size, changed, inode FROM files")
+        return {os.fsdecode(path): (size, changed, inode) for path, size, changed, inode in rows}
 
     def owners(self) -> dict[str, int]:
         """Returns the session of every file that is known, by path."""
@@ -57,7 +57,7 @@ class Catalogue:
     def mark(self, path: str) -> tuple[int, int, FileMark, bytes | None] | None:
         """Returns a file's number, its session, its marks and what is known of its end."""
         row = self.connection.execute(
-            "SELECT file, sid, size, mtime, inode, kind, offset, head, mark, tail "
+            "SELECT file, sid, size, changed, inode, kind, offset, head, mark, tail "
             "FROM files WHERE path = ?",
             (os.fsencode(path),),
         ).fetchone()
@@ -78,15 +78,6 @@ class Catalogue:
         """Returns the numbers of all sessions by key."""
         rows = self.connection.execute("SELECT key, sid FROM sessions")
         return {os.fsdecode(key): sid for key, sid in rows}
-
-    def span(self) -> tuple[tuple[int, int] | None, tuple[int, int] | None]:
-        """Returns the first and the last month of all sessions; none before 2020 or after 2099."""
-        row = self.connection.execute(
-            "SELECT min(substr(started, 1, 7)), max(substr(ended, 1, 7)) FROM sessions "
-            "WHERE started >= '2020' AND ended < '2100'"
-        ).fetchone()
-        first, last = (month_in(text) for text in row)
-        return first, last
 
     def facts(self) -> dict[str, bytes]:
         """Returns what a list shows of each session, by key."""
@@ -183,13 +174,6 @@ class Catalogue:
                 change(self.connection)
             self.note({**values, "generation": self.generation() + 1})
             self.connection.execute("DELETE FROM pending")
-
-
-def month_in(text: str | None) -> tuple[int, int] | None:
-    """Returns the year and the month of a timestamp's first letters."""
-    year, _, month = (text or "").partition("-")
-    is_month = year.isdigit() and month.isdigit() and 1 <= int(month) <= 12
-    return (int(year), int(month)) if is_month else None
 
 
 class Transaction:

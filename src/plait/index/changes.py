@@ -80,8 +80,8 @@ def growing(sid: int, grown: SessionRows, dag: int) -> Change:
         )
         for mark in grown.files:
             connection.execute(
-                "UPDATE files SET size = ?, mtime = ?, inode = ?, offset = ?, head = ?, mark = ?, "
-                "tail = ? WHERE path = ?",
+                "UPDATE files SET size = ?, changed = ?, inode = ?, offset = ?, head = ?, "
+                "mark = ?, tail = ? WHERE path = ?",
                 (*file_fields(0, sid, mark, grown)[4:], os.fsencode(mark.path)),
             )
             connection.execute(UNBILLED, (os.fsencode(mark.path),))
@@ -101,9 +101,10 @@ def ignoring(marks: Iterable[FileMark]) -> Change:
     def change(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM files WHERE sid = 0")
         connection.executemany(
-            "INSERT OR IGNORE INTO files (sid, path, kind, size, mtime, inode, offset, head, mark) "
+            "INSERT OR IGNORE INTO files "
+            "(sid, path, kind, size, changed, inode, offset, head, mark) "
             "VALUES (0, ?, 'side', ?, ?, ?, 0, x'', x'')",
-            [(os.fsencode(one.path), one.size, one.mtime, one.inode) for one in marks],
+            [(os.fsencode(one.path), one.size, one.changed, one.inode) for one in marks],
         )
 
     return change
@@ -122,7 +123,7 @@ def file_fields(file: int, sid: int, mark: FileMark, rows: SessionRows) -> tuple
         os.fsencode(mark.path),
         mark.kind,
         mark.size,
-        mark.mtime,
+        mark.changed,
         mark.inode,
         mark.offset,
         mark.head,

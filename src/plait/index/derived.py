@@ -14,6 +14,7 @@ from plait.errors import SourceError
 from plait.index.catalogue import Catalogue, Transaction
 from plait.index.changes import Change
 from plait.index.lock import locked
+from plait.index.schema import NAME
 
 Rows = Iterable[tuple[object, ...]]
 BILLS = "INSERT OR REPLACE INTO bills SELECT file, sid, ? FROM files WHERE path = ?"
@@ -23,7 +24,9 @@ SHARING = "INSERT OR IGNORE INTO sharing VALUES (?, ?)"
 
 
 def keep(folder: Path, generation: int, changes: Iterable[Change]) -> bool:
-    """Keeps what was worked out; False where others write, or have written since."""
+    """Keeps what was worked out; False where others write, have written since, or all has gone."""
+    if not (folder / NAME).exists():
+        return False
     try:
         with locked(folder, wait=0):
             catalogue = Catalogue(folder, is_reader=False)
@@ -38,8 +41,9 @@ def keep(folder: Path, generation: int, changes: Iterable[Change]) -> bool:
 def kept(catalogue: Catalogue, generation: int, changes: Iterable[Change]) -> bool:
     """Makes changes, all or none, where the catalogue is still what they were worked out from."""
     with Transaction(catalogue.connection):
-        is_same = catalogue.is_current() and catalogue.generation() == generation
-        if is_same and not catalogue.pending():
+        is_whole = catalogue.is_current() and not catalogue.pending()
+        is_same = is_whole and catalogue.generation() == generation
+        if is_same:
             for change in changes:
                 change(catalogue.connection)
     return is_same

@@ -5,7 +5,7 @@ What it does not know (looks around, references back) is left to `re`.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
@@ -71,6 +71,14 @@ def sought_pattern(pattern: str) -> Sought:
     except (re.error, RecursionError, OverflowError):  # only the other engine knows it
         return Sought(pattern)
     return Sought(pattern, None, needed, is_cased, raw_form(pattern, FLAGS))
+
+
+def sought_looks(looks: Sequence[str]) -> Sought:
+    """Returns what looks for several things anywhere in one text, in any case."""
+    needs = [needed_by(look, re.IGNORECASE) for look in looks]
+    needed, is_cased = max(needs, key=lambda one: len(one[0]))
+    pattern = r"(?is)\A" + "".join(f"(?=.*?{look})" for look in looks)
+    return Sought(pattern, needed=needed, is_cased=is_cased)
 
 
 class Expression:

@@ -35,11 +35,11 @@ def known_stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
 
 def stamps_in(folder: Path, *, only_whole: bool) -> dict[str, tuple[int, int, int]] | None:
     """Returns the stamps of an index, None where it is not there, broken, or not whole."""
-    if not (folder / NAME).exists():
-        return None
     try:
+        if not (folder / NAME).exists():
+            return None
         catalogue = Catalogue(folder)
-    except SourceError:
+    except (OSError, SourceError):  # not there, not for us, or broken
         return None
     try:
         if only_whole and not (catalogue.is_current() and not catalogue.pending()):

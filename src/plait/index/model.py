@@ -52,7 +52,7 @@ class FileMark(Struct, frozen=True, gc=False):
 
     path: str
     size: int
-    mtime: int
+    changed: int
     inode: int
     kind: str
     """`session`, `agent` or `journal`; `side` for what lies beside the logs."""

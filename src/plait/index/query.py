@@ -230,7 +230,7 @@ def phrase_of(text: str, after: str) -> Phrase:
     if not text.strip():
         raise UserError("there is nothing between the quotes", "put some words there")
     distance = after[1:] if after.startswith("~") else ""
-    return Phrase(text, int(distance) if re.fullmatch(r"[0-9]", distance) else 0, after == "*")
+    return Phrase(text, int(distance) if re.fullmatch(r"[0-9]{1,2}", distance) else 0, after == "*")
 
 
 def field_of(known: str, name: str, value: str) -> Field:

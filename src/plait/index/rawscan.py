@@ -3,6 +3,7 @@
 What can be told from the bytes of a line alone is: only lines that may match are decoded.
 """
 
+import re
 from array import array
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,10 +26,19 @@ MUCH = 30_000_000
 MOST_WORKERS = 8
 COMPOSED = (
     r"<(?:command-|local-command-|bash-|task-|teammate-|ide_|system-reminder|persisted-|"
-    r"[\w-]{1,40}-hook>)"
+    r"[\w-]{1,40}-hook>)",
+    r'-notification"',
+    r"Base directory for this skill",
 )
-"""Tags that are taken out, or that name an output beside the log: the words which people read
-do not stand in such a line as they are read."""
+"""What stands in lines of which people read other words than those that stand there: tags that
+are taken out, notices, skills. One at a time: each begins with a letter that is found quickly."""
+NUMBERS = (
+    r"[\[:,] ?-?(?:\d+(?:\.\d+)?[eE][-+]?\d+|\d+\.\d+0|0\.0000\d+|\d{16,}\.\d+|\d+\.\d{16,})"
+    r" ?[,\]}]"
+)
+"""Numbers that are read otherwise than they are written, such as 1e3 and 2.50."""
+FRACTION = re.compile(r"\d\.\d|\de[-+]\d")
+"""Stands in every such number as it is read; to look for them takes as long as all the rest."""
 BESIDE = r"persistedOutputPath"
 
 
@@ -145,10 +155,18 @@ def candidates(data: bytes, sought: Sought, *, has_outputs: bool) -> list[tuple[
     if finder is None:
         return list(all_lines(data))
     found = set(lines_with(data, finder, second))
-    found.update(lines_with(data, of_bytes(COMPOSED)))
-    if has_outputs:
-        found.update(lines_with(data, of_bytes(BESIDE)))
+    for mark in other_marks(sought.text or "", has_outputs=has_outputs):
+        found.update(lines_with(data, of_bytes(mark)))
     return sorted(found)
+
+
+def other_marks(text: str, *, has_outputs: bool) -> Iterator[str]:
+    """Yields what stands in lines that may match whatever they look like."""
+    yield from COMPOSED
+    if has_outputs:
+        yield BESIDE
+    if FRACTION.search(text):
+        yield NUMBERS
 
 
 def all_lines(data: bytes) -> Iterator[tuple[int, int]]:

@@ -21,14 +21,15 @@ class Stamp(NamedTuple):
     """What the system says of a file."""
 
     size: int
-    mtime: int
+    changed: int
+    """In nanoseconds. Whoever sets the time of a file back is found out by when that was done."""
     inode: int
 
 
 def stamps(places: Iterable[Path]) -> dict[str, Stamp]:
     """Returns the stamp of every log and side file at or below some places, by path."""
     return {
-        path: Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
+        path: Stamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), status.st_ino)
         for place in places
         for path, status in files_at(os.fspath(place))
     }

@@ -6,9 +6,11 @@ from pathlib import Path
 from plait.errors import SourceError
 from plait.index.room import is_refused, refused
 
-VERSION = 2
+VERSION = 3
 """Of everything that the index holds: another one is built anew."""
 NAME = "catalogue.sqlite"
+WAIT = 2.0
+"""Seconds for which whoever writes waits for another program; Plait's own wait for a lock."""
 TABLES = """
 CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS names (
@@ -18,7 +20,7 @@ CREATE TABLE IF NOT EXISTS sessions (
     title TEXT, started TEXT, ended TEXT, facts BLOB);
 CREATE TABLE IF NOT EXISTS files (
     file INTEGER PRIMARY KEY, sid INTEGER NOT NULL, path BLOB NOT NULL UNIQUE,
-    kind TEXT NOT NULL, size INTEGER NOT NULL, mtime INTEGER NOT NULL, inode INTEGER NOT NULL,
+    kind TEXT NOT NULL, size INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL,
     offset INTEGER NOT NULL, head BLOB NOT NULL, mark BLOB NOT NULL, tail BLOB);
 CREATE INDEX IF NOT EXISTS files_of ON files (sid);
 CREATE TABLE IF NOT EXISTS lines (
@@ -97,12 +99,12 @@ def connect(folder: Path, *, is_reader: bool) -> sqlite3.Connection:
         if is_reader:
             connection = reading(path)
         else:
-            connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+            connection = sqlite3.connect(path, isolation_level=None, timeout=WAIT)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
             connection.executescript(f"BEGIN;{TABLES}{WORKED_OUT}COMMIT;")
         connection.execute("SELECT count(*) FROM meta").fetchone()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, OSError) as error:
         raise broken(folder, error) from error
     return connection
 
@@ -122,7 +124,7 @@ def reading(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def broken(folder: Path, error: sqlite3.Error) -> SourceError:
+def broken(folder: Path, error: Exception) -> SourceError:
     """Returns the error that says what is wrong with a catalogue."""
     if is_refused(error):
         return refused(folder, error)

@@ -12,7 +12,8 @@ from plait.index.hits import ENOUGH, Hits
 from plait.index.meaning import Meaning
 from plait.index.model import Found, Place
 from plait.index.query import All, Field, Wanted, Word, parse
-from plait.index.texts import open_texts, places
+from plait.index.texts import is_damaged, open_searcher, places, unusable
+from plait.index.times import ms_since
 
 if TYPE_CHECKING:
     from tantivy import Query, Searcher
@@ -31,11 +32,15 @@ class Reader:
             raise SourceError(
                 f"the index in '{folder}' is of another version", "`plait index` makes it anew"
             )
-        self.searcher: Searcher = open_texts(folder).searcher()
+        self.folder = folder
+        self.searcher: Searcher
+        self.searcher, self._links = open_searcher(folder)
 
     def close(self) -> None:
         """Lets go of the index."""
         self.catalogue.close()
+        if self._links:
+            self._links.cleanup()
 
     def search(
         self,
@@ -64,7 +69,7 @@ class Reader:
         return Found(
             hits=tuple(hits.of(lambda count: self.best(query, count)[1], limit, best)),
             total=total,
-            took_ms=since(started),
+            took_ms=ms_since(started),
             facets=self.facets(query) if has_facets and total else {},
             note=note,
             near=near,
@@ -92,7 +97,7 @@ class Reader:
         return Found(
             hits=tuple(hits),
             total=len(newest.at),
-            took_ms=since(started),
+            took_ms=ms_since(started),
             facets=newest.facets(self.catalogue) if has_facets and newest.at else {},
             by="scan",
             sessions=self.catalogue.count("sessions"),
@@ -109,6 +114,8 @@ class Reader:
         try:
             found = self.searcher.search(query, count, count=True, weight_by_field="weight")
         except ValueError as error:
+            if is_damaged(error):
+                raise unusable(self.folder, error) from error
             raise UserError(f"cannot search: {' '.join(str(error).split())[:120]}") from error
         total: int | None = found.count  # type: ignore[attr-defined]
         return total or 0, places(self.searcher, found.hits)
@@ -140,8 +147,3 @@ def within_words(wanted: Wanted) -> Word | None:
     if not isinstance(wanted, Word) or wanted.is_prefix or wanted.distance or wanted.is_inner:
         return None
     return Word(wanted.text, is_inner=True) if re.fullmatch(r"\w{3,}", wanted.text) else None
-
-
-def since(started: float) -> float:
-    """Returns the milliseconds since a moment."""
-    return round((time.perf_counter() - started) * 1000, 3)

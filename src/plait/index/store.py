@@ -39,9 +39,13 @@ LITTLE = 15_000_000
 
 
 @contextmanager
-def writing(folder: Path, *, is_large: bool = True, wait: float = 30.0) -> "Iterator[Writer]":
+def writing(
+    folder: Path, *, is_large: bool = True, wait: float = 30.0, is_anew: bool = False
+) -> "Iterator[Writer]":
     """Gives the right to change an index; what was not written by the end is dropped."""
     with locked(folder, wait):
+        if is_anew:
+            clear(folder)
         writer = opened(folder, is_large=is_large)
         try:
             yield writer

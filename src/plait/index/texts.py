@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plait.errors import SourceError
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 CodeOf: TypeAlias = Callable[[str, str | None], int]
 """Gives the number of a name among those of its sort, 0 for none."""
 FOLDER = "text"
+UNWRITABLE = ("code: 13,", "code: 30,")
+"""In what the text index says: not allowed; a disk that is only read."""
 TERMS = ("sid", "kind", "tool", "project", "model", "state")
 """Numbers that a search can ask for."""
 VALUES = ("file", "at", "bytes", "turn")
@@ -85,6 +88,34 @@ def open_texts(folder: Path, *, is_new: bool = False) -> "Index":
     except (ValueError, OSError) as error:
         raise unusable(folder, error) from error
     return index
+
+
+def open_searcher(folder: Path) -> "tuple[Searcher, TemporaryDirectory[str] | None]":
+    """Returns what searches a text index, and what must be kept as long as it does.
+
+    Whoever opens one locks it, by a file beside it. Where none can be written, links to its
+    files are opened in its place.
+    """
+    try:
+        return open_texts(folder).searcher(), None
+    except SourceError as error:
+        if not any(sign in str(error.__cause__) for sign in UNWRITABLE):
+            raise
+    links = TemporaryDirectory(prefix="plait-")
+    place = Path(links.name) / FOLDER
+    try:
+        place.mkdir()
+        for path in (folder / FOLDER).absolute().iterdir():
+            if path.suffix != ".lock":
+                (place / path.name).symlink_to(path)
+    except OSError as error:
+        raise unusable(folder, error) from error
+    return open_texts(Path(links.name)).searcher(), links
+
+
+def is_damaged(error: BaseException | None) -> bool:
+    """Tells whether the text index says that it is not what it was."""
+    return "corrupt" in str(error)
 
 
 def unusable(folder: Path, error: Exception) -> SourceError:

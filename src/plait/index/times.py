@@ -1,5 +1,6 @@
-"""Moments as users name them to seconds since 1970."""
+"""Moments as users name them to seconds since 1970, and moments of the clock to what has passed."""
 
+import time
 from datetime import UTC, datetime, timedelta
 
 from plait.errors import UserError
@@ -22,3 +23,8 @@ def second_named(text: str, now: datetime) -> int:
             f"'{text}' is not a time",
             "say a day (2026-11-15), a month (2026-11), a time (2026-11-15T10:00), 7d or today",
         ) from None
+
+
+def ms_since(started: float) -> float:
+    """Returns the milliseconds since the clock stood so."""
+    return round((time.perf_counter() - started) * 1000, 3)

@@ -38,7 +38,8 @@ def told(handle: int) -> bytes:
 def leave_job(folder: Path, event: str, data: bytes) -> Path:
     """Writes down what is to be done; whoever lists the jobs sees it whole or not at all."""
     jobs = folder / JOBS
-    jobs.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    jobs.mkdir(exist_ok=True, mode=0o700)
     name = f"{time.time_ns():020}-{os.getpid()}-{event}.json"
     waiting = jobs / f".{name}"
     handle = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

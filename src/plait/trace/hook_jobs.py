@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from stat import S_IFREG, S_ISREG
 
 import msgspec
 from msgspec import Struct
 
-from plait.line.discover import AGENT
+from plait.line.discover import AGENT, SUFFIX
 from plait.trace.hook import EVENTS, JOBS
 
 
@@ -50,15 +51,17 @@ class Job(Struct, frozen=True):
 def jobs_in(folder: Path) -> list[Path]:
     """Returns the jobs that were left, the oldest first."""
     try:
-        found = [one for one in (folder / JOBS).iterdir() if one.suffix == ".json"]
+        found = [
+            one for one in (folder / JOBS).iterdir() if one.suffix == ".json" and one.is_file()
+        ]
     except FileNotFoundError:
         return []
     return sorted(one for one in found if not one.name.startswith("."))
 
 
 def job_at(path: Path) -> Job | None:
-    """Returns what a job asks for; None where it cannot be read or names no session."""
-    event = path.stem.split("-", 2)[2]
+    """Returns what a job asks for; None where it cannot be read or names no session's log."""
+    event = path.stem.partition("-")[2].partition("-")[2]
     try:
         told = msgspec.json.decode(path.read_bytes(), type=Told)
     except (OSError, msgspec.MsgspecError):
@@ -66,7 +69,20 @@ def job_at(path: Path) -> Job | None:
     if event not in EVENTS or not told.session_id or not told.transcript_path:
         return None
     log = Path(told.transcript_path)
+    if not is_log(log):
+        return None
     return Job(event, told.session_id, log, agent_in(told), told.trigger)
+
+
+def is_log(path: Path) -> bool:
+    """Tells whether a path can be that of a log: whole, and if it is there, a file to read."""
+    try:
+        kind = path.stat().st_mode
+    except FileNotFoundError:
+        kind = S_IFREG
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+    return S_ISREG(kind) and path.is_absolute() and path.suffix == SUFFIX
 
 
 def agent_in(told: Told) -> str | None:

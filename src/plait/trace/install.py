@@ -47,13 +47,10 @@ class SettingsPlan(Struct, frozen=True):
 def installed(path: Path, command: str) -> SettingsPlan:
     """Returns the plan that adds our hooks, or brings them up to date."""
     before = text_of(path)
-    settings = settings_in(path, before)
+    settings_in(path, before)
     mark, text = parted(before)
     if not text.strip():
-        text = "{}\n" if before is None else "{}"
-    if "hooks" not in settings:
-        text = put_in(text, (), {name: [group(command, event)] for event, name in EVENTS.items()},
-                      "hooks")  # fmt: skip
+        return SettingsPlan(path, before, made(command) + "\n" * (before is None))
     for event, name in EVENTS.items():
         text = with_ours(path, text, name, group(command, event))
     return SettingsPlan(path, before, mark + text)
@@ -67,9 +64,15 @@ def uninstalled(path: Path) -> SettingsPlan:
     mark, text = parted(before)
     for name in EVENTS.values():
         text = without_ours(text, name)
-    if text.strip() != "{}" or mark:
+    if text.strip() != "{}" or parted(before)[1].startswith('{"'):
         return SettingsPlan(path, before, mark + text)
-    return SettingsPlan(path, before, None if text.endswith("\n") else "")
+    return SettingsPlan(path, before, None if text.endswith("\n") else "")  # all of it was ours
+
+
+def made(command: str) -> str:
+    """Returns settings that hold our hooks alone."""
+    hooks = {name: [group(command, event)] for event, name in EVENTS.items()}
+    return json.dumps({"hooks": hooks}, indent=2, ensure_ascii=False)
 
 
 def found_in(path: Path) -> dict[str, str]:

@@ -20,6 +20,14 @@ class Journal:
         self.folder = folder / "sessions"
         self.name = name_of(session)
 
+    def of(self, session: str) -> "Journal":
+        """Returns what is kept of another session."""
+        return Journal(self.folder.parent, session)
+
+    def exists(self) -> bool:
+        """Tells whether anything of it was sent."""
+        return self._place("sent").exists()
+
     def progress(self) -> Progress | None:
         """Returns how far its log was read; None where that is not known."""
         try:
@@ -67,6 +75,11 @@ class Journal:
         with place.open("ab") as file:
             file.truncate(file.tell() // ID_BYTES * ID_BYTES)  # a crash may have cut one
             file.write(bytes.fromhex("".join(ids)))
+
+    def remove(self) -> None:
+        """Keeps nothing of it any more."""
+        for what in ("progress", "stopped", "sent"):
+            self._place(what).unlink(missing_ok=True)
 
     def _place(self, what: str) -> Path:
         return self.folder / f"{self.name}.{what}"

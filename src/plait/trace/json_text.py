@@ -43,18 +43,19 @@ def style_of(text: str) -> Style:
 
 
 def put_in(text: str, way: Way, value: Any, name: str | None = None) -> str:
-    """Returns a text with a value at the end of the object or list that a way leads to."""
-    start, style, depth = start_of(text, way), style_of(text), len(way) + 1
+    """Returns a text with a value at the end of the object or list that a way leads to.
+
+    Into an empty one it goes without line breaks: so it is known later that it was there.
+    """
     parts = parts_in(text, way)
-    is_ours = bool(parts) or not way  # what goes into an empty one leaves it empty again
-    told = written(value, style if is_ours else Style("", ""), depth)
+    style = style_of(text) if parts else Style("", " ")
+    told = written(value, style, len(way) + 1)
     told = f"{json.dumps(name, ensure_ascii=False)}: {told}" if name is not None else told
     if parts:
-        gap = style.lead(depth) or " "
+        gap = style.lead(len(way) + 1) or " "
         return f"{text[: parts[-1].end]},{gap}{told}{text[parts[-1].end :]}"
-    end = after_space(text, start + 1)
-    before, after = (style.lead(depth), style.lead(depth - 1)) if is_ours else ("", "")
-    return f"{text[: start + 1]}{before}{told}{after}{text[end:]}"
+    start = start_of(text, way) + 1
+    return text[:start] + told + text[after_space(text, start) :]
 
 
 def replaced(text: str, way: Way, value: Any) -> str:
@@ -83,14 +84,14 @@ def taken_out(text: str, way: Way) -> str:
 
 def is_made(text: str, way: Way) -> bool:
     """Tells whether what holds a value was made for it, as far as one can see."""
-    return not style_of(text).newline or text[part_at(text, way).start - 1].isspace()
+    return text[part_at(text, way).start - 1].isspace()
 
 
 def written(value: Any, style: Style, depth: int) -> str:
     """Returns a value as text at a depth."""
-    if not style.newline:
-        return json.dumps(value, ensure_ascii=False)
     told = json.dumps(value, ensure_ascii=False, indent=style.indent)
+    if not style.newline:
+        return re.sub(r"\n *", " ", told)
     return told.replace("\n", style.lead(depth))
 
 
@@ -116,7 +117,7 @@ def parts_from(text: str, start: int) -> Iterator[Part]:
     while text[place] not in "}]":
         begin, name = place, number
         if is_object:
-            name, place = json.decoder.scanstring(text, place + 1)
+            name, place = DECODER.raw_decode(text, place)
             place = after_space(text, after_space(text, place) + 1)
         _, end = DECODER.raw_decode(text, place)
         yield Part(name, begin, place, end)

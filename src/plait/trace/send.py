@@ -7,9 +7,12 @@ so a failure is final for the exporter: it is told of no error that it would ret
 import logging
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from functools import partial
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 Meaning: TypeAlias = Literal["sent", "again", "too large", "refused"]
 TRANSIENT = frozenset({408, 425, 429})
 TOO_LARGE = 413
+MOST_SAID = 1 << 16
+"""Bytes of an answer that are read."""
+T = TypeVar("T")
 
 
 class Reply(Struct, frozen=True):
@@ -84,8 +90,9 @@ def one_try(target: Target) -> Any:
 
         def request(self, *args: Any, **kwargs: Any) -> "Response":
             try:
-                response = super().request(*args, **kwargs)
-            except requests.RequestException as error:
+                ask = partial(super().request, *args, **{**kwargs, "stream": True})
+                response = within(target.timeout, lambda: read_whole(ask()))
+            except (requests.RequestException, TimeoutError) as error:
                 self.reply = Reply("again", unreached(error))
                 raise Unsent from error
             self.reply = meaning_of(response)
@@ -97,6 +104,33 @@ def one_try(target: Target) -> Any:
     session.trust_env = not target.is_loopback  # no proxy stands before this machine itself
     session.auth = lambda request: request  # or a .netrc would replace the keys
     return session
+
+
+def read_whole(response: "Response") -> "Response":
+    """Reads what a server says, as far as anybody wants to know."""
+    with response:
+        parts = response.iter_content(MOST_SAID)
+        response._content = next(parts, b"")
+        next(parts, None)  # read to its end, so that the connection serves again
+    return response
+
+
+def within(seconds: float, ask: Callable[[], T]) -> T:
+    """Returns an answer; raises what went wrong, or TimeoutError where it takes too long.
+
+    The time limits of a socket begin anew with each byte: a server that dawdles would hold up
+    everything. Whoever is left waiting for it ends with the process.
+    """
+    found: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(ask())
+        except Exception as error:
+            found.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return found.result(seconds)
 
 
 class Unsent(Exception):
@@ -157,6 +191,7 @@ def unreached(error: Exception) -> str:
     words = {
         "ConnectTimeout": "no connection in time",
         "ReadTimeout": "no answer in time",
+        "TimeoutError": "no answer in time",
         "SSLError": "the connection is not trusted",
         "ProxyError": "the proxy does not connect",
     }

@@ -5,7 +5,7 @@
 Other tools that trace transcripts keep the first three; Plait can take theirs over.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -75,11 +75,20 @@ def note(folder: Path, session: str, state: SessionState) -> None:
 
 def note_all(folder: Path, new: Mapping[str, SessionState]) -> None:
     """Keeps how far some sessions have been sent."""
+    change(folder, lambda found: {**found, **new})
+
+
+def forget(folder: Path, gone: Collection[str]) -> None:
+    """Keeps nothing of some sessions any more."""
+    change(folder, lambda found: {name: one for name, one in found.items() if name not in gone})
+
+
+def change(folder: Path, to: Callable[[dict[str, SessionState]], dict[str, SessionState]]) -> None:
+    """Writes all sessions anew, as they are now and with a change."""
     with held(folder / LOCK, WAIT) as is_ours:
         if not is_ours:
             raise SourceError(f"another process is writing '{folder / NAME}'")
-        found = {**states(folder), **new}
-        data = msgspec.json.format(msgspec.json.encode(found), indent=2)
+        data = msgspec.json.format(msgspec.json.encode(to(states(folder))), indent=2)
         replace_file(folder / NAME, data + b"\n")
 
 

@@ -23,7 +23,7 @@ class Target(Struct, frozen=True, kw_only=True):
     headers: Mapping[str, str] = {}
     convention: Convention = "both"
     timeout: float = 10.0
-    """Seconds to wait for a connection, and then for an answer."""
+    """Seconds that one request may take."""
 
     def __repr__(self) -> str:
         return f"Target({self.url})"

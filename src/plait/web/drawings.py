@@ -1,14 +1,12 @@
 """Sessions to their small plaits, drawn from the turns that the index knows."""
 
 from collections.abc import Iterable, Sequence
-from contextlib import closing
 
 from plait.graph.shapes import Mark, Row
-from plait.index.catalogue import Catalogue
-from plait.index.schema import NAME
 from plait.index.shapes import Begun, turns_in_order
 from plait.view.page.listing import Listed
 from plait.view.page.rail import MOST_MINI, mini
+from plait.web.catalogued import catalogue_of
 from plait.web.library import State
 
 LEAST = 2
@@ -19,12 +17,8 @@ def drawings(state: State, rows: Iterable[Listed]) -> dict[str, str]:
     """Returns the drawings of some sessions by name; there is none of what is not indexed."""
     found = [one.name for one in rows if one.name in state.names]
     chosen = {str(state.names[name].path.absolute()): name for name in found}
-    if not (state.index / NAME).exists():
-        return {}
-    with closing(Catalogue(state.index)) as catalogue:
-        if not catalogue.is_current():
-            return {}
-        turns = turns_in_order(catalogue, chosen)
+    with catalogue_of(state) as catalogue:
+        turns = turns_in_order(catalogue, chosen) if catalogue else {}
     return {chosen[key]: drawn(begun) for key, begun in turns.items()}
 
 

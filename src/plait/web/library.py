@@ -6,7 +6,7 @@ twice. All of it may be asked in any thread.
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from plait.archive.archive import Archive
 from plait.archive.listed import listed_facts
 from plait.archive.model import Facts, Session
 from plait.conversation.prices import Prices
-from plait.errors import NoSuchSession
+from plait.errors import NoSuchSession, SourceError
 from plait.web.drawn import Drawn
 from plait.web.opened import Marks, Opened, opened
 
@@ -127,10 +127,10 @@ class State:
 
         Where it is not, what was known a moment ago will do until it is.
         """
-        found = listed_facts(self.archive, self.index)
-        if found:
-            return found
-        return {
+        found = None
+        with suppress(SourceError):  # an index that is being made is none yet
+            found = listed_facts(self.archive, self.index)
+        return found or {
             one.path: self._known.get(one.path) or self.archive.facts(one)
             for one in self.archive.sessions
         }

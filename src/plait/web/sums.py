@@ -8,7 +8,6 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from datetime import datetime
 from functools import partial
 from threading import Lock, Thread
@@ -25,10 +24,9 @@ from plait.archive.warm_usage import kept_abandoned, kept_count
 from plait.conversation.figures import Figures
 from plait.conversation.tally import Tally
 from plait.conversation.usage import Response
-from plait.index.catalogue import Catalogue
-from plait.index.schema import NAME
 from plait.index.shapes import Shape, beginnings, shapes
 from plait.record.time import moment
+from plait.web.catalogued import catalogue_of
 from plait.web.library import Library, State
 
 T = TypeVar("T")
@@ -199,15 +197,11 @@ def every(given: Sequence[T]) -> Sequence[T]:
 
 def shapes_in(state: State) -> dict[str, Shape]:
     """Returns what the index knows of the shape of sessions, by path; nothing without one."""
-    if not (state.index / NAME).exists():
-        return {}
-    with closing(Catalogue(state.index)) as catalogue:
-        return shapes(catalogue) if catalogue.is_current() else {}
+    with catalogue_of(state) as catalogue:
+        return shapes(catalogue) if catalogue else {}
 
 
 def begun_in(state: State) -> list[str]:
     """Returns when people began turns, by the index; nothing without one."""
-    if not (state.index / NAME).exists():
-        return []
-    with closing(Catalogue(state.index)) as catalogue:
-        return list(beginnings(catalogue)) if catalogue.is_current() else []
+    with catalogue_of(state) as catalogue:
+        return list(beginnings(catalogue)) if catalogue else []

@@ -18,11 +18,11 @@ MOST_DRAWN = 60
 """Patches that unfold at once."""
 LARGE = Cut(4000, EVERYTHING.characters)
 """The most of one patch that stands in a page."""
-PLURALS = {
-    "read": "reads",
+DONE = {
+    "read": "read",
     "created": "created",
     "written": "written",
-    "edited": "edits",
+    "edited": "edited",
     "attached": "attached",
     "opened": "opened",
     "changed": "changed by others",
@@ -90,7 +90,10 @@ def file_row(head: Head, one: FileStory, directory: str | None) -> str:
     state = "new" if one.is_new else "changed" if one.changes else "seen"
     word = {"new": "created", "changed": "edited", "seen": "read"}[state]
     counts = Counter(each.touch.action for each in one.handled if each.touch.outcome == "ok")
-    told = " · ".join(f"{count} {PLURALS[action]}" for action, count in counts.items())
+    told = " · ".join(
+        DONE[action] if count == 1 else f"{DONE[action]} {count} times"
+        for action, count in counts.items()
+    )
     failed = f'<span class="warn">{one.failed} failed</span>' if one.failed else ""
     summary = (
         f"{icon('pen' if one.changes else 'file')}"

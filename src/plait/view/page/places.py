@@ -28,6 +28,8 @@ from plait.graph.paths import SPOKEN
 from plait.view.page.reading import name_of
 
 MOST_HITS = 2000
+UNREAD = frozenset({"data", "signature"})
+"""What holds letters but no words: pictures, seals."""
 
 
 class Spotted(Struct, frozen=True):
@@ -170,6 +172,6 @@ def leaves(value: Any) -> Iterator[str]:
         if isinstance(one, str):
             yield one
         elif isinstance(one, Mapping):
-            waiting += reversed(list(one.values()))
+            waiting += [one[key] for key in reversed(one) if key not in UNREAD]
         elif isinstance(one, list | tuple):
             waiting += reversed(one)

@@ -1,19 +1,17 @@
 """The page of all sessions, and what hangs on one of them."""
 
-from contextlib import closing
 from datetime import UTC, datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.index.catalogue import Catalogue
-from plait.index.schema import NAME
 from plait.index.shapes import parts_of
 from plait.view.page.choice import choice_in
 from plait.view.page.frame import framed
 from plait.view.page.parts import Part, parts_rows
 from plait.view.page.sessions import Page, results, sessions_page, shown_of
 from plait.web.answers import html
+from plait.web.catalogued import catalogue_of
 from plait.web.drawings import drawings
 from plait.web.library import Library
 from plait.web.rows import Shelf
@@ -53,10 +51,8 @@ def serve_parts(request: Request) -> Response:
     library: Library = request.app.state.library
     state, name = library.now, request.path_params["name"]
     key = str(state.session(name).path.absolute())
-    found = []
-    if (state.index / NAME).exists():
-        with closing(Catalogue(state.index)) as catalogue:
-            found = parts_of(catalogue, key)
+    with catalogue_of(state) as catalogue:
+        found = parts_of(catalogue, key) if catalogue else []
     shown = [
         Part(one.id, one.kind, one.state, one.turns, one.label, uuid)
         for one, uuid in found

@@ -785,6 +785,7 @@
   function panel(name) {
     var narrow = matchMedia("(max-width: 900px)").matches || (served && name === "outline");
     document.body.classList.toggle((narrow ? "show-" : "hide-") + name);
+    if (here) markHere(here);
   }
   function turns() { return all("main > .dag:not([hidden]) > .turn:not(.past)").filter(function (turn) { return one(":scope > .prompt", turn); }); }
   function step(by) {
