@@ -64,7 +64,8 @@ def test_a_netrc_file_does_not_replace_the_keys(
 
 def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
     spool = Spool(tmp_path)
-    done = deliver([many(3), [made(9)]], nobody(), spool)
+    spool.put([*many(3), made(9)])
+    done = flush(spool, nobody())
     assert (done.sent, done.waiting, done.reason) == (0, 4, "no connection")
     with Receiver() as receiver:
         assert flush(spool, target_of(receiver)) == Delivered(sent=4)
@@ -72,15 +73,11 @@ def test_when_nobody_listens_everything_waits(tmp_path: Path) -> None:
     assert spool.count() == 0
 
 
-def test_without_a_spool_what_is_not_sent_is_said_to_be_dropped() -> None:
-    done = deliver([many(3)], nobody())
-    assert (done.sent, done.waiting, done.dropped) == (0, 0, 3)
-
-
-def test_what_does_not_fit_is_said_to_be_dropped(tmp_path: Path) -> None:
-    spool = Spool(tmp_path, most=1)
-    done = deliver([many(3), many(2)], nobody(), spool)
-    assert (done.waiting, done.dropped) == (3, 2)
+def test_a_target_that_fails_is_asked_no_more() -> None:
+    with Receiver(lambda _: Answer(503)) as receiver:
+        done = deliver([many(3), many(2)], target_of(receiver))
+    assert done == Delivered(waiting=5, reason="503 Service Unavailable")
+    assert len(receiver.requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -129,11 +126,11 @@ def test_a_slow_server_is_not_waited_for_longer_than_the_limit(tmp_path: Path) -
     assert (done.waiting, done.reason) == (1, "no answer in time")
 
 
-def test_a_server_that_dawdles_is_not_waited_for_either(tmp_path: Path) -> None:
+def test_a_server_that_dawdles_is_not_waited_for_either() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         Thread(target=dawdle, args=(server,), daemon=True).start()
         target = Target(url=f"http://127.0.0.1:{server.getsockname()[1]}", timeout=0.3)
-        done = deliver([many(2)], target, Spool(tmp_path))
+        done = deliver([many(2)], target)
     assert done == Delivered(waiting=2, reason="no answer in time")
 
 

@@ -214,6 +214,13 @@ def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
     assert left == {"model": "opus", "hooks": {"Stop": [{"hooks": [theirs]}] * 2}}
 
 
+def test_ours_go_wherever_somebody_has_put_them(tmp_path: Path) -> None:
+    ours = {"hooks": [{"type": "command", "command": "plait hook stop"}]}
+    path = settings(tmp_path, {"model": "opus", "hooks": {"Notification": [ours]}})
+    write_settings(uninstalled(path), path.with_name("backup.json"))
+    assert json.loads(path.read_text(encoding="utf-8")) == {"model": "opus"}
+
+
 def test_a_file_that_nobody_may_write_is_left_alone(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     path.chmod(0o444)

@@ -188,6 +188,6 @@ def report(
 
 def hint_for(done: Delivered) -> str:
     """Returns what to do about spans that were not sent."""
-    if done.refused and not (done.dropped or done.waiting):
+    if done.refused and not done.waiting:
         return "the target does not want them: look at its address and its keys"
     return "send again: what has arrived keeps its ids, nothing is doubled"

@@ -6,7 +6,7 @@ hits of a search need no more.
 
 from collections.abc import Iterable
 
-from plait.index.leaves import leaves
+from plait.conversation.leaves import leaves
 from plait.index.model import Kind
 from plait.record.message import Text, Thinking, ToolResult, ToolUse
 from plait.record.usual import UsualBlock, UsualLine, may_be_typed, names_output
@@ -60,7 +60,7 @@ def said(blocks: str | Iterable[UsualBlock]) -> list[str] | None:
             case Text(text) | Thinking(text):
                 found.append(text)
             case ToolUse(input=given):
-                found.append("\n".join(leaves(given)))
+                found.append("\n".join(leaves(given, ())))
             case _:
                 return None
     return found

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from plait.conversation.item import Item, Result
+from plait.conversation.leaves import leaves
 from plait.conversation.model import (
     Answered,
     Called,
@@ -20,7 +21,6 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
-from plait.index.leaves import leaves
 from plait.index.model import Kind
 
 TOLD: dict[ToldKind, Kind] = {
@@ -62,7 +62,7 @@ def words_in(item: Item) -> Words | None:
         case Thought(text=text):
             return Words("thinking", text) if text else None
         case Called():
-            return Words("input", "\n".join(leaves(item.input)), path_in(item.input))
+            return Words("input", "\n".join(leaves(item.input, ())), path_in(item.input))
         case Answered(result=result):
             return Words("output", output_of(result))
         case Told():

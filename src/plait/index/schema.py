@@ -6,7 +6,7 @@ from pathlib import Path
 from plait.errors import SourceError
 from plait.index.room import is_refused, refused
 
-VERSION = 3
+VERSION = 4
 """Of everything that the index holds: another one is built anew."""
 NAME = "catalogue.sqlite"
 WAIT = 2.0

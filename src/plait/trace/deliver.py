@@ -1,4 +1,4 @@
-"""Batches of spans to a target: at least once, and what cannot be sent now waits on disk."""
+"""Batches of spans to a target, one after the other, until it fails."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from plait.trace.model import Span
 from plait.trace.send import Reply, Sender
-from plait.trace.spool import Spool, parted
+from plait.trace.spool import parted
 from plait.trace.target import Target
 
 
@@ -15,9 +15,8 @@ class Delivered(Struct, frozen=True):
 
     sent: int = 0
     waiting: int = 0
+    """Neither sent nor refused: the target did not answer well."""
     refused: int = 0
-    dropped: int = 0
-    """Neither sent nor kept: there was no spool, or no room in it."""
     reason: str = ""
     """What the target said last, where it did not take all."""
 
@@ -26,21 +25,19 @@ class Delivered(Struct, frozen=True):
             self.sent + other.sent,
             self.waiting + other.waiting,
             self.refused + other.refused,
-            self.dropped + other.dropped,
             other.reason or self.reason,
         )
 
 
-def deliver(batches: Iterable[list[Span]], target: Target, spool: Spool | None = None) -> Delivered:
-    """Sends batches one after the other; once the target fails, what is left waits on disk."""
+def deliver(batches: Iterable[list[Span]], target: Target) -> Delivered:
+    """Sends batches one after the other; once the target fails, what is left is only counted."""
     done = Delivered()
     sender = Sender(target)
     try:
         for batch in batches:
             for part, _ in parted(batch):
-                is_down = done.waiting or done.dropped
-                sent = Delivered(waiting=len(part)) if is_down else send_whole(sender, part)
-                done += kept(sent, part, spool)
+                is_down = done.waiting > 0
+                done += Delivered(waiting=len(part)) if is_down else send_whole(sender, part)
     finally:
         sender.close()
     return done
@@ -69,10 +66,3 @@ def counted(reply: Reply, count: int) -> Delivered:
         return Delivered(refused=count, reason=reply.reason)
     reason = f"{reply.rejected} spans rejected" if reply.rejected else ""
     return Delivered(sent=count - reply.rejected, refused=reply.rejected, reason=reason)
-
-
-def kept(sent: Delivered, spans: Sequence[Span], spool: Spool | None) -> Delivered:
-    """Lets spans wait that could not be sent; tells where there is no place for them."""
-    if not sent.waiting or (spool and spool.put(spans)):
-        return sent
-    return Delivered(dropped=len(spans), reason=sent.reason)

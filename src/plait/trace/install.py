@@ -59,10 +59,11 @@ def installed(path: Path, command: str) -> SettingsPlan:
 def uninstalled(path: Path) -> SettingsPlan:
     """Returns the plan that removes our hooks and what they leave empty."""
     before = text_of(path)
-    if not any(True for _ in ours_in(hooks_of(path, settings_in(path, before)))):
+    names = dict(ours_in(hooks_of(path, settings_in(path, before))))
+    if not names:
         return SettingsPlan(path, before, before)
     mark, text = parted(before)
-    for name in EVENTS.values():
+    for name in names:
         text = without_ours(text, name)
     if text.strip() != "{}" or parted(before)[1].startswith('{"'):
         return SettingsPlan(path, before, mark + text)

@@ -1,9 +1,6 @@
 """A session to everything that its pages are drawn from, read once."""
 
-import gc
 from bisect import bisect_left
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -12,6 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from plait.archive.collector import without_collector
 from plait.archive.export_facts import Names
 from plait.archive.export_paths import Family
 from plait.archive.model import Session
@@ -140,15 +138,3 @@ def opened(
 def mark_of(marks: Marks) -> str:
     """Returns a short text that changes when the files of a session do."""
     return blake2b(repr(marks).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Lets no time go into looking for cycles: what is read has none worth it."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

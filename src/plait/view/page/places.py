@@ -4,12 +4,12 @@ A way leads from the outside in: the DAG-line that is read, with the place of a 
 where that turn has sent out the agent that is meant, the agent's line, and so on.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 from msgspec import Struct
 
+from plait.conversation.leaves import leaves
 from plait.conversation.model import (
     Answered,
     Called,
@@ -28,8 +28,6 @@ from plait.graph.paths import SPOKEN
 from plait.view.page.reading import name_of
 
 MOST_HITS = 2000
-UNREAD = frozenset({"data", "signature"})
-"""What holds letters but no words: pictures, seals."""
 
 
 class Spotted(Struct, frozen=True):
@@ -153,7 +151,7 @@ def text_of(item: Item) -> str:
             parts = (item.name, item.text, item.arguments, item.output, item.errors, item.context)
             return "\n".join(part for part in parts if part)
         case Called():
-            return "\n".join((item.name, *leaves(item.input)))
+            return "\n".join((item.name, *leaves(item.input, ())))
         case Answered():
             return f"{item.result.text}\n{item.result.feedback or ''}"
         case Noted():
@@ -162,16 +160,3 @@ def text_of(item: Item) -> str:
             return "\n".join(leaves(item.enclosure.value))
         case _:
             return ""
-
-
-def leaves(value: Any) -> Iterator[str]:
-    """Yields the texts in a value of the log."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, Mapping):
-            waiting += [one[key] for key in reversed(one) if key not in UNREAD]
-        elif isinstance(one, list | tuple):
-            waiting += reversed(one)

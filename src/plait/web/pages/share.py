@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from plait.archive.collector import without_collector
 from plait.archive.export import Branches, ExportPlan, export
 from plait.archive.model import Session
 from plait.errors import UserError
@@ -16,7 +17,6 @@ from plait.redact import Redactor
 from plait.view.transcript import Manner
 from plait.web.door import small_form
 from plait.web.library import Library
-from plait.web.opened import without_collector
 
 FORMATS = {
     "html": ("text/html; charset=utf-8", "sessions/"),
