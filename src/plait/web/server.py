@@ -9,6 +9,7 @@ import os
 import secrets
 import signal
 import socket
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -73,6 +74,19 @@ class Server(uvicorn.Server):
         self.hub = hub
         self.idle = idle
         """Seconds; None for ever."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Ends in good order where the terminal goes, as where Ctrl-C is pressed."""
+        hang_up = getattr(signal, "SIGHUP", None)
+        is_main = threading.current_thread() is threading.main_thread()
+        with super().capture_signals():
+            before = signal.signal(hang_up, self.handle_exit) if hang_up and is_main else None
+            try:
+                yield
+            finally:
+                if hang_up and before:
+                    signal.signal(hang_up, before)
 
     async def on_tick(self, counter: int) -> bool:
         """Tells, several times a second, whether it is time to end."""
