@@ -1,6 +1,7 @@
 """`plait serve`: the archive as a page on this machine, live."""
 
 import os
+import shlex
 import signal
 import socket
 import sys
@@ -129,9 +130,15 @@ def tell(request: Request, running: Running) -> None:
     """Says where the page is and how to come in."""
     say(request, f"Plait is at {running.place.address}")
     is_seen = sys.stderr.isatty()  # a key does not belong into a log
-    key = Keys(running.secret).key if is_seen else "`plait open --print-key` prints it"
+    key = Keys(running.secret).key if is_seen else f"`{asking(request)}` prints it"
     say(request, f"key      {key}")
     say(request, "stop with Ctrl-C")
+
+
+def asking(request: Request) -> str:
+    """Returns the command that prints the key of the server of these roots."""
+    roots = [part for root in request.roots for part in ("--root", root)]
+    return shlex.join(["plait", "open", "--print-key", *roots])
 
 
 def say(request: Request, text: str) -> None:

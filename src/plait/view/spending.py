@@ -3,7 +3,7 @@
 Each response is counted once. What the agents of a turn took is part of what it took.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from plait.conversation.model import Called, Conversation, Conversations, Item, Response, Turn
 from plait.conversation.totals import Pricing, tokens_in
@@ -26,7 +26,7 @@ class Spending:
         begun = self._begun_in(conversation)
         numbers = [number for number in turn.responses if begun.get(number) == turn.number]
         own = self._own(conversation, numbers, turn.items, turn.working_ms)
-        return added(own, map(self.of_agent, self._agents([turn.items])))
+        return added(own, map(self.of_agent, sent_out(turn.items, self._by_line)))
 
     def _begun_in(self, conversation: Conversation) -> dict[int, int]:
         """Returns the turn that each response begins in: a prompt may come in its midst."""
@@ -85,17 +85,18 @@ class Spending:
             self._costs[key] = self._prices.cost(response.model, tokens, when)
         return self._costs[key]
 
-    def _agents(self, parts: Iterable[Iterable[Item]]) -> Iterator[str]:
-        """Yields every agent that was sent out, those of agents too, each once."""
-        seen: set[str] = set()
-        waiting = [line for items in parts for line in sent_by(items)]
-        while waiting:
-            line = waiting.pop()
-            if line in seen or line not in self._by_line:
-                continue
-            seen.add(line)
-            yield line
-            waiting += sent_by(self._by_line[line].items())
+
+def sent_out(items: Iterable[Item], by_line: Mapping[str, Conversation]) -> Iterator[str]:
+    """Yields every agent that calls sent out, those of agents too, each once."""
+    seen: set[str] = set()
+    waiting = list(sent_by(items))
+    while waiting:
+        line = waiting.pop()
+        if line in seen or line not in by_line:
+            continue
+        seen.add(line)
+        yield line
+        waiting += sent_by(by_line[line].items())
 
 
 def sent_by(items: Iterable[Item]) -> Iterator[str]:

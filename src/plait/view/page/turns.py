@@ -31,6 +31,7 @@ from plait.view.page.escape import esc
 from plait.view.page.icons import icon
 from plait.view.page.setting import Setting
 from plait.view.seen import field
+from plait.view.spending import sent_out
 from plait.view.tool_lines import tool_name
 
 GROUPED = 4
@@ -219,9 +220,11 @@ def other_html(item: Item, setting: Setting) -> str:
 
 
 def spent(conversation: Conversation, turn: Turn, setting: Setting) -> str:
-    """Returns what a turn took, in the margin."""
+    """Returns what a turn took, in the margin, the agents that it sent out included."""
     parts = [time_in_words(turn.duration_ms)]
     answers = [conversation.responses[number] for number in turn.responses]
+    for agent in sent_out(turn.items, setting.conversations):
+        answers += setting.conversations[agent].responses
     written = sum(tokens_of(one.usage).output for one in answers if one.usage)
     if written:
         parts.append(f"{tokens_in_words(written)} token{'s' if written > 1 else ''}")
