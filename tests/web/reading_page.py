@@ -23,8 +23,9 @@ from plait.web.keys import Keys
 from plait.web.library import Library
 from plait.web.server import Server, listening
 from tests.browser.conftest import PATIENCE
+from tests.browser.sessions import drawn, hostile
 
-__all__ = ["Reader", "Served", "reader", "served"]
+__all__ = ["Reader", "Served", "at", "reader", "served"]
 Reader = Callable[..., Page]
 
 
@@ -120,3 +121,14 @@ def foreign(url: str, address: str, trouble: list[str]) -> None:
     """Remembers a request to another host."""
     if not url.startswith((address, "data:", "blob:")):
         trouble.append(f"request: {url}")
+
+
+@pytest.fixture(scope="module")
+def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves the drawn sessions."""
+    root = tmp_path_factory.mktemp("logs")
+    for drawing in drawn().values():
+        drawing.write(root)
+    hostile(root)
+    with served(root, tmp_path_factory.mktemp("index")) as one:
+        yield one

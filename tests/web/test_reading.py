@@ -1,26 +1,13 @@
 """The served reading view in a real browser: parts, ways, finding, links, keys, looks."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.sessions import LATE_TURNS, drawn, hostile
-from tests.web.reading_page import Reader, Served, reader, served
+from tests.browser.sessions import LATE_TURNS
+from tests.web.reading_page import Reader, Served, at, reader
 
-__all__ = ["reader"]
-
-
-@pytest.fixture(scope="module")
-def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves the drawn sessions."""
-    root = tmp_path_factory.mktemp("logs")
-    for drawing in drawn().values():
-        drawing.write(root)
-    hostile(root)
-    with served(root, tmp_path_factory.mktemp("index")) as one:
-        yield one
+__all__ = ["at", "reader"]
 
 
 def name_of(at: Served, drawing: str) -> str:

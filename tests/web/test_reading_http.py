@@ -2,28 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from plait.web.pages.session import pieces
-from tests.browser.sessions import drawn, hostile
-from tests.web.reading_page import Served, served
+from tests.browser.sessions import drawn
+from tests.web.reading_page import Served, at, served
+
+__all__ = ["at"]
 
 WAYS, LATE, CREW = (drawn()[name] for name in ("ways", "late", "crew"))
-
-
-@pytest.fixture(scope="module")
-def at(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Serves the drawn sessions."""
-    root = tmp_path_factory.mktemp("logs")
-    for drawing in drawn().values():
-        drawing.write(root)
-    hostile(root)
-    with served(root, tmp_path_factory.mktemp("index")) as one:
-        yield one
 
 
 def page_of(at: Served, session: str) -> str:

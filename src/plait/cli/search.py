@@ -59,9 +59,6 @@ def command(
     branch:abandoned before:2026-11 after:7d file:app.py model:opus session:3f2a.
     """
     request: Request = ctx.obj
-    if exact and regex:
-        raise UserError("a text is either exact or an expression", "leave out `--exact`")
-    way: Way = "exact" if exact else "regex" if regex else "words"
     asked = {
         "project": project,
         "after": since,
@@ -77,7 +74,7 @@ def command(
             request.settings.index,
             " ".join(query),
             filters,
-            way=way,
+            way=way_of(exact=exact, regex=regex),
             limit=limit,
             context=context,
             has_facets=not is_open,
@@ -91,6 +88,13 @@ def command(
         from plait.cli.search_page import print_found
 
         print_found(request, found, " ".join(query))
+
+
+def way_of(*, exact: bool, regex: bool) -> Way:
+    """Returns how is looked for what was asked."""
+    if exact and regex:
+        raise UserError("a text is either exact or an expression", "leave out `--exact`")
+    return "exact" if exact else "regex" if regex else "words"
 
 
 def as_object(found: Found) -> dict[str, Any]:
