@@ -12,14 +12,13 @@ import plait
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "plait"
 MODULES = sorted(SOURCE.rglob("*.py"))
-MOST_LINES = 300
+MOST_LINES = 400
 MOST_FUNCTION_LINES = 40
 
 # A size over the limit needs a reason.
 LONG_MODULES = {
     "record/attachments.py": "a table of fifty kinds, one class each",
     "record/state.py": "a table of forty kinds, one class each",
-    "record/results.py": "a table of twenty-six forms, one class each",
 }
 LONG_FUNCTIONS: dict[str, str] = {}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
