@@ -2,12 +2,14 @@
 
 import warnings
 from datetime import UTC, datetime
+from importlib.metadata import version
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.cards import references
+import tools.prices
+from plait.conversation.cards import TABLE, Card, card_of, price_table, references
 from plait.conversation.price_file import price_file
 from plait.conversation.prices import Prices, name_of
 from plait.conversation.tokens import Tokens
@@ -163,6 +165,55 @@ def test_it_is_what_the_price_library_says(
         usage, model, genai_request_timestamp=when, price_context=context
     )
     assert cost == pytest.approx(float(theirs.total_price), abs=1e-9)
+
+
+def test_the_table_is_what_the_price_library_holds() -> None:
+    shipped = price_table()
+    assert shipped.source.startswith(f"genai-prices {version('genai-prices')}, ")
+    assert TABLE.read_bytes() == tools.prices.table(shipped.made)
+    assert TABLE.with_suffix(".LICENSE").read_text().startswith("The MIT License (MIT)")
+
+
+WAYS = (
+    "{}",
+    "{}[1m]",
+    "{}-20251101",
+    "{}-20250231",
+    "{}@20251101",
+    "us.anthropic.{}-v1:0",
+    "anthropic/{}",
+    "openrouter/{}",
+    "bedrock/{}",
+    "vertex/{}",
+    "huggingface-novita/{}",
+    "litellm/{}",
+    "/{}",
+    "nobody/{}",
+)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_name_has_the_card_that_the_price_library_has(way: str) -> None:
+    from genai_prices.data import providers
+
+    models = [model.id for provider in providers for model in provider.models]
+    names = {way.format(written) for one in models[::7] for written in (one, one.upper())}
+    names |= {f"{one.id}/{model.id}" for one in providers for model in one.models[::9]}
+    assert [name for name in sorted(names) if card_of(name) != their_card(name)] == []
+
+
+def their_card(name: str) -> Card | None:
+    """Returns the card of a model as the library's own search finds it."""
+    from genai_prices.data_snapshot import get_snapshot
+
+    for written, provider in references(name):
+        try:
+            found, model = get_snapshot().find_provider_model(written, None, provider, None)
+        except LookupError:
+            continue
+        listed = tools.prices.listed_of(model)
+        return Card(found.id, listed.lists, listed.variants)
+    return None
 
 
 def test_a_key_that_the_library_does_not_know_only_warns() -> None:

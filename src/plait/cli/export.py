@@ -1,7 +1,6 @@
 """`plait export`: sessions to transcripts that can be kept, read anywhere and shared."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +15,7 @@ from plait.cli.options import Request, complete_session, filter_options, global_
 from plait.cli.output import write_bytes
 from plait.cli.selection import required, selected
 from plait.cli.text import counted, in_words, size
+from plait.cli.usage_prices import prices_with
 from plait.conversation.depth import DEPTHS
 from plait.errors import UserError
 from plait.view.transcript import Manner
@@ -105,7 +105,8 @@ def command(request: Request, /, **asked: Any) -> None:
     if asked["no_redact"]:
         warn(request)
     plan = plan_of(sessions, asked)
-    with prices_for(request, plan), without_collector():
+    plan.pricing = prices_with(request.settings.prices)
+    with without_collector():
         if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
             hand_over(request, plan, asked)
         else:
@@ -182,17 +183,6 @@ def redactor_of(rules: str | None) -> "Redactor":
     from plait.redact import Redactor
 
     return Redactor(rules_in(rules))
-
-
-@contextmanager
-def prices_for(request: Request, plan: ExportPlan) -> Iterator[None]:
-    """Gives a plan prices, and keeps what they looked up."""
-    from plait.cli.usage_prices import PriceBook, own_prices
-
-    book = PriceBook(request.settings.cache, own_prices(request.settings.prices))
-    plan.pricing = book.prices
-    yield
-    book.keep()
 
 
 def write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:

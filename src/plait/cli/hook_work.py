@@ -42,7 +42,7 @@ def work_with_settings(folder: Path, limits: dict[str, float]) -> None:
     from plait.archive.hook_worker import Limits, Worker
     from plait.cli.settings import load_settings
     from plait.cli.trace_target import target_in
-    from plait.cli.usage_prices import PriceBook, own_prices
+    from plait.cli.usage_prices import prices_with
     from plait.trace.hook_jobs import taken
     from plait.trace.hook_log import Log
 
@@ -52,10 +52,8 @@ def work_with_settings(folder: Path, limits: dict[str, float]) -> None:
         dropped = sum(1 for _ in taken(folder))
         Log(folder).note(f"nobody has said where traces go: {dropped} jobs dropped")
         return
-    book = PriceBook(settings.cache, own_prices(settings.prices))
-    manner = manner_of(settings.hook_collector.content, book.prices)
+    manner = manner_of(settings.hook_collector.content, prices_with(settings.prices))
     Worker(folder, target, manner, Limits(**limits)).run()
-    book.keep()
 
 
 def manner_of(content: str, prices: "Pricing") -> "Manner":

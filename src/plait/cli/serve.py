@@ -15,7 +15,7 @@ from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, global_options
 from plait.cli.settings import has_display
 from plait.cli.text import safe
-from plait.cli.usage_prices import PriceBook, own_prices
+from plait.cli.usage_prices import prices_with
 from plait.errors import UserError
 from plait.web.app import is_local
 from plait.web.keys import Keys, new_secret
@@ -117,13 +117,10 @@ class Serving:
     def run(self, running: Running, listener: socket.socket) -> None:
         """Runs the server."""
         settings = self.request.settings
-        book = PriceBook(settings.cache, own_prices(settings.prices))
+        prices = prices_with(settings.prices)
         roots = tuple(root.path for root in self.request.archive.roots)
-        library = Library(roots, settings.index, book.prices)
-        try:
-            run(library, listener, Keys(running.secret), self.names, self.idle)
-        finally:
-            book.keep()
+        library = Library(roots, settings.index, prices)
+        run(library, listener, Keys(running.secret), self.names, self.idle)
 
 
 def tell(request: Request, running: Running) -> None:

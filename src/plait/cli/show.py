@@ -1,7 +1,6 @@
 """`plait show`: a conversation in the terminal, as deep as one wants to read."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from plait.archive import Session
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.show_choice import chosen_conversation, chosen_turns, short_name
 from plait.cli.text import counted, safe
-from plait.cli.usage_prices import PriceBook, own_prices
+from plait.cli.usage_prices import prices_with
 from plait.conversation.depth import DEPTHS, Depth
 from plait.conversation.model import Called, Conversation, Conversations, Turn
 from plait.conversation.persisted import path_of, persisted_text
@@ -99,8 +98,7 @@ def print_json(request: Request, chosen: Chosen, *, has_data: bool) -> None:
     """Prints the conversation as JSON, the data of pictures only where it is wanted."""
     from plait.cli.show_json import as_object
 
-    with prices_of(request) as prices:
-        totals = totals_of(chosen.found, chosen.shown, prices)
+    totals = totals_of(chosen.found, chosen.shown, prices_with(request.settings.prices))
     value = as_object(chosen.found, chosen.shown, chosen.turns, totals, has_data=has_data)
     request.output.json(value)
 
@@ -115,7 +113,8 @@ def print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: bool
     folder = chosen.session.path.with_suffix("")
     whole, is_kept = partial(kept_beside, folder), partial(is_kept_beside, folder)
     page = Page(output, chosen.session.id, "wrap" if depth == "all" else "cut")
-    with prices_of(request) as prices, output.paged():
+    prices = prices_with(request.settings.prices)
+    with output.paged():
         spending = Spending(found, prices)
         reading = Reading(found, spending, depth, thinking, facts.cwd, whole, is_kept)
         print_heading(output, chosen.session, facts, found, shown)
@@ -129,15 +128,6 @@ def print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: bool
                 output.print("recovered from broken lines, never seen by the client", style="dim")
                 page.print(reading.passages(found.recovered))
             print_rest(output, found, reading)
-
-
-@contextmanager
-def prices_of(request: Request) -> Iterator[Prices]:
-    """Gives the prices in force, and keeps what had to be looked up."""
-    own = request.settings.prices
-    book = PriceBook(request.settings.cache, own_prices(Path(own) if own else None))
-    yield book.prices
-    book.keep()
 
 
 def kept_beside(folder: Path, called: Called) -> str | None:

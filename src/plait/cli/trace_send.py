@@ -21,7 +21,7 @@ from plait.cli.output import write_bytes
 from plait.cli.selection import required
 from plait.cli.text import counted, in_words
 from plait.cli.trace_destination import destination
-from plait.cli.usage_prices import PriceBook, own_prices
+from plait.cli.usage_prices import prices_with
 from plait.errors import SourceError, UserError
 from plait.trace.deliver import Delivered, deliver
 from plait.trace.model import Content, Convention, Span
@@ -129,8 +129,7 @@ def sent(
 ) -> Delivered:
     """Sends everything, or counts what would be sent; tells on a screen how far it is."""
     settings, console = request.settings, request.output.stderr
-    book = PriceBook(settings.cache, own_prices(settings.prices))
-    plan.pricing = book.prices
+    plan.pricing = prices_with(settings.prices)
     with console.status("tracing") if console.is_terminal else nullcontext():
         batches = batched(tally.watched(plan.traces()))
         if asked["dry_run"]:
@@ -142,7 +141,6 @@ def sent(
             chosen = asked["convention"] or target.convention
             patient = replace(target, convention=chosen, timeout=asked["timeout"])
             done = deliver(batches, patient)
-    book.keep()
     return done
 
 

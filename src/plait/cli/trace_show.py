@@ -7,7 +7,7 @@ from plait.cli.options import Request, global_options, json_option, session_argu
 from plait.cli.show_choice import SPAN, from_end
 from plait.cli.text import counted
 from plait.cli.trace_rows import Columns, heading, line_of
-from plait.cli.usage_prices import PriceBook, own_prices
+from plait.cli.usage_prices import prices_with
 from plait.errors import UserError
 from plait.trace.model import Content, Span
 from plait.trace.waterfall import loud, rows_of
@@ -51,11 +51,10 @@ def spans_of(
     """Returns the traces of the turns that are meant, in the order of time."""
     settings = request.settings
     chosen = request.archive.session(session, settings.directory)
-    book = PriceBook(settings.cache, own_prices(settings.prices))
+    prices = prices_with(settings.prices)
     content = Content(has_thinking=has_thinking)
     among = request.archive.sessions
-    found = list(traces([chosen], content=content, pricing=book.prices, among=among))
-    book.keep()
+    found = list(traces([chosen], content=content, pricing=prices, among=among))
     found.sort(key=lambda spans: (spans[0].start is None, spans[0].start or 0))
     return found if turn is None else of_turns(found, turn)
 

@@ -13,7 +13,7 @@ from plait.archive.usage import Counted, abandoned, count
 from plait.cli.from_index import index_of, no_index_option
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.text import counted, now
-from plait.cli.usage_prices import PriceBook, own_prices
+from plait.cli.usage_prices import prices_with
 from plait.cli.usage_time import point_in, zone_named
 from plait.conversation.prices import Prices
 from plait.conversation.spending import By, Row, Spending, spending, within
@@ -86,16 +86,15 @@ def command(
     start, end = point_in(since, time, zone), point_in(until, time, zone)
     asked = Asked(report, zone, time, start, end, project, breakdown, order, limit)
     given = own or request.settings.prices
-    book = PriceBook(request.settings.cache, own_prices(Path(given) if given else None))
+    prices = prices_with(Path(given) if given else None)
     if statusline:
         from plait.cli.usage_line import print_statusline
 
-        print_statusline(request, asked.time, zone, book.prices)
+        print_statusline(request, asked.time, zone, prices)
     else:
         with without_collector(), index_of(request, no_index=no_index) as index:
             show = show_blocks if report == "blocks" else show_rows
-            show(request, asked, book.prices, index, as_json=as_json)
-    book.keep()
+            show(request, asked, prices, index, as_json=as_json)
 
 
 def show_rows(

@@ -1,29 +1,32 @@
-"""Price data to cards: what a model costs, from which day, in which case.
+"""A model's name to its card: what the model costs, from which day, in which case.
 
-A card is a plain value that can be kept: the price data takes most of a second to load,
-longer than it takes to read a gigabyte of logs.
+The prices are a table that comes with the package (`tools/prices.py` makes it). Only the
+part of the provider that is asked for is decoded.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
 
-from msgspec import Struct
+from msgspec import Raw, Struct
+from msgspec.json import decode
 
-if TYPE_CHECKING:
-    from genai_prices.types import ModelInfo
-
-KEYS = {
-    "input": "input_mtok",
-    "output": "output_mtok",
-    "cache_read": "cache_read_mtok",
-    "cache_write": "cache_write_mtok",
-    "cache_write_5m": "cache_write_5m_mtok",
-    "cache_write_1h": "cache_write_1h_mtok",
-    "web_search": "web_searches_kcount",
-}
+TABLE = Path(__file__).with_name("prices.json")
+RATES = (
+    "input",
+    "output",
+    "cache_read",
+    "cache_write",
+    "cache_write_5m",
+    "cache_write_1h",
+    "web_search",
+)
 CONTEXT = "[1m]"
 """How the client writes that a model runs with its long context."""
+DATE = re.compile(r"-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
 
 
 class Rate(Struct, frozen=True, array_like=True):
@@ -90,23 +93,109 @@ class Card(Struct, frozen=True, omit_defaults=True):
         if not case:
             return chosen
         fitting = [one for one in self.variants if one.hold(time) and one.case == case]
-        rates: dict[str, Any] = {name: getattr(chosen, name) for name in KEYS}
+        rates: dict[str, Any] = {name: getattr(chosen, name) for name in RATES}
         for variant in reversed(fitting):
-            rates |= {n: getattr(variant, n) for n in KEYS if getattr(variant, n) is not None}
+            rates |= {n: getattr(variant, n) for n in RATES if getattr(variant, n) is not None}
         return PriceList(**rates) if fitting else None
 
 
-def card_of(model: str) -> Card | None:
-    """Looks a model up in the price data; None where it is not there. The first call is slow."""
-    from genai_prices.data_snapshot import get_snapshot
+class Listed(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """A model of a provider: the names it goes by, and its prices."""
 
-    for name, provider in references(model):
-        try:
-            found, listed = get_snapshot().find_provider_model(name, None, provider, None)
-        except LookupError:
-            continue
-        return Card(found.id, tuple(lists_of(listed)), tuple(variants_of(listed)))
-    return None
+    names: tuple[str, ...]
+    """Any of them: `=` before the whole name, `^` its beginning, `$` its end, `*` a part of
+    it, `~` an expression."""
+    lists: tuple[PriceList, ...]
+    variants: tuple[PriceList, ...] = ()
+
+
+class Provider(Struct, frozen=True, omit_defaults=True, dict=True):
+    """Who sells models."""
+
+    id: str
+    models: Raw
+    """Decoded when they are asked for."""
+    called: tuple[str, ...] = ()
+    """What else the provider is called; written as the names of models are."""
+    known_by: tuple[str, ...] = ()
+    """Models that nobody else sells under such a name."""
+    resells: tuple[str, ...] = ()
+    """Whose models it has at their prices."""
+
+    @cached_property
+    def listed(self) -> tuple[Listed, ...]:
+        """The models in the order in which they are tried."""
+        return decode(self.models, type=tuple[Listed, ...])
+
+    def find(self, name: str) -> Listed | None:
+        """Returns the first model that goes by a name."""
+        return next((one for one in self.listed if is_named(name, one.names)), None)
+
+
+class Table(Struct, frozen=True):
+    """All prices, and where they are from."""
+
+    source: str
+    licence: str
+    made: date
+    providers: tuple[Provider, ...]
+
+    def card(self, model: str, provider: str | None) -> Card | None:
+        """Returns the card of a model in a provider's list, else in that of who is known by it."""
+        name = model.lower()
+        seller = self._known_by(name) if provider is None else self._called(provider.lower())
+        if seller is None:
+            return None
+        listed = self._sold_by(seller, name) or self._sold_by(seller, DATE.sub(dashed, name))
+        return Card(seller.id, listed.lists, listed.variants) if listed else None
+
+    def _known_by(self, model: str) -> Provider | None:
+        return next((one for one in self.providers if is_named(model, one.known_by)), None)
+
+    def _called(self, name: str) -> Provider | None:
+        exact = (one for one in self.providers if one.id == name)
+        called = (one for one in self.providers if is_named(name, one.called))
+        return next(exact, None) or next(called, None)
+
+    def _sold_by(self, seller: Provider, model: str) -> Listed | None:
+        makers = (one for name in seller.resells for one in self.providers if one.id == name)
+        found = (one.find(model) for one in (seller, *makers))
+        return next((one for one in found if one), None)
+
+
+def is_named(name: str, ways: tuple[str, ...]) -> bool:
+    """Tells whether a name, in small letters, is written in one of some ways."""
+    return any(NAMED[way[0]](name, way[1:]) for way in ways)
+
+
+NAMED: dict[str, Callable[[str, str], bool]] = {
+    "=": str.__eq__,
+    "^": str.startswith,
+    "$": str.endswith,
+    "*": str.__contains__,
+    "~": lambda name, pattern: re.search(pattern, name) is not None,
+}
+
+
+def dashed(match: re.Match[str]) -> str:
+    """Returns a day as lists write it that do not write `20251101`."""
+    year, month, day = match.groups()
+    try:
+        return f"-{date(int(year), int(month), int(day))}"
+    except ValueError:
+        return match[0]
+
+
+@lru_cache(maxsize=1)
+def price_table() -> Table:
+    """Returns the prices that come with the package."""
+    return decode(TABLE.read_bytes(), type=Table)
+
+
+def card_of(model: str) -> Card | None:
+    """Looks a model up in the price table; None where it is not there."""
+    found = (price_table().card(name, provider) for name, provider in references(model))
+    return next((card for card in found if card), None)
 
 
 def references(model: str) -> Iterator[tuple[str, str | None]]:
@@ -125,38 +214,3 @@ def references(model: str) -> Iterator[tuple[str, str | None]]:
     if path:
         yield last, name.partition("/")[0]
         yield last, None
-
-
-def lists_of(model: "ModelInfo") -> Iterator[PriceList]:
-    """Yields the ordinary prices of a model with the time from which they hold."""
-    if not isinstance(model.prices, list):
-        yield prices_of(model.prices)
-        return
-    for one in model.prices:
-        yield prices_of(one.prices, one.constraint)
-
-
-def variants_of(model: "ModelInfo") -> Iterator[PriceList]:
-    """Yields the prices of special cases."""
-    for one in model.price_variants or ():
-        yield prices_of(one.prices, one.constraint, dict(one.when))
-
-
-def prices_of(price: Any, constraint: Any = None, case: dict[str, str] | None = None) -> PriceList:
-    """Returns the rates of a list as plain values."""
-    start = getattr(constraint, "start_time", None)
-    return PriceList(
-        **{name: rate_of(price.__dict__.get(key)) for name, key in KEYS.items()},
-        since=getattr(constraint, "start_date", None),
-        hours=(f"{start:%H:%M:%S}", f"{constraint.end_time:%H:%M:%S}") if start else None,
-        case=case or {},
-    )
-
-
-def rate_of(price: Any) -> Rate | None:
-    """Returns a rate as plain numbers."""
-    if price is None:
-        return None
-    if not hasattr(price, "tiers"):
-        return Rate(float(price))
-    return Rate(float(price.base), tuple((one.start, float(one.price)) for one in price.tiers))

@@ -5,7 +5,6 @@ What no list has a price for is not priced at all, never at nothing: an unknown 
 service tier or a speed that the data does not cover.
 """
 
-from collections.abc import MutableMapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -51,13 +50,9 @@ class Unit(NamedTuple):
 class Prices:
     """Prices responses; a user's own prices come before the embedded list."""
 
-    def __init__(
-        self,
-        own: "PriceFile | None" = None,
-        cards: MutableMapping[str, Card | None] | None = None,
-    ) -> None:
+    def __init__(self, own: "PriceFile | None" = None) -> None:
         self.own = own
-        self.cards: MutableMapping[str, Card | None] = {} if cards is None else cards
+        self.cards: dict[str, Card | None] = {}
         """What is known of models by now, and of which ones there is nothing to know."""
         self._units: dict[tuple[object, ...], list[tuple[int, Unit]]] = {}
 

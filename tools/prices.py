@@ -1,0 +1,147 @@
+"""The prices of `genai-prices` to the table that comes with the package.
+
+python -m tools.prices        write src/plait/conversation/prices.json anew
+
+The table has all that Plait looks at, a line for each model; the package itself takes most of
+a second to load, and brings an HTTP client.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from importlib.metadata import version
+from typing import Any
+
+from genai_prices.data import providers
+from genai_prices.types import (
+    ClauseAnd,
+    ClauseContains,
+    ClauseEndsWith,
+    ClauseEquals,
+    ClauseOr,
+    ClauseRegex,
+    ClauseStartsWith,
+    MatchLogic,
+    ModelInfo,
+)
+from genai_prices.types import Provider as Theirs
+from msgspec import Raw
+from msgspec.json import encode
+
+from plait.conversation.cards import TABLE, Listed, PriceList, Provider, Rate, Table
+
+PACKAGE = "genai-prices"
+SOURCE = "https://github.com/pydantic/genai-prices"
+LICENCE = "MIT, copyright (c) Pydantic Services Inc. 2025 to present; see prices.LICENSE"
+KEYS = {
+    "input": "input_mtok",
+    "output": "output_mtok",
+    "cache_read": "cache_read_mtok",
+    "cache_write": "cache_write_mtok",
+    "cache_write_5m": "cache_write_5m_mtok",
+    "cache_write_1h": "cache_write_1h_mtok",
+    "web_search": "web_searches_kcount",
+}
+
+
+def main() -> None:
+    """Writes the table."""
+    TABLE.write_bytes(table(datetime.now(UTC).date()))
+
+
+def table(made: date) -> bytes:
+    """Returns the table of the installed package, as it was made on a day."""
+    source = f"{PACKAGE} {version(PACKAGE)}, {SOURCE}"
+    return encode(Table(source, LICENCE, made, tuple(map(provider_of, providers)))) + b"\n"
+
+
+def provider_of(theirs: Theirs) -> Provider:
+    """Returns a provider with its models."""
+    rows = (encode(listed_of(model)).replace(b",[]]", b"]") for model in theirs.models)
+    models = b",\n".join(rows)
+    return Provider(
+        theirs.id,
+        Raw(b"[\n" + models + b"\n]"),
+        called=ways_of(theirs.provider_match),
+        known_by=ways_of(theirs.model_match),
+        resells=tuple(theirs.fallback_model_providers or ()),
+    )
+
+
+def listed_of(model: ModelInfo) -> Listed:
+    """Returns a model with its prices."""
+    return Listed(ways_of(model.match), tuple(lists_of(model)), tuple(variants_of(model)))
+
+
+def ways_of(clause: MatchLogic | None) -> tuple[str, ...]:
+    """Returns the ways in which a name may be written."""
+    match clause:
+        case None:
+            return ()
+        case ClauseOr():
+            return tuple(way for one in clause.or_ for way in ways_of(one))
+        case ClauseAnd():
+            return ("~^" + "".join(map(ahead, clause.and_)),)
+        case ClauseEquals():
+            return (f"={clause.equals.lower()}",)
+        case ClauseStartsWith():
+            return (f"^{clause.starts_with.lower()}",)
+        case ClauseEndsWith():
+            return (f"${clause.ends_with.lower()}",)
+        case ClauseContains():
+            return (f"*{clause.contains.lower()}",)
+        case ClauseRegex():
+            return (f"~{clause.regex}",)
+
+
+def ahead(clause: MatchLogic) -> str:
+    """Returns what looks, from the beginning of a name, whether a part of a condition holds."""
+    return "(?:" + "|".join(f"(?={LOOKS[way[0]](way[1:])})" for way in ways_of(clause)) + ")"
+
+
+LOOKS: dict[str, Any] = {
+    "=": lambda text: rf"{re.escape(text)}\Z",
+    "^": re.escape,
+    "$": lambda text: rf".*{re.escape(text)}\Z",
+    "*": lambda text: f".*{re.escape(text)}",
+    "~": lambda pattern: f".*(?:{pattern})",
+}
+
+
+def lists_of(model: ModelInfo) -> Iterator[PriceList]:
+    """Yields the ordinary prices of a model with the time from which they hold."""
+    if not isinstance(model.prices, list):
+        yield prices_of(model.prices)
+        return
+    for one in model.prices:
+        yield prices_of(one.prices, one.constraint)
+
+
+def variants_of(model: ModelInfo) -> Iterator[PriceList]:
+    """Yields the prices of special cases."""
+    for one in model.price_variants or ():
+        yield prices_of(one.prices, one.constraint, dict(one.when))
+
+
+def prices_of(price: Any, constraint: Any = None, case: dict[str, str] | None = None) -> PriceList:
+    """Returns the rates of a list as plain values."""
+    start = getattr(constraint, "start_time", None)
+    return PriceList(
+        **{name: rate_of(price.__dict__.get(key)) for name, key in KEYS.items()},
+        since=getattr(constraint, "start_date", None),
+        hours=(f"{start:%H:%M:%S}", f"{constraint.end_time:%H:%M:%S}") if start else None,
+        case=case or {},
+    )
+
+
+def rate_of(price: Any) -> Rate | None:
+    """Returns a rate as plain numbers."""
+    if price is None:
+        return None
+    if not hasattr(price, "tiers"):
+        return Rate(float(price))
+    return Rate(float(price.base), tuple((one.start, float(one.price)) for one in price.tiers))
+
+
+if __name__ == "__main__":
+    main()
