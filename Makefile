@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace check format bench conformance clean
+.PHONY: run test test-long test-trace test-api mutants check format bench conformance clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -22,6 +22,11 @@ test-trace: $(VENV)/.dev
 # Questions without end to the API, for half a minute: ARGS=300 for longer.
 test-api: $(VENV)/.dev
 	$(BIN)/python -m tools.api_check $(ARGS)
+
+# Guards broken on purpose, and whether the tests notice: ARGS="--sample 60 --package graph".
+MUTANTS := .cache/mutants/venv
+mutants: $(MUTANTS)/.mutants
+	$(MUTANTS)/bin/python -m tools.mutants $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check $(CODE)
@@ -52,3 +57,6 @@ $(VENV)/.run: pyproject.toml constraints.txt tools/setup.sh
 
 $(VENV)/.dev: pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV) dev
+
+$(MUTANTS)/.mutants: pyproject.toml constraints.txt tools/setup.sh
+	@tools/setup.sh $(MUTANTS) mutants

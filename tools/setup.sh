@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the virtual environment: `tools/setup.sh .venv run|dev`.
+# Makes the virtual environment: `tools/setup.sh .venv run|dev|mutants`.
 set -eu
 venv=$1
 part=$2
@@ -22,7 +22,11 @@ if [ ! -x "$venv/bin/python" ]; then
         "$python" -m venv "$venv"
     fi
 fi
-[ "$part" = dev ] && what=".[dev]" || what="."
+case $part in
+    run) what=. ;;
+    dev) what=".[dev]" ;;
+    *) what=".[dev,$part]" ;;
+esac
 bin=$venv/bin
 if [ -x "$bin/uv" ] || "$bin/python" -m pip install --quiet --constraint constraints.txt uv 2>/dev/null; then
     "$bin/uv" pip install --quiet --python "$bin/python" --constraint constraints.txt --editable "$what"

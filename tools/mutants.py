@@ -1,0 +1,312 @@
+"""Guards and boundaries to the tests that notice when one is broken on purpose.
+
+    make mutants                              300 mutants, seed 1, two at a time
+    make mutants ARGS="--sample 60 --seed 7 --package graph"
+
+The mutations are those of cosmic-ray. Each is put into a copy of the tree, and the tests that
+run its line are asked, the quickest first, until one fails. The real logs are hidden from them:
+what the project's own examples do not notice counts as a survivor.
+"""
+
+import argparse
+import ast
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from difflib import unified_diff
+from hashlib import blake2b
+from pathlib import Path
+from queue import SimpleQueue
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.operators.provider import OperatorProvider
+
+ROOT = Path(__file__).resolve().parents[1]
+CACHE = ROOT / ".cache" / "mutants"
+PACKAGES = ("graph", "conversation", "redact", "index")
+COPIED = ("src", "tests", "examples", "bench", "conformance", "tools", "docs")
+FILES = ("pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "constraints.txt")
+OPERATORS = (
+    "AddNot",
+    "NumberReplacer",
+    "ReplaceAndWithOr",
+    "ReplaceBinaryOperator_Add_Sub",
+    "ReplaceBinaryOperator_Sub_Add",
+    "ReplaceBreakWithContinue",
+    "ReplaceComparisonOperator_Eq_NotEq",
+    "ReplaceComparisonOperator_Gt_GtE",
+    "ReplaceComparisonOperator_GtE_Gt",
+    "ReplaceComparisonOperator_Is_IsNot",
+    "ReplaceComparisonOperator_IsNot_Is",
+    "ReplaceComparisonOperator_Lt_LtE",
+    "ReplaceComparisonOperator_LtE_Lt",
+    "ReplaceComparisonOperator_NotEq_Eq",
+    "ReplaceContinueWithBreak",
+    "ReplaceFalseWithTrue",
+    "ReplaceOrWithAnd",
+    "ReplaceTrueWithFalse",
+    "ReplaceUnaryOperator_Delete_Not",
+    "ZeroIterationForLoop",
+)
+SECONDS = 90
+"""How long the tests of one mutant may take; one that hangs them is noticed too."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one line."""
+
+    file: str
+    line: int
+    operator: str
+    occurrence: int
+
+    @property
+    def place(self) -> str:
+        """Where it is and what it does."""
+        return f"{self.file}:{self.line} {self.operator}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the tests said to a mutant."""
+
+    mutant: Mutant
+    word: str
+    """`killed`, `hung`, `survived` or `no test`."""
+    change: str
+
+
+def main() -> None:
+    """Draws mutants, asks the tests, prints the table and the survivors."""
+    options = asked()
+    packages = options.package or list(PACKAGES)
+    trees = [copied(number) for number in range(options.jobs)]
+    known = coverage_of(trees[0], packages)
+    drawn = sample(packages, options.sample, options.seed)
+    free: SimpleQueue[Path] = SimpleQueue()
+    for tree in trees:
+        free.put(tree)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        outcomes = list(pool.map(lambda one: tried(one, free, known), drawn))
+    report(outcomes)
+
+
+def asked() -> argparse.Namespace:
+    """Returns the options."""
+    parser = argparse.ArgumentParser(prog="make mutants")
+    parser.add_argument("--sample", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--package", action="append", choices=PACKAGES)
+    return parser.parse_args()
+
+
+def copied(number: int) -> Path:
+    """Returns a fresh copy of the tree to break."""
+    tree = CACHE / f"tree{number}"
+    shutil.rmtree(tree, ignore_errors=True)
+    ignored = shutil.ignore_patterns("__pycache__")
+    for name in COPIED:
+        shutil.copytree(ROOT / name, tree / name, ignore=ignored)
+    for name in FILES:
+        shutil.copy(ROOT / name, tree / name)
+    return tree
+
+
+class Known:
+    """Which test runs which line, and how long each takes."""
+
+    def __init__(self, data: Path, times: dict[str, float]) -> None:
+        self.times = times
+        self._lines: dict[str, dict[int, list[str]]] = {}
+        self._data = data
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """Returns the tests that run a mutant's line, the quickest first."""
+        if mutant.file not in self._lines:
+            self._lines[mutant.file] = self._read(mutant.file)
+        found = self._lines[mutant.file].get(mutant.line, [])
+        return sorted(found, key=lambda test: self.times.get(test, 1.0))
+
+    def _read(self, file: str) -> dict[int, list[str]]:
+        lines: dict[int, list[str]] = defaultdict(list)
+        with sqlite3.connect(self._data) as base:
+            rows = base.execute(
+                "select c.context, b.numbits from line_bits b join file f on f.id = b.file_id "
+                "join context c on c.id = b.context_id where f.path like ?",
+                (f"%/{file}",),
+            )
+            for context, bits in rows:
+                if context.endswith("|run"):
+                    for number in numbers_in(bits):
+                        lines[number].append(context.removesuffix("|run"))
+        return lines
+
+
+def numbers_in(bits: bytes) -> Iterator[int]:
+    """Yields the line numbers that a set of bits holds."""
+    for index, byte in enumerate(bits):
+        for bit in range(8):
+            if byte & (1 << bit):
+                yield index * 8 + bit
+
+
+def coverage_of(tree: Path, packages: Sequence[str]) -> Known:
+    """Runs the packages' tests once for this state of the tree and notes the lines of each."""
+    state = state_of(tree, packages)
+    data, times = CACHE / f"{state}.sqlite", CACHE / f"{state}.json"
+    if not (data.exists() and times.exists()):
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *tests_of(packages)]
+        command += ["--cov=src/plait", "--cov-context=test", "--cov-report=", "--durations=0"]
+        command += ["--durations-min=0", "-rN", "--no-header"]
+        ran = run(command, tree, None, {"COVERAGE_FILE": str(data)})
+        if ran.returncode != 0:
+            sys.exit(ran.stdout[-3000:] + "\nthe tests do not pass as they are")
+        times.write_text(json.dumps(dict(durations_in(ran.stdout))), encoding="utf-8")
+    return Known(data, json.loads(times.read_text(encoding="utf-8")))
+
+
+def state_of(tree: Path, packages: Sequence[str]) -> str:
+    """Returns what stands for the code, its tests and the question."""
+    state = blake2b(" ".join(packages).encode(), digest_size=8)
+    for folder in ("src", "tests", "examples"):
+        for file in sorted((tree / folder).rglob("*.py")):
+            state.update(file.read_bytes())
+    return state.hexdigest()
+
+
+def tests_of(packages: Sequence[str]) -> list[str]:
+    """Returns the folders of tests that guard some packages."""
+    return [f"tests/{package}" for package in packages]
+
+
+def durations_in(printed: str) -> Iterator[tuple[str, float]]:
+    """Yields the tests that pytest timed."""
+    for line in printed.splitlines():
+        words = line.split(maxsplit=2)
+        if len(words) == 3 and words[0].endswith("s") and words[1] == "call":
+            yield words[2], float(words[0][:-1])
+
+
+def sample(packages: Sequence[str], size: int, seed: int) -> list[Mutant]:
+    """Returns mutants drawn alike from all that could be made."""
+    found = [
+        mutant
+        for package in packages
+        for file in sorted((ROOT / "src" / "plait" / package).rglob("*.py"))
+        for mutant in mutants_of(file)
+    ]
+    return sorted(
+        random.Random(seed).sample(found, min(size, len(found))), key=lambda one: one.place
+    )
+
+
+def mutants_of(file: Path) -> Iterator[Mutant]:
+    """Yields all changes of a module's functions; annotations and constants are let be."""
+    text = file.read_text(encoding="utf-8")
+    name, nodes, inside = file.relative_to(ROOT).as_posix(), get_ast(text), lines_of_code(text)
+    provider = OperatorProvider()
+    for operator in OPERATORS:
+        maker, count = provider[operator](), 0
+        for node in ast_nodes(nodes):
+            for start, _ in maker.mutation_positions(node):
+                if start[0] in inside:
+                    yield Mutant(name, start[0], operator, count)
+                count += 1
+
+
+def lines_of_code(text: str) -> set[int]:
+    """Returns the lines of all function bodies."""
+    return {
+        number
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for statement in node.body
+        for number in range(statement.lineno, (statement.end_lineno or 0) + 1)
+    }
+
+
+def tried(mutant: Mutant, free: "SimpleQueue[Path]", known: Known) -> Outcome:
+    """Puts a mutant into a free copy of the tree and asks the tests of its line."""
+    tree = free.get()
+    place = tree / mutant.file
+    before = place.read_text(encoding="utf-8")
+    try:
+        maker = OperatorProvider()[mutant.operator]()
+        after = str(mutate_code(before, maker, mutant.occurrence))
+        place.write_text(after, encoding="utf-8")
+        outcome = Outcome(mutant, verdict(tree, known.tests(mutant)), changed(before, after))
+    finally:
+        place.write_text(before, encoding="utf-8")
+        free.put(tree)
+    sys.stderr.write(f"{outcome.word:9} {mutant.place}\n")
+    return outcome
+
+
+def verdict(tree: Path, tests: list[str]) -> str:
+    """Returns what some tests say to the tree as it is."""
+    if not tests:
+        return "no test"
+    listed = tree / "asked.txt"
+    listed.write_text("\n".join(tests), encoding="utf-8")
+    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:xdist"]
+    command += ["-p", "no:cacheprovider", "--no-header", f"@{listed}"]
+    try:
+        ran = run(command, tree, SECONDS)
+    except subprocess.TimeoutExpired:
+        return "hung"
+    return "survived" if ran.returncode == 0 else "killed"
+
+
+def run(
+    command: list[str], tree: Path, seconds: float | None, more: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a command in a copy of the tree, without the real logs."""
+    environment = os.environ | {
+        "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree}",
+        "PLAIT" + "_SHARED": str(tree / "nothing"),
+    }
+    return subprocess.run(
+        command,
+        cwd=tree,
+        env=environment | (more or {}),
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+
+
+def changed(before: str, after: str) -> str:
+    """Returns the lines that differ."""
+    lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=0)
+    return "\n".join(line for line in lines if line[:1] in "+-" and line[:3] not in ("+++", "---"))
+
+
+def report(outcomes: Sequence[Outcome]) -> None:
+    """Prints how many were noticed, by package, and each that was not."""
+    words: dict[str, Counter[str]] = defaultdict(Counter)
+    for one in outcomes:
+        words[one.mutant.file.split("/")[2]][one.word] += 1
+    for package, counts in sorted(words.items()):
+        noticed = counts["killed"] + counts["hung"]
+        print(f"{package:13} {noticed:4} of {counts.total():4} noticed", dict(counts))
+    noticed = sum(one.word in ("killed", "hung") for one in outcomes)
+    print(f"{'all':13} {noticed:4} of {len(outcomes):4} noticed")
+    for one in outcomes:
+        if one.word not in ("killed", "hung"):
+            print(f"\n{one.word}: {one.mutant.place}\n{one.change}")
+
+
+if __name__ == "__main__":
+    main()
