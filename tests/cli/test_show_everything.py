@@ -14,7 +14,7 @@ import pytest
 from plait.archive import Archive
 from plait.cli.app import run
 from plait.conversation.model import Conversations
-from plait.view.ansi import overwritten, without_sequences
+from plait.view.text import overwritten, without_sequences
 
 SAMPLE = 60
 LONG_ENOUGH = 12

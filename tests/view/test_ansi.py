@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.ansi import COLOUR, with_colours, without_escapes
-from plait.view.folding import Told, cut, folded, printed
-from plait.view.passages import CallLine, Printed, Tone
+from plait.view.passages.folding import KnownWords, cut, folded_lines, printed_lines
+from plait.view.passages.model import CallLine, Printed, Tone
+from plait.view.text import COLOUR, with_colours, without_escapes
 
 ESC = "\x1b"
 
@@ -58,20 +58,22 @@ def test_whatever_the_log_holds_no_other_sequence_is_left(text: str) -> None:
     ],
 )
 def test_long_texts_fold_in_the_middle(count: int, first: int, last: int, picture: str) -> None:
-    fold = folded("\n".join(str(n + 1) for n in range(count)) + "\n", first, last)
+    fold = folded_lines("\n".join(str(n + 1) for n in range(count)) + "\n", first, last)
     hidden = [f"[{fold.hidden}]"] if fold.hidden else []
     assert " ".join([*fold.first, *hidden, *fold.last]) == picture
 
 
 def test_a_fold_knows_its_size_and_ends_with_words() -> None:
-    fold = folded("a\nb\nc\nö\n\nlast", 1, 2)
+    fold = folded_lines("a\nb\nc\nö\n\nlast", 1, 2)
     assert fold == (("a",), ("last",), 4, len("b\nc\nö\n\n".encode()))
 
 
 def test_a_return_hides_words_only_where_a_terminal_was_written_to() -> None:
     tones: tuple[Tone, ...] = ("quiet", "trouble")
     for tone in tones:
-        words, output = (printed("a\rb\r\nc", 9, tone=tone, is_terminal=n) for n in (False, True))
+        words, output = (
+            printed_lines("a\rb\r\nc", 9, tone=tone, is_terminal=n) for n in (False, True)
+        )
         assert words is not None
         assert output is not None
         assert (words.lines, output.lines) == (("a", "b", "c"), ("b", "c"))
@@ -93,9 +95,11 @@ def test_of_a_very_long_line_the_size_of_the_rest_is_known() -> None:
     ],
 )
 def test_what_is_told_is_told_once(text: str, is_told: bool, rest: str) -> None:
-    told = Told([CallLine(tool="Bash", subject="run npm test"), Printed(lines=("one", "two"))])
+    told = KnownWords(
+        [CallLine(tool="Bash", subject="run npm test"), Printed(lines=("one", "two"))]
+    )
     assert (told.has(text), told.rest_of(text)) == (is_told, rest)
 
 
 def test_nothing_printed_is_nothing_to_show() -> None:
-    assert printed(" \n\n", 3) is None
+    assert printed_lines(" \n\n", 3) is None

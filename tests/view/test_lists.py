@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from plait.view.page.choice import Choice, choice_in, chosen, nested
 from plait.view.page.listing import Listed, priced, short_place, title_link
-from plait.view.page.moments import since, until
+from plait.view.page.lists.choice import Choice, choice_in, chosen, nested
+from plait.view.page.lists.rows import since, until
 from plait.view.page.plots import Chart, Series, ceiling, columns_chart, share_in_words, together
 from plait.view.page.span import Span, span_in
 from plait.view.page.usage_time import between

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from plait.conversation.depth import Depth
 from plait.conversation.model import Called, Conversation, Conversations, Told, Turn
 from plait.conversation.tokens import Tokens
-from plait.view.passages import (
+from plait.view.costs import SessionFigures
+from plait.view.passages.model import (
     AnyPassage,
     CallLine,
     Changed,
@@ -24,8 +25,7 @@ from plait.view.passages import (
     TurnHead,
     Words,
 )
-from plait.view.reading import Reading
-from plait.view.spending import Spending
+from plait.view.passages.stream import Teller
 from tests.conversation.sketched import Talk, talk
 
 
@@ -37,9 +37,9 @@ class TenDollars:
         return 10.0
 
 
-def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> Reading:
+def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> Teller:
     """Returns a reading of drawn conversations."""
-    return Reading(found.all, Spending(found.all, TenDollars()), depth, thinking)
+    return Teller(found.all, SessionFigures(found.all, TenDollars()), depth, thinking)
 
 
 def picture(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> list[str]:
@@ -270,7 +270,7 @@ def test_agents_may_be_nested_as_deep_as_they_like(depth: Depth) -> None:
 
     by_line = {one.id: one for one in map(agent, range(deep + 1))}
     found = Conversations("s", "s", by_line)
-    shown = Reading(found, Spending(found), depth).passages(found.active)
+    shown = Teller(found, SessionFigures(found), depth).passages(found.active)
     assert max(passage.level for passage in shown) == deep
 
 

@@ -12,7 +12,7 @@ from plait.conversation.tokens import tokens_of
 from plait.conversation.totals import totals_over
 from plait.record.time import moment
 from plait.view.changed_files import changed_files
-from plait.view.spent import CostOf, spent_by
+from plait.view.costs import CostOf, session_cost
 from plait.view.weights import PICTURE, tokens_in, weighed
 
 
@@ -80,7 +80,7 @@ def test_the_money_of_a_session_is_that_of_its_totals(sessions: dict[str, Sessio
     prices = Prices()
     for session in sessions.values():
         told = Archive([session.path]).conversations(session)
-        found = spent_by(told, cost_by(prices))
+        found = session_cost(told, cost_by(prices))
         totals = totals_over(told.by_line.values(), prices)
         assert found.total.responses == totals.responses == len(found.responses)
         assert found.total.tokens.total == totals.tokens.total
@@ -97,6 +97,6 @@ def cost_by(prices: Prices) -> CostOf:
 
 def test_an_abandoned_branch_is_told_apart(sessions: dict[str, Session]) -> None:
     told = Archive([sessions["rewind"].path]).conversations(sessions["rewind"])
-    found = spent_by(told, lambda _: None)
+    found = session_cost(told, lambda _: None)
     assert {one.name for one in found.by_who} == {"main", "abandoned"}
     assert found.total.unpriced == found.total.responses

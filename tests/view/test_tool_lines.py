@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.conversation.model import Called, Enclosure, Outcome, Persisted, Result
-from plait.view.call_parts import parts_of
-from plait.view.folding import words_in
-from plait.view.passages import Changed, Choices, Printed, Todos, Words
-from plait.view.seen import Seen, first_text, near
-from plait.view.tool_lines import TELLINGS, call_line
+from plait.view.passages.call_view import CallView, first_text, path_from
+from plait.view.passages.calls import parts_of
+from plait.view.passages.folding import words_in
+from plait.view.passages.model import Changed, Choices, Printed, Todos, Words
+from plait.view.passages.tools import TOOLS, call_line
 
 DIRECTORY = "/home/dev/shop"
 
@@ -43,7 +43,7 @@ def called(
 
 def line_of(call: Called) -> str:
     """Returns a call's line as it reads."""
-    line = call_line(Seen(call, DIRECTORY))
+    line = call_line(CallView(call, DIRECTORY))
     return "  ".join(filter(None, (line.tool, line.subject, line.result and f"→ {line.result}")))
 
 
@@ -137,9 +137,9 @@ def test_a_call_is_one_line(call: Called, line: str) -> None:
 
 
 def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
-    seen = Seen(called("Bash", {"command": "sleep"}, "slept"))
+    seen = CallView(called("Bash", {"command": "sleep"}, "slept"))
     assert call_line(seen, has_result=False).result == "answered below"
-    missing = Seen(called("Bash", {"command": "sleep"}, outcome="missing"))
+    missing = CallView(called("Bash", {"command": "sleep"}, outcome="missing"))
     assert call_line(missing, has_result=False).result == "no result in the log"
 
 
@@ -154,14 +154,14 @@ def test_a_call_whose_result_stands_elsewhere_says_so() -> None:
     ],
 )
 def test_paths_are_told_from_the_project(path: str, told: str) -> None:
-    assert near(path, DIRECTORY) == told
+    assert path_from(path, DIRECTORY) == told
 
 
 def test_below_a_change_stand_its_lines() -> None:
     hunk = {"oldStart": 7, "oldLines": 4, "newStart": 7, "newLines": 4,
             "lines": [" ", " a", "-b", "+c", " d", " ", "\\ No newline"]}  # fmt: skip
     detail = {"oldString": "b", "newString": "c", "filePath": "/x", "structuredPatch": [hunk]}
-    (change,) = parts_of(Seen(called("Edit", {"file_path": "/x"}, "ok", detail)), 0)
+    (change,) = parts_of(CallView(called("Edit", {"file_path": "/x"}, "ok", detail)), 0)
     assert isinstance(change, Changed)
     assert [(line.number, line.kind, line.text) for line in change.lines] == [
         (8, "same", "a"),
@@ -172,7 +172,7 @@ def test_below_a_change_stand_its_lines() -> None:
 
 
 def test_a_long_change_is_folded_and_shown_whole_where_everything_is() -> None:
-    seen = Seen(called("Write", {"file_path": "/x", "content": "a\n" * 40}))
+    seen = CallView(called("Write", {"file_path": "/x", "content": "a\n" * 40}))
     (short,) = parts_of(seen, 0)
     assert isinstance(short, Changed)
     assert (len(short.lines), short.hidden) == (12, 28)
@@ -181,32 +181,32 @@ def test_a_long_change_is_folded_and_shown_whole_where_everything_is() -> None:
 
 
 def test_below_other_calls_stand_their_lists_questions_and_plans() -> None:
-    (todos,) = parts_of(Seen(called("TodoWrite", {"todos": TODOS})), 0)
+    (todos,) = parts_of(CallView(called("TodoWrite", {"todos": TODOS})), 0)
     assert isinstance(todos, Todos)
     assert todos.items == (("completed", "a"), ("pending", "b"))
     asked = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
     answers = {"questions": [], "answers": {"Which?": "this"}}
-    (choices,) = parts_of(Seen(called("AskUserQuestion", asked, "t", answers)), 0)
+    (choices,) = parts_of(CallView(called("AskUserQuestion", asked, "t", answers)), 0)
     assert isinstance(choices, Choices)
     assert choices.pairs == (("Which?", "this"), ("When?", None))
-    (plan,) = parts_of(Seen(called("ExitPlanMode", {"plan": "# Plan"})), 0)
+    (plan,) = parts_of(CallView(called("ExitPlanMode", {"plan": "# Plan"})), 0)
     assert isinstance(plan, Words)
     assert (plan.voice, plan.text) == ("plan", "# Plan")
 
 
 def test_failures_show_their_words_and_rejections_the_persons() -> None:
     text = "<tool_use_error>File does not exist.</tool_use_error>"
-    (failure,) = parts_of(Seen(called("Read", {"file_path": "/x"}, text, None, "failed")), 0)
+    (failure,) = parts_of(CallView(called("Read", {"file_path": "/x"}, text, None, "failed")), 0)
     assert failure == Printed(lines=("File does not exist.",), tone="trouble")
     call = called("Bash", {"command": "x"}, "The user …", None, "rejected", feedback="not now")
-    (words,) = parts_of(Seen(call), 0)
+    (words,) = parts_of(CallView(call), 0)
     assert isinstance(words, Words)
     assert (words.voice, words.text, words.note) == ("prompt", "not now", "said no")
 
 
 def whole_of(call: Called, *elsewhere: str) -> list[str]:
     """Returns the lines below a call where everything is shown."""
-    parts = list(parts_of(Seen(call, DIRECTORY), 0, is_full=True, elsewhere=elsewhere))
+    parts = list(parts_of(CallView(call, DIRECTORY), 0, is_full=True, elsewhere=elsewhere))
     return [line for part in parts for text in words_in(part) for line in text.split("\n") if line]
 
 
@@ -245,13 +245,13 @@ def test_the_prompt_of_an_agent_whose_conversation_follows_stands_there() -> Non
 def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
     call = called("Bash", {"command": "x"}, "part", persisted=Persisted("b.txt", 9000))
     for is_lost, words in ((False, "is in"), (True, "is not there: no")):
-        *_, last = parts_of(Seen(call, DIRECTORY, is_lost), 0)
+        *_, last = parts_of(CallView(call, DIRECTORY, is_lost), 0)
         assert last == Printed(lines=(f"(the whole output (9.0 KB) {words} tool-results/b.txt)",))
 
 
 def test_of_a_failed_command_the_end_is_shown() -> None:
     text = "Exit code 1\n" + "\n".join(f"line {n}" for n in range(1, 41))
-    (failure,) = parts_of(Seen(called("Bash", {"command": "x"}, text, None, "failed")), 0)
+    (failure,) = parts_of(CallView(called("Bash", {"command": "x"}, text, None, "failed")), 0)
     assert isinstance(failure, Printed)
     assert (failure.lines, failure.last[-1], failure.hidden) == (
         ("line 1", "line 2"),
@@ -280,7 +280,7 @@ VALUES = st.recursive(
 
 
 @given(
-    st.sampled_from([*TELLINGS, "mcp__a__b", "mcp__", "?"]),
+    st.sampled_from([*TOOLS, "mcp__a__b", "mcp__", "?"]),
     VALUES,
     VALUES,
     st.sampled_from(["ok", "failed", "rejected", "interrupted", "launched", "missing"]),
@@ -289,7 +289,7 @@ VALUES = st.recursive(
 def test_no_call_is_too_odd_to_be_told(
     name: str, given_: object, detail: object, outcome: Outcome, is_full: bool
 ) -> None:
-    seen = Seen(called(name, given_, "words", detail, outcome), DIRECTORY)
+    seen = CallView(called(name, given_, "words", detail, outcome), DIRECTORY)
     assert "\n" not in call_line(seen).subject
     assert all(passage.level == 2 for passage in parts_of(seen, 2, is_full=is_full))
 

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.markdown_text import code, fenced, html, literal, markdown, phrase, quoted
-from plait.view.plain_text import clean, short, when
+from plait.view.text import clean, short, when
+from plait.view.transcript.markdown_text import (
+    code,
+    fenced,
+    html,
+    literal,
+    markdown,
+    phrase,
+    quoted,
+)
 from tests.view.rendered import FORMATTING, HOSTILE, RENDER, elements, is_harmless
 from tests.view.unescaped import squeezed
 

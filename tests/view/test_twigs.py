@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.graph.twigs import Twig, twigs
-from plait.view.twigs import branching
+from plait.view.tree import branching
 from tests.graph.sketch import Sketch, sketch
 
 SESSIONS = """

@@ -8,9 +8,7 @@ import pytest
 
 from examples.drawing import draw
 from plait.record import record_of
-from plait.view.blocks import block_names, first_words
-from plait.view.brief import brief
-from plait.view.wording import one_line, plain_words
+from plait.view.words import block_names, first_words, one_line, plain_words, record_words
 
 
 # checklist: S26
@@ -60,7 +58,7 @@ def test_prompts_lose_their_machine_tags(text: str, words: str) -> None:
     ],
 )
 def test_a_record_in_a_few_words(drawing: str, kind: str, words: str) -> None:
-    found = brief(record_of(draw(drawing).files[0].lines[-1].data))
+    found = record_words(record_of(draw(drawing).files[0].lines[-1].data))
     assert found.kind == kind
     assert found.words.startswith(words)
 
@@ -82,7 +80,7 @@ def test_a_compaction_says_what_it_saved() -> None:
 def said(fields: dict[str, Any]) -> str:
     import msgspec
 
-    return brief(record_of(msgspec.json.encode(fields))).words
+    return record_words(record_of(msgspec.json.encode(fields))).words
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import re
 
-from plait.view.plain_text import clean
+from plait.view.text import clean
 
 DRESSING = re.compile(r"[\s\\#`~>|\ufffd]+")
 

@@ -27,11 +27,11 @@ from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import uuids
 from plait.record import Record
 from plait.record.read import read_if_there
-from plait.view.markdown_transcript import KeptTurns, markdown_of, text_of
-from plait.view.plain_transcript import plain_of
-from plait.view.transcript import Manner, Transcript
-from plait.view.transcript_index import Entry, entry_of, index_of
-from plait.view.transcript_json import FORMAT, json_of
+from plait.view.transcript.index import Entry, entry_of, index_of
+from plait.view.transcript.json_form import FORMAT, json_of
+from plait.view.transcript.markdown import KeptTurns, markdown_of, text_of
+from plait.view.transcript.model import Manner, Transcript
+from plait.view.transcript.plain import plain_of
 
 if TYPE_CHECKING:  # an export without redaction loads none of it
     from plait.redact import Redactor

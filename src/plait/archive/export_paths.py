@@ -21,8 +21,8 @@ from plait.graph.model import Session as GraphSession
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN, Path, paths
 from plait.record import Record
-from plait.view.spending import sent_by
-from plait.view.transcript import Heading, Transcript
+from plait.view.costs import agents_called
+from plait.view.transcript.model import Heading, Transcript
 
 Private: TypeAlias = Callable[[str], str]
 """A text to the same without what should not be shared."""
@@ -140,7 +140,7 @@ class Family:
     @cached_property
     def unnamed(self) -> dict[int, list[str]]:
         """Agents that no call names, by the path at whose end they stand."""
-        called = {name for one in self.by_line.values() for name in sent_by(one.items())}
+        called = {name for one in self.by_line.values() for name in agents_called(one.items())}
         homes: dict[str, int] = {}
         for number, path in enumerate(self.paths):
             if path.status == "ACTIVE":
@@ -240,12 +240,12 @@ class Family:
     def _totals(self, told: Conversation, unnamed: Iterable[str]) -> Totals:
         """Returns what a path came to, with the agents that were sent out on it."""
         agents: dict[str, None] = {}
-        waiting = [*unnamed, *sent_by(told.items())]
+        waiting = [*unnamed, *agents_called(told.items())]
         while waiting:
             name = waiting.pop()
             if name not in agents and name in self.by_line:
                 agents[name] = None
-                waiting += sent_by(self.by_line[name].items())
+                waiting += agents_called(self.by_line[name].items())
         parts = [heard(told), *(self.by_line[name] for name in agents)]
         return totals_over(parts, self.pricing)
 

@@ -81,11 +81,11 @@ def planted(groves: Iterable[Grove], way: Way) -> Forest:
 def grove_of(graph: "SessionGraph") -> Grove:
     """Returns the trees of a graph in each way, with what is said beside them."""
     from plait.archive.graphs import records_of
-    from plait.view.brief import brief
+    from plait.view.words import record_words
 
     trees = {way: trees_of(graph, way) for way in WAYS}
     knots = [twig.id for tree in trees["all"] for twig in tree.twigs if twig.kind == "compaction"]
-    said = {uuid: brief(record).words for uuid, record in records_of(graph, knots)}
+    said = {uuid: record_words(record).words for uuid, record in records_of(graph, knots)}
     return Grove(trees, said, unlinked_in(graph))
 
 

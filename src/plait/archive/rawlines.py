@@ -12,7 +12,7 @@ from plait.line import Line, lines
 from plait.line.split import read_slice
 from plait.record.read import Broken, Entry, entry_of
 from plait.record.record import Record
-from plait.view.brief import brief
+from plait.view.words import record_words
 
 BLANK, BROKEN, OTHER = "blank", "broken", "other"
 WORDS = 240
@@ -122,5 +122,5 @@ def raw_lines(found: Survey, numbers: Sequence[int], most: int | None = None) ->
 
 def words_of(record: Record) -> str:
     """Returns a record in a few words, nothing where it has none to say."""
-    told = brief(record)
+    told = record_words(record)
     return f"{told.kind} {told.words}"[:WORDS] if told.words else ""

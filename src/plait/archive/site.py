@@ -19,14 +19,14 @@ from plait.graph.paths import SPOKEN
 from plait.graph.rows import rows
 from plait.graph.shapes import Row
 from plait.record.time import moment
+from plait.view.page.conversation.blocks import Setting
+from plait.view.page.conversation.page import PageHeading, SessionPage, session_page, spoken
 from plait.view.page.icons import rules
 from plait.view.page.index import Entry, index_page, search_table
 from plait.view.page.rail import mini
 from plait.view.page.raw import Piece, pieces, script_of
-from plait.view.page.session import Heading, SessionPage, session_page, spoken
-from plait.view.page.setting import Setting
 from plait.view.page.shell import Assets, page
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 
 Output: TypeAlias = tuple[str, bytes]
 """A file of the site: its name within it, and its bytes."""
@@ -90,13 +90,13 @@ class Site:
         when = moment(response.started)
         return self.pricing.cost(response.model, tokens_of(response.usage), when)
 
-    def heading(self, family: Family, session: GraphSession, told: Conversations) -> Heading:
+    def heading(self, family: Family, session: GraphSession, told: Conversations) -> PageHeading:
         """Returns what the head of a page says."""
         place = family.places[session.id]
         answers = (one for line in told.by_line.values() for one in line.responses)
         models = dict.fromkeys(one.model for one in answers if one.model and not one.is_synthetic)
         title = told.active.title or told.active.label or session.title or session.id
-        return Heading(
+        return PageHeading(
             session=family.private(session.id),
             title=shortened(family.private(title)),
             project=family.private(session.project),
@@ -109,7 +109,7 @@ class Site:
         )
 
     def written(
-        self, heading: Heading, drawn: SessionPage, lines: Iterable[Piece]
+        self, heading: PageHeading, drawn: SessionPage, lines: Iterable[Piece]
     ) -> Iterator[Output]:
         """Yields the files of one session."""
         name = f"{FOLDER}/{heading.session}"
@@ -176,7 +176,10 @@ def packed(family: Family, file: int) -> Iterator[Piece]:
 
 
 def entry_of(
-    told: Conversations, heading: Heading, shapes: list[Row], by_line: Mapping[str, Conversation]
+    told: Conversations,
+    heading: PageHeading,
+    shapes: list[Row],
+    by_line: Mapping[str, Conversation],
 ) -> Entry:
     """Returns what the first page says of a session."""
     lines = told.by_line.values()

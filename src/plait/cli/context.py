@@ -14,7 +14,7 @@ from plait.cli.output import Output
 from plait.cli.page import print_heading
 from plait.cli.text import clipped, columns, counted, number, safe
 from plait.graph.client.model import Block, Context
-from plait.view.blocks import block_names, first_words
+from plait.view.words import block_names, first_words
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -18,7 +18,7 @@ from plait.cli.text import counted, in_words, size
 from plait.cli.usage_prices import prices_with
 from plait.conversation.depth import DEPTHS
 from plait.errors import UserError
-from plait.view.transcript import Manner
+from plait.view.transcript.model import Manner
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -255,9 +255,9 @@ def turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
     """Returns some turns of one session's active path."""
     from plait.archive.export import in_bytes
     from plait.cli.show_choice import chosen_turns
-    from plait.view.markdown_transcript import text_of, turns_of
-    from plait.view.plain_transcript import plain_turns
-    from plait.view.transcript_json import json_of
+    from plait.view.transcript.json_form import json_of
+    from plait.view.transcript.markdown import text_of, turns_of
+    from plait.view.transcript.plain import plain_turns
 
     if len(plan.sessions) > 1:
         raise UserError("`--turn` is of one session", f"{len(plan.sessions)} were named")

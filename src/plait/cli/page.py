@@ -13,9 +13,8 @@ from plait.cli.printing import print_lines
 from plait.cli.text import clipped, columns, counted, safe
 from plait.graph.model import SessionGraph
 from plait.graph.shapes import Row
-from plait.view.brief import brief
 from plait.view.strands import Drawn, draw
-from plait.view.wording import notes_of, one_line, words_of
+from plait.view.words import notes_of, one_line, record_words, words_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -48,7 +47,7 @@ class Words:
         kinds: dict[str, str] = {}
         texts: dict[str, str] = {}
         for uuid, record in records_of(graph, wanted):
-            row, found = wanted[uuid], brief(record)
+            row, found = wanted[uuid], record_words(record)
             is_one = len(row.uuids) == 1 or not is_by_record
             texts[uuid] = found.words if is_one else words_of(row)
             if is_by_record:

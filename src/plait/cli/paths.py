@@ -18,7 +18,7 @@ from plait.cli.text import clipped, columns, counted, safe
 from plait.graph.model import SessionGraph
 from plait.graph.paths import Path, paths, uuids
 from plait.graph.raw import RawGraph
-from plait.view.wording import one_line, plain_words
+from plait.view.words import one_line, plain_words
 
 if TYPE_CHECKING:
     from rich.text import Text

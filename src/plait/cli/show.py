@@ -19,9 +19,9 @@ from plait.conversation.persisted import path_of, persisted_text
 from plait.conversation.prices import Prices
 from plait.conversation.totals import Totals, agents_below, totals_over
 from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.passages import Spent
-from plait.view.reading import Reading
-from plait.view.spending import Spending, added
+from plait.view.costs import SessionFigures, total_figures
+from plait.view.passages.model import Figures
+from plait.view.passages.stream import Teller
 
 if TYPE_CHECKING:
     from plait.cli.output import Output
@@ -69,7 +69,7 @@ def command(
     if as_json:
         print_json(request, chosen, has_data=raw)
     elif raw:
-        reading = Reading(chosen.found, Spending(chosen.found), depth, thinking)
+        reading = Teller(chosen.found, SessionFigures(chosen.found), depth, thinking)
         print_raw(request, chosen, reading)
     else:
         print_page(request, chosen, depth, thinking=thinking)
@@ -115,8 +115,8 @@ def print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: bool
     page = Page(output, chosen.session.id, "wrap" if depth == "all" else "cut")
     prices = prices_with(request.settings.prices)
     with output.paged():
-        spending = Spending(found, prices)
-        reading = Reading(found, spending, depth, thinking, facts.cwd, whole, is_kept)
+        spending = SessionFigures(found, prices)
+        reading = Teller(found, spending, depth, thinking, facts.cwd, whole, is_kept)
         print_heading(output, chosen.session, facts, found, shown)
         print_totals(output, shown, totals_of(found, shown, prices))
         page.print(reading.passages(shown, chosen.turns))
@@ -148,7 +148,7 @@ def totals_of(found: Conversations, shown: Conversation, prices: Prices) -> Tota
     return totals_over([shown, *(found.by_line[name] for name in names)], prices)
 
 
-def print_rest(output: "Output", found: Conversations, reading: Reading) -> None:
+def print_rest(output: "Output", found: Conversations, reading: Teller) -> None:
     """Prints which agents stand in no turn: the client's own, and those nobody names."""
     rest = [one for one in found.by_line.values() if one.id not in reading.told and not one.call]
     for kind, noun in (("agent", "agent that no call names"), ("service", "service agent")):
@@ -167,9 +167,9 @@ def print_rest(output: "Output", found: Conversations, reading: Reading) -> None
         )
 
 
-def taken(agents: Iterable[Spent]) -> Iterator[str]:
+def taken(agents: Iterable[Figures]) -> Iterator[str]:
     """Yields the tokens and the cost of some agents, in words."""
-    spent = added(Spent(), agents)
+    spent = total_figures(Figures(), agents)
     if spent.tokens:
         yield f"{tokens_in_words(spent.tokens)} tokens"
     if spent.cost is not None:
@@ -177,7 +177,7 @@ def taken(agents: Iterable[Spent]) -> Iterator[str]:
         yield f"{money_in_words(spent.cost)}{more}"
 
 
-def print_raw(request: Request, chosen: Chosen, reading: Reading) -> None:
+def print_raw(request: Request, chosen: Chosen, reading: Teller) -> None:
     """Prints the lines behind what is shown, each once, in reading order."""
     from plait.cli.cat import print_line
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from plait.cli.text import clipped
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.errors import UserError
-from plait.view.wording import one_line, plain_words
+from plait.view.words import one_line, plain_words
 
 SPAN = re.compile(r"(-?\d+)(?:(-)(-?\d+)?)?")
 AGENT = "agent-"

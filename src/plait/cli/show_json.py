@@ -6,8 +6,8 @@ from typing import Any
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.tokens import Tokens
 from plait.conversation.totals import Totals
-from plait.view.plain_values import builtins, without_data
-from plait.view.spending import sent_by
+from plait.view.costs import agents_called
+from plait.view.transcript.json_form import builtins, without_data
 
 
 def as_object(
@@ -79,10 +79,10 @@ def other_object(other: Conversation) -> dict[str, Any]:
 def agents_below(found: Conversations, turns: Sequence[Turn]) -> Iterator[Conversation]:
     """Yields the agents that some turns sent out, and theirs, each once."""
     seen: set[str] = set()
-    waiting = [line for turn in turns for line in sent_by(turn.items)][::-1]
+    waiting = [line for turn in turns for line in agents_called(turn.items)][::-1]
     while waiting:
         line = waiting.pop()
         if line not in seen and line in found.by_line:
             seen.add(line)
             yield found.by_line[line]
-            waiting += list(sent_by(found.by_line[line].items()))[::-1]
+            waiting += list(agents_called(found.by_line[line].items()))[::-1]

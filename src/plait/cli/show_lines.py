@@ -16,22 +16,22 @@ from plait.cli.show_choice import short_name
 from plait.cli.text import clipped, columns, counted, safe, size
 from plait.conversation.model import Outcome
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
-from plait.view.ansi import COLOUR, without_escapes
-from plait.view.folding import cut
-from plait.view.passages import (
+from plait.view.passages.folding import cut
+from plait.view.passages.model import (
     CallLine,
     Changed,
     ChangedLine,
     Choices,
+    Figures,
     Landmark,
     Leaving,
     Printed,
     Remark,
-    Spent,
     Todos,
     Tone,
     TurnHead,
 )
+from plait.view.text import COLOUR, without_escapes
 
 InLines: TypeAlias = (
     TurnHead | CallLine | Printed | Changed | Todos | Choices | Remark | Landmark | Leaving
@@ -278,7 +278,7 @@ def link_style(link: str | None) -> str:
     return f"link file://{quote(link, errors='replace')}" if link.startswith("/") else ""
 
 
-def figures(spent: Spent) -> list[str]:
+def figures(spent: Figures) -> list[str]:
     """Returns what a turn took, in words."""
     cost = money_in_words(spent.cost) if spent.cost else ""
     return [

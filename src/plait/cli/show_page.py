@@ -15,7 +15,7 @@ from rich.text import Text
 from plait.cli.output import Output
 from plait.cli.show_lines import Beyond, Lines
 from plait.cli.text import safe
-from plait.view.passages import (
+from plait.view.passages.model import (
     AnyPassage,
     Changed,
     Choices,

@@ -19,7 +19,7 @@ from plait.cli.text import clipped, number, safe
 from plait.conversation.figures import Figures
 from plait.conversation.tally import SERVICE
 from plait.view.charts import bar, between_ends, columns, scale, stretched
-from plait.view.wording import one_line
+from plait.view.words import one_line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,7 +11,7 @@ from plait.cli.text import clipped, columns, safe
 from plait.trace.model import Span
 from plait.trace.waterfall import Row
 from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.wording import one_line
+from plait.view.words import one_line
 
 SECOND, MILLISECOND = 1_000_000_000, 1_000_000
 NARROW, WIDE = 60, 110

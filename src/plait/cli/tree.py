@@ -17,8 +17,8 @@ from plait.cli.remarks import unlinked
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, safe, size
 from plait.graph.twigs import Twig
-from plait.view.twigs import branching
-from plait.view.wording import one_line, plain_words
+from plait.view.tree import branching
+from plait.view.words import one_line, plain_words
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -7,8 +7,8 @@ from msgspec import Struct
 from plait.conversation.files import CHANGING, Touch, touches_of
 from plait.conversation.model import Called, Conversation, Conversations
 from plait.graph.paths import SPOKEN
-from plait.view.page.titles import shortened
-from plait.view.wording import plain_words
+from plait.view.text import shortened
+from plait.view.words import plain_words
 
 LONGEST = 160
 
@@ -67,13 +67,12 @@ class ChangedFiles(Struct, frozen=True, kw_only=True):
 
 def changed_files(told: Conversations) -> ChangedFiles:
     """Returns what all conversations of a session did to files."""
-    handled = tuple(all_handled(told))
-    return ChangedFiles(files=tuple(stories(handled)), turns=tuple(turns_of(told, handled)))
+    handled = tuple(_all_handled(told))
+    return ChangedFiles(files=tuple(_stories(handled)), turns=tuple(_turns_of(told, handled)))
 
 
-def all_handled(told: Conversations) -> Iterator[Handled]:
-    """Yields every touch of the session: the active conversation first, then the others."""
-    turns = sending_turns(told)
+def _all_handled(told: Conversations) -> Iterator[Handled]:
+    turns = _sending_turns(told)
     others = [one for one in told.by_line.values() if one.id != told.main]
     number = 0
     for one in (told.active, *others):
@@ -91,8 +90,7 @@ def all_handled(told: Conversations) -> Iterator[Handled]:
             )
 
 
-def sending_turns(told: Conversations) -> dict[str, int]:
-    """Returns the turn that sent each agent out, by way of those who sent out the sender."""
+def _sending_turns(told: Conversations) -> dict[str, int]:
     found: dict[str, int] = {}
     spoken = [one for one in told.by_line.values() if one.kind in SPOKEN]
     waiting: list[tuple[Conversation, int | None]] = [(one, None) for one in spoken]
@@ -107,18 +105,16 @@ def sending_turns(told: Conversations) -> dict[str, int]:
     return found
 
 
-def stories(handled: tuple[Handled, ...]) -> Iterator[FileStory]:
-    """Yields the files, those that changed first."""
+def _stories(handled: tuple[Handled, ...]) -> Iterator[FileStory]:
     by_path: dict[str, list[Handled]] = {}
     for one in handled:
         by_path.setdefault(one.touch.path, []).append(one)
     ordered = sorted(by_path.items(), key=lambda pair: not any(one.is_change for one in pair[1]))
     for number, (path, found) in enumerate(ordered, 1):
-        yield story(number, path, found)
+        yield _story(number, path, found)
 
 
-def story(number: int, path: str, found: list[Handled]) -> FileStory:
-    """Returns one file with its counts; what failed counts for nothing else."""
+def _story(number: int, path: str, found: list[Handled]) -> FileStory:
     done = [one for one in found if one.touch.outcome == "ok"]
     patches = [one.touch.patch for one in done if one.touch.patch]
     return FileStory(
@@ -134,8 +130,7 @@ def story(number: int, path: str, found: list[Handled]) -> FileStory:
     )
 
 
-def turns_of(told: Conversations, handled: tuple[Handled, ...]) -> Iterator[TurnStory]:
-    """Yields the turns of the active conversation that touched files."""
+def _turns_of(told: Conversations, handled: tuple[Handled, ...]) -> Iterator[TurnStory]:
     agents = {one.id for one in told.by_line.values() if one.kind not in SPOKEN}
     by_turn: dict[int, list[Handled]] = {}
     for one in handled:

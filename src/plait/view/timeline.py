@@ -20,10 +20,10 @@ from plait.conversation.times import QUESTIONS
 from plait.conversation.totals import agents_below
 from plait.conversation.walk import opened
 from plait.record.time import moment
-from plait.view.page.titles import shortened
-from plait.view.seen import Seen
-from plait.view.tool_lines import call_line
-from plait.view.wording import plain_words
+from plait.view.passages.call_view import CallView
+from plait.view.passages.tools import call_line
+from plait.view.text import shortened
+from plait.view.words import plain_words
 
 BarKind: TypeAlias = Literal[
     "model",  # a response, from what it answers to its last word
@@ -223,7 +223,7 @@ def call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Bar
     start = milliseconds(called.time)
     if start is None:
         return
-    line = call_line(Seen(called, directory))
+    line = call_line(CallView(called, directory))
     yield Bar(
         kind="person" if called.name in QUESTIONS else "tool",
         name=line.tool,

@@ -14,8 +14,7 @@ DECIMALS = 9
 """So that dollars add up and carry no dust."""
 
 
-def figures(tally: Tally) -> dict[str, Any]:
-    """Returns figures under the names they have in JSON."""
+def _figures(tally: Tally) -> dict[str, Any]:
     return {
         "responses": tally.responses,
         "input_tokens": tally.input,
@@ -36,14 +35,14 @@ def figures(tally: Tally) -> dict[str, Any]:
 def row_value(row: Row, *, is_full: bool) -> dict[str, Any]:
     """Returns a row with its parts; in full, model by model."""
     value = {
-        **figures(row.total),
+        **_figures(row.total),
         "models": list(row.models),
-        "agents": figures(row.agents),
-        "service": figures(row.service),
-        "abandoned": figures(row.abandoned),
+        "agents": _figures(row.agents),
+        "service": _figures(row.service),
+        "abandoned": _figures(row.abandoned),
     }
     if is_full:
-        value["breakdown"] = {name: figures(tally) for name, tally in row.models.items()}
+        value["breakdown"] = {name: _figures(tally) for name, tally in row.models.items()}
     return value
 
 
@@ -66,22 +65,21 @@ def block_value(block: Block, now: datetime, *, is_full: bool) -> dict[str, Any]
     }
 
 
-def short_model(name: str) -> str:
-    """Returns the name of a model without maker, date and version of its wrapping."""
+def _short_model(name: str) -> str:
     last = name.rpartition("/")[2].rpartition("anthropic.")[2]
     return DATED.sub("", DATED.sub("", last.removesuffix("[1m]"))).removeprefix("claude-") or name
 
 
 def told_apart(names: Iterable[str]) -> dict[str, str]:
     """Returns short names of models; those that would read the same are written in full."""
-    short = {name: short_model(name) for name in names}
+    short = {name: _short_model(name) for name in names}
     counts = Counter(short.values())
     return {name: one if counts[one] == 1 else name for name, one in short.items()}
 
 
 def model_names(names: Iterable[str]) -> str:
     """Returns the short names of models, each once."""
-    return ", ".join(dict.fromkeys(map(short_model, names)))
+    return ", ".join(dict.fromkeys(map(_short_model, names)))
 
 
 def money(amount: float) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from plait.graph.client.model import Block, Context, LeftOut
-from plait.view.blocks import block_names, first_words
+from plait.view.words import block_names, first_words
 
 Part: TypeAlias = Literal["system", "prompts", "answers", "thinking", "calls", "results", "media"]
 PARTS: tuple[Part, ...] = (

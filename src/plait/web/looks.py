@@ -17,10 +17,10 @@ from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN
 from plait.line import LogFile
 from plait.view.changed_files import ChangedFiles, changed_files
-from plait.view.page.session import facts
+from plait.view.costs import SessionCost, session_cost
+from plait.view.page.conversation.page import facts
 from plait.view.page.tabs import Head
-from plait.view.page.titles import shortened
-from plait.view.spent import Spent, spent_by
+from plait.view.text import shortened
 from plait.view.timeline import Timeline, timeline_of
 from plait.view.weights import Weighed, weighed
 from plait.web.kept import Kept
@@ -99,10 +99,10 @@ class Look:
         return self._of("files", lambda: changed_files(told))
 
     @property
-    def spent(self) -> Spent:
+    def spent(self) -> SessionCost:
         """What it took."""
         told, cost_of = self.told, Site(self.library.prices).cost_of
-        return self._of("spent", lambda: spent_by(told, cost_of))
+        return self._of("spent", lambda: session_cost(told, cost_of))
 
     def file(self, number: int) -> LogFile:
         """Returns one of its log files."""

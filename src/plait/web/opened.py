@@ -19,9 +19,9 @@ from plait.conversation.model import Conversations
 from plait.conversation.prices import Prices
 from plait.graph.shapes import Row
 from plait.record import Record
-from plait.view.page.places import Places
-from plait.view.page.reading import Reading
-from plait.view.page.session import Heading
+from plait.view.page.conversation.column import ReadingColumn
+from plait.view.page.conversation.page import PageHeading
+from plait.view.page.conversation.places import Places
 from plait.web.growing import Growing
 
 Marks: TypeAlias = tuple[tuple[str, int, float], ...]
@@ -68,15 +68,15 @@ class Opened:
         return shapes_of(self.family, self.family.graph.sessions[self.id])
 
     @cached_property
-    def reading(self) -> Reading | None:
+    def reading(self) -> ReadingColumn | None:
         """Its reading column, None where nothing was said."""
         if self.told is None:
             return None
         graph = self.family.graph.sessions[self.id]
-        return Reading(self.told, Site(self.prices).setting(self.family, graph, self.told))
+        return ReadingColumn(self.told, Site(self.prices).setting(self.family, graph, self.told))
 
     @cached_property
-    def heading(self) -> Heading | None:
+    def heading(self) -> PageHeading | None:
         """What the head of its pages says; it goes by its id there."""
         if self.told is None:
             return None
@@ -93,7 +93,7 @@ class Opened:
         """What is added to its own file from here on."""
         return Growing(self.session, self.family, self.told)
 
-    def headed(self, name: str) -> Heading | None:
+    def headed(self, name: str) -> PageHeading | None:
         """Returns the head of its pages, under the name that it has in addresses."""
         return msgspec.structs.replace(self.heading, session=name) if self.heading else None
 

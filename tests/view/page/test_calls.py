@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from plait.conversation.model import Answered, Called, Enclosure, Outcome, Result
-from plait.view.page.calls import call, result_apart
-from plait.view.page.setting import Setting
+from plait.view.page.conversation.blocks import Setting
+from plait.view.page.conversation.calls import call, result_apart
 
 SETTING = Setting(directory="/home/dev/shop")
 PICTURE = Enclosure("image", None, "image/png", None, 774)

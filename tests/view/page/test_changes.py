@@ -2,8 +2,8 @@
 
 from plait.conversation.diffs import hunks_between
 from plait.conversation.patches import Patch
-from plait.view.page.changes import changes
-from plait.view.page.fold import Cut
+from plait.view.page.conversation.blocks import Cut
+from plait.view.page.conversation.changes import changes
 
 
 def table(old: str, new: str, *, lines: int = 100) -> tuple[str, int]:

@@ -16,8 +16,8 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
-from plait.view.page import entries
-from plait.view.page.setting import Setting
+from plait.view.page.conversation import entries
+from plait.view.page.conversation.blocks import Setting
 
 TIME = "2026-11-02T09:00:00.000Z"
 PICTURE = Enclosure("image", None, "image/png", None, 774)

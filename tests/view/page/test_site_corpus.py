@@ -21,7 +21,7 @@ from plait.archive.site import Site
 from plait.conversation.depth import Depth
 from plait.conversation.item import Item
 from plait.conversation.model import Answered, Called, Folded, Said, Thought, Told
-from plait.view.ansi import COLOUR, with_colours
+from plait.view.text import COLOUR, with_colours
 
 LARGEST = 5_000_000
 PIECE = re.compile(rb'plait\.lines\((\d+),(\d+),(\d+),"([^"]*)"\)')

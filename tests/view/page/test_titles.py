@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.page.titles import model_names, shortened
+from plait.view.text import model_names, shortened
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from plait.conversation.model import Spot
+from plait.view.page.conversation.blocks import Cut, beginning, coloured, printed, prose, typed
 from plait.view.page.escape import clean, esc
-from plait.view.page.fold import Cut, beginning, printed
-from plait.view.page.ink import ink
-from plait.view.page.prose import prose, typed
 
 TAGS = {
     *"p pre code em strong del a ul ol li h1 h2 h3 h4 h5 h6 blockquote hr br".split(),
@@ -117,12 +115,12 @@ def test_what_a_person_typed_keeps_its_line_breaks() -> None:
     ],
 )
 def test_colours_of_a_terminal(text: str, html: str) -> None:
-    assert ink(text) == html
+    assert coloured(text) == html
 
 
 @given(st.text(alphabet=st.sampled_from("ab \x1b[0123456789;mJ]\x07\r\n<&"), max_size=40))
 def test_whatever_is_printed_stays_words(text: str) -> None:
-    html = ink(text)
+    html = coloured(text)
     assert "\x1b" not in html
     for _, name, rest in TAG.findall(html):
         assert name == "span"

@@ -9,14 +9,14 @@ from msgspec import Struct
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.totals import Totals
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.page.conversation.blocks import Setting
+from plait.view.page.conversation.column import weight
+from plait.view.page.conversation.page import spoken, way_name
+from plait.view.page.conversation.turns import turn_html
 from plait.view.page.escape import esc, with_breaks
 from plait.view.page.icons import icon
-from plait.view.page.reading import weight
-from plait.view.page.session import spoken, way_name
-from plait.view.page.setting import Setting
 from plait.view.page.tabs import place, tabs
-from plait.view.page.titles import shortened
-from plait.view.page.turns import turn_html
+from plait.view.text import shortened
 
 ROOM = 400_000
 """About so many characters of each branch are drawn; what follows is read on its own page."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from plait.view.amounts import many, tokens_in_words
 from plait.view.page.bars import bar, legend, stack
+from plait.view.page.conversation.blocks import prose, typed
 from plait.view.page.escape import esc
 from plait.view.page.icons import icon
-from plait.view.page.prose import prose, typed
 from plait.view.page.tabs import Head, fetched, pager
 from plait.view.weights import Omitted, Weighed, Weight
 

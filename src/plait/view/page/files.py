@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 
 from plait.view.amounts import many
 from plait.view.changed_files import ChangedFiles, FileStory, Handled, TurnStory
-from plait.view.page.changes import changes
-from plait.view.page.entries import clock
+from plait.view.page.conversation.blocks import CODE, EVERYTHING, Cut
+from plait.view.page.conversation.changes import changes
+from plait.view.page.conversation.entries import clock
 from plait.view.page.escape import esc, with_breaks
-from plait.view.page.fold import CODE, EVERYTHING, Cut
 from plait.view.page.icons import icon
 from plait.view.page.tabs import Head, choice, fetched, pager
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 
 STEP = 200
 MOST_DRAWN = 60

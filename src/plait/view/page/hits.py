@@ -12,8 +12,8 @@ from plait.view.amounts import many
 from plait.view.page.escape import esc
 from plait.view.page.icons import icon, tool_icon
 from plait.view.page.listing import address, joined, short_place
-from plait.view.page.moments import ago
-from plait.view.page.titles import shortened
+from plait.view.page.lists.rows import ago
+from plait.view.text import shortened
 
 STEP = 20
 KINDS = {

@@ -5,12 +5,12 @@ from datetime import date, datetime
 from typing import NamedTuple
 
 from plait.view.amounts import many, tokens_in_words
-from plait.view.page.choice import Choice
 from plait.view.page.escape import esc, with_breaks
 from plait.view.page.heat import heat_map
 from plait.view.page.icons import icon
 from plait.view.page.listing import Listed, cost_cell, joined, priced, short_place, title_link
-from plait.view.page.moments import ago, until
+from plait.view.page.lists.choice import Choice
+from plait.view.page.lists.rows import ago, until
 from plait.view.page.plots import scrolled
 from plait.view.page.sessions import no_sessions
 from plait.view.page.span import uncounted

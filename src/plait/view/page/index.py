@@ -9,11 +9,11 @@ from msgspec import Struct
 
 from plait.record.time import moment
 from plait.view.amounts import many, money_in_words, tokens_in_words
-from plait.view.page.entries import clock
+from plait.view.page.conversation.entries import clock
 from plait.view.page.escape import clean, esc, with_breaks
 from plait.view.page.heat import heat_map
 from plait.view.page.icons import icon
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 
 LONGEST = 400
 

@@ -12,7 +12,7 @@ from plait.view.page.icons import tool_icon
 from plait.view.page.listing import Listed, address, short_place
 from plait.view.page.plots import bar_of, folded_table
 from plait.view.page.span import Span, chooser, uncounted
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 from plait.view.usage import told_apart
 
 PATH = "/insights"

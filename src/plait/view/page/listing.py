@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.page.escape import clean, esc
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 
 LONGEST = 160
 

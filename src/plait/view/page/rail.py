@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from plait.graph.shapes import Link, Row
 from plait.view.page.escape import esc
-from plait.view.wording import notes_of, words_of
+from plait.view.words import notes_of, words_of
 
 PITCH, STEP, MARGIN = 18, 11, 10
 MOST_MINI = 15

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 
 from plait.view.amounts import bytes_in_words, many
-from plait.view.page.entries import clock
+from plait.view.page.conversation.entries import clock
 from plait.view.page.escape import esc
 from plait.view.page.icons import icon
 from plait.view.page.tabs import Head, fetched, pager

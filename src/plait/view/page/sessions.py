@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from plait.view.amounts import bytes_in_words, many, money_in_words
-from plait.view.page.choice import STEP, Choice, by_project, chosen, nested
 from plait.view.page.escape import esc, with_breaks
 from plait.view.page.icons import icon
 from plait.view.page.listing import (
@@ -15,9 +14,10 @@ from plait.view.page.listing import (
     title_link,
     tokens_cell,
 )
-from plait.view.page.moments import ago
+from plait.view.page.lists.choice import STEP, Choice, by_project, chosen, nested
+from plait.view.page.lists.rows import ago
 from plait.view.page.span import day
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 
 COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("title", "Session", ""),

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from plait.view.page.escape import esc
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 
 RANGES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "Year", "all": "All time"}
 DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}

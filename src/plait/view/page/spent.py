@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from plait.conversation.tokens import Tokens
 from plait.view.amounts import many, money_in_words, tokens_in_words
+from plait.view.costs import CostSum, ResponseCost, SessionCost
 from plait.view.page.bars import bar, drawing
-from plait.view.page.entries import clock
+from plait.view.page.conversation.entries import clock
 from plait.view.page.escape import esc
 from plait.view.page.tabs import Head, choice, pager
-from plait.view.page.titles import DATED, shortened
-from plait.view.spent import Paid, Spent, Sum
+from plait.view.text import DATED, shortened
 
 STEP = 200
 MOST_COLUMNS = 240
@@ -22,7 +22,7 @@ NAMES = {
 HEADS = ("responses", "input", "cache write", "cache read", "output", "cached", "cost")
 
 
-def spent_body(head: Head, found: Spent, *, by: str, start: int = 1) -> str:
+def spent_body(head: Head, found: SessionCost, *, by: str, start: int = 1) -> str:
     """Returns the sums, the window over time, and the responses."""
     if not found.responses:
         return '<p class="empty">No model answered in this session.</p>'
@@ -34,7 +34,7 @@ def spent_body(head: Head, found: Spent, *, by: str, start: int = 1) -> str:
     )
 
 
-def cards(total: Sum) -> str:
+def cards(total: CostSum) -> str:
     """Returns the figures that matter most."""
     tokens = total.tokens
     missing = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
@@ -56,12 +56,12 @@ def cached(tokens: Tokens) -> str:
     return f"{100 * tokens.cache_read / tokens.total_input:.0f} %" if tokens.total_input else "0 %"
 
 
-def cost_words(one: Sum) -> str:
+def cost_words(one: CostSum) -> str:
     """Returns what responses cost; a dash where none has a price."""
     return "–" if one.unpriced == one.responses and one.responses else money_in_words(one.cost)
 
 
-def sums_table(title: str, sums: Sequence[Sum], total: Sum, names: dict[str, str]) -> str:
+def sums_table(title: str, sums: Sequence[CostSum], total: CostSum, names: dict[str, str]) -> str:
     """Returns sums as a table, with their sum where there are several."""
     heads = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
     rows = "".join(sum_row(one, names.get(one.name, one.name), total) for one in sums)
@@ -74,7 +74,7 @@ def sums_table(title: str, sums: Sequence[Sum], total: Sum, names: dict[str, str
     )
 
 
-def sum_row(one: Sum, name: str, total: Sum) -> str:
+def sum_row(one: CostSum, name: str, total: CostSum) -> str:
     """Returns one sum, with its share of the cost."""
     tokens = one.tokens
     figures = (
@@ -94,7 +94,7 @@ def sum_row(one: Sum, name: str, total: Sum) -> str:
     )
 
 
-def window_chart(responses: Iterable[Paid]) -> str:
+def window_chart(responses: Iterable[ResponseCost]) -> str:
     """Returns how full the window was at each response of the conversation."""
     sizes = [one.tokens.total_input + one.tokens.output for one in responses if one.who == "main"]
     if len(sizes) < 3:
@@ -114,7 +114,7 @@ def window_chart(responses: Iterable[Paid]) -> str:
     )
 
 
-def responses_html(head: Head, found: Spent, by: str, start: int) -> str:
+def responses_html(head: Head, found: SessionCost, by: str, start: int) -> str:
     """Returns all responses as a table."""
     rows = list(found.responses)
     if by == "cost":
@@ -135,7 +135,7 @@ def responses_html(head: Head, found: Spent, by: str, start: int) -> str:
     )
 
 
-def paid_row(head: Head, one: Paid) -> str:
+def paid_row(head: Head, one: ResponseCost) -> str:
     """Returns one response."""
     tokens = one.tokens
     cost = "–" if one.cost is None else money_in_words(one.cost)

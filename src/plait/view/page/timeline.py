@@ -9,7 +9,7 @@ from plait.view.page.escape import esc
 from plait.view.page.icons import icon, tool_icon
 from plait.view.page.scale import Scale, plain_scale, squeezed_scale
 from plait.view.page.tabs import Head, choice, pager
-from plait.view.page.titles import DATED, shortened
+from plait.view.text import DATED, shortened
 from plait.view.timeline import GOOD, Bar, Lane, Timeline, TurnBar
 
 WIDE = 1000

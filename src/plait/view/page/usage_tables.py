@@ -11,7 +11,7 @@ from plait.view.page.escape import esc
 from plait.view.page.listing import Listed, address, short_place
 from plait.view.page.plots import MOST_ROWS, bar_of, folded_table
 from plait.view.page.span import Span
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 
 
 class Saved(NamedTuple):

@@ -12,7 +12,7 @@ from plait.graph.model import LineKind
 from plait.graph.paths import Path
 from plait.graph.shapes import Row
 from plait.index.model import Hit
-from plait.view.spent import Paid, Sum
+from plait.view.costs import CostSum, ResponseCost
 from plait.view.timeline import Bar, Timeline
 from plait.view.weights import Weighed
 
@@ -155,11 +155,11 @@ class InTime(Struct, frozen=True):
 class Taken(Struct, frozen=True, kw_only=True):
     """What a session took."""
 
-    total: Sum
-    by_who: tuple[Sum, ...]
-    by_model: tuple[Sum, ...]
+    total: CostSum
+    by_who: tuple[CostSum, ...]
+    by_model: tuple[CostSum, ...]
     offset: int
-    responses: tuple[Paid, ...]
+    responses: tuple[ResponseCost, ...]
     """In the order of time."""
 
 

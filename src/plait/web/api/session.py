@@ -15,8 +15,8 @@ from plait.graph.paths import paths as paths_in
 from plait.line import Finding
 from plait.record.account import Account
 from plait.view.changed_files import ChangedFiles, FileStory
-from plait.view.plain_values import builtins, without_data
 from plait.view.timeline import bars_of, began
+from plait.view.transcript.json_form import builtins, without_data
 from plait.web.api import model, questions
 from plait.web.api.sessions import file_item, line_item
 from plait.web.looks import Look, look_at

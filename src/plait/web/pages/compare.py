@@ -11,9 +11,9 @@ from plait.conversation.paths import path_to
 from plait.conversation.totals import agents_below, totals_over
 from plait.errors import UserError
 from plait.graph.paths import SPOKEN
+from plait.view.costs import agents_called
 from plait.view.page.compare import Comparison, Side, compare_page
 from plait.view.page.frame import framed
-from plait.view.spending import sent_by
 from plait.web.answers import html
 from plait.web.library import Library
 from plait.web.opened import Opened
@@ -76,7 +76,7 @@ def side(opened: Opened, told: Conversations, line: str, path: Conversation, sha
     """Returns one branch with what it came to after it left the other."""
     own = heard(replace(path, turns=path.turns[shared:]))
     agents: dict[str, None] = {}
-    for name in sent_by(own.items()):
+    for name in agents_called(own.items()):
         if name in told.by_line:
             agents.update(dict.fromkeys((name, *agents_below(told, name))))
     parts = [own, *(told.by_line[name] for name in agents)]

@@ -10,11 +10,11 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from plait.archive.model import Session
 from plait.errors import PlaitError
+from plait.view.page.conversation.column import is_number
+from plait.view.page.conversation.served import Glance, page_beginning, page_rest
 from plait.view.page.escape import esc
 from plait.view.page.rail import rail
-from plait.view.page.reading import is_number
-from plait.view.page.reading_page import Glance, beginning, rest
-from plait.view.page.titles import shortened
+from plait.view.text import shortened
 from plait.web.answers import ALWAYS_ASK, html, json, log
 from plait.web.drawn import LARGE
 from plait.web.library import Library, marks_of
@@ -44,7 +44,7 @@ def pieces(library: Library, name: str) -> Iterator[str]:
     session = library.now.session(name)
     facts = library.now.facts.get(session.path)
     title = shortened((facts and (facts.title or facts.first_prompt)) or session.id)
-    before, after = beginning(Glance(name, title, sum(one.size for one in session.files)))
+    before, after = page_beginning(Glance(name, title, sum(one.size for one in session.files)))
     yield before
     try:
         yield body_of(library, name, session)
@@ -83,7 +83,7 @@ def body(one: Opened, name: str) -> str:
     heading = one.headed(name)
     if one.reading is None or heading is None:
         return trouble("there is nothing in this session", "Its log has no line that tells of it.")
-    return rest(one.reading, heading, rail(one.rows), f"{one.mark}.{shape_of(one)}")
+    return page_rest(one.reading, heading, rail(one.rows), f"{one.mark}.{shape_of(one)}")
 
 
 def shape_of(one: Opened) -> str:

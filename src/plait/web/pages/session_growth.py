@@ -5,9 +5,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from plait.conversation.model import Conversation
+from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of
+from plait.view.page.conversation.page import facts
 from plait.view.page.rail import rail
-from plait.view.page.reading import Reading, is_number, prompts_of
-from plait.view.page.session import facts
 from plait.web.answers import json
 from plait.web.library import Library, marks_of
 from plait.web.opened import Opened
@@ -97,6 +97,6 @@ def wholly(one: Opened, name: str, known: int, shape: str) -> News:
     )
 
 
-def drawn(reading: Reading, one: Conversation, first: int) -> tuple[str, ...]:
+def drawn(reading: ReadingColumn, one: Conversation, first: int) -> tuple[str, ...]:
     """Returns the turns of a conversation from one on."""
     return tuple(reading.drawn(one, first, len(one.turns)))

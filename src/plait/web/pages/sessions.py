@@ -6,9 +6,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from plait.index.shapes import parts_of
-from plait.view.page.choice import choice_in
 from plait.view.page.frame import framed
-from plait.view.page.parts import Part, parts_rows
+from plait.view.page.lists.choice import choice_in
+from plait.view.page.lists.sessions import SessionPart, parts_rows
 from plait.view.page.sessions import Page, results, sessions_page, shown_of
 from plait.web.answers import html
 from plait.web.catalogued import catalogue_of
@@ -54,7 +54,7 @@ def serve_parts(request: Request) -> Response:
     with catalogue_of(state) as catalogue:
         found = parts_of(catalogue, key) if catalogue else []
     shown = [
-        Part(one.id, one.kind, one.state, one.turns, one.label, uuid)
+        SessionPart(one.id, one.kind, one.state, one.turns, one.label, uuid)
         for one, uuid in found
         if one.kind not in HIDDEN and one.state != "active"
     ]

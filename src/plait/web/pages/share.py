@@ -14,7 +14,7 @@ from plait.archive.export import Branches, ExportPlan, export
 from plait.archive.model import Session
 from plait.errors import UserError
 from plait.redact import Redactor
-from plait.view.transcript import Manner
+from plait.view.transcript.model import Manner
 from plait.web.door import small_form
 from plait.web.library import Library
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.view.page.choice import Choice, chosen
 from plait.view.page.hits import Answer, Asked
 from plait.view.page.listing import Listed
-from plait.view.page.side import OFFERED, palette, side_column, side_list
+from plait.view.page.lists.choice import Choice, chosen
+from plait.view.page.lists.side import OFFERED, palette, side_column, side_list
 from plait.web.answers import html
 from plait.web.library import State
 from plait.web.pages.search import answered

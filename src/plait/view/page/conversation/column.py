@@ -1,0 +1,202 @@
+"""Conversations of a session to a reading column that is drawn in pieces, each when it is read.
+
+A place stands where turns will. It names its DAG-line and its turns, so it stays true while
+the session grows: nobody has to remember which piece was which.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from hashlib import blake2b
+from typing import NamedTuple
+
+from plait.conversation.model import Called, Conversation, Conversations, Item, Left, Turn
+from plait.view.page.conversation.blocks import Setting
+from plait.view.page.conversation.page import OUTLINED, as_attribute, backlink, spoken, unplaced
+from plait.view.page.conversation.turns import agent_box, sections
+from plait.view.page.escape import clean, esc
+from plait.view.text import shortened
+
+FIRST = 120_000
+"""About so many characters stand in the page itself."""
+PIECE = 160_000
+ENTRY, CALL, WORDS, ANSWER = 300, 900, 24_000, 2400
+
+
+class Stretch(NamedTuple):
+    """Turns of one DAG-line that follow one another, by their places in it."""
+
+    line: str
+    first: int
+    last: int
+    """The place behind the last."""
+
+    @property
+    def key(self) -> str:
+        """What an address calls it."""
+        return f"{name_of(self.line)}.{self.first}-{self.last}"
+
+
+class ReadingColumn:
+    """The reading column of one session."""
+
+    def __init__(self, told: Conversations, setting: Setting) -> None:
+        self.told = told
+        self.setting = setting
+        self.agents = ClosedAgents(told.by_line, setting)
+
+    @cached_property
+    def lines(self) -> dict[str, str]:
+        """The DAG-lines by the names that places have for them."""
+        return {name_of(line): line for line in self.told.by_line}
+
+    @cached_property
+    def shape(self) -> str:
+        """What changes when more is new than turns at the end of the active line."""
+        lines = [
+            (one.id, one.parent, one.attachment, one.is_active, 0 if is_main else len(one.turns))
+            for one in spoken(self.told)
+            for is_main in [one.id == self.told.main]
+        ]
+        return name_of(repr(lines))
+
+    @cached_property
+    def befores(self) -> dict[str, int]:
+        """How many turns are read before each line begins."""
+        return _befores(self.told)
+
+    def column(self) -> str:
+        """Returns the column: the beginning of the active line, and places for all else."""
+        articles = "".join(map(self.article, spoken(self.told)))
+        return articles + unplaced(self.told, self.agents)
+
+    def article(self, one: Conversation) -> str:
+        """Returns one DAG-line, with where it leaves another."""
+        room = FIRST if one.id == self.told.main else 0
+        state = "" if one.is_active else " abandoned"
+        above = f' data-above="{esc(one.parent)}"' if one.parent else ""
+        at = f' data-at="{esc(one.attachment)}"' if one.attachment else ""
+        turns = "".join(self.placed(one, room))
+        return (
+            f'<article class="dag{state}" id="line-{esc(one.id)}" data-line="{esc(one.id)}" '
+            f'data-name="{name_of(one.id)}" data-turns="{len(one.turns)}" '
+            f'data-before="{self.befores[one.id]}"{above}{at}>'
+            f"{backlink(one, self.setting)}{turns}</article>"
+        )
+
+    def placed(self, one: Conversation, room: int) -> Iterator[str]:
+        """Yields turns while there is room, then places for the others."""
+        first = 0
+        while room > 0 and first < len(one.turns):
+            room -= weight(one.turns[first])
+            yield from self.drawn(one, first, first + 1)
+            first += 1
+        yield from (_place(one, stretch) for stretch in _stretches(one, first))
+
+    def drawn(self, one: Conversation, first: int, last: int) -> Iterator[str]:
+        """Yields some turns of a conversation, each as one section or several."""
+        for turn in one.turns[first:last]:
+            yield from sections(one, turn, self.setting, self.agents)
+
+    def stretch(self, key: str) -> Stretch | None:
+        """Returns the turns that an address names, None where it names no line of this session."""
+        name, _, span = key.rpartition(".")
+        first, _, last = span.partition("-")
+        line = self.lines.get(name)
+        if line is None or not (is_number(first) and is_number(last)):
+            return None
+        return Stretch(line, int(first), int(last))
+
+    def piece(self, stretch: Stretch) -> list[str]:
+        """Returns some turns, drawn."""
+        one = self.told.by_line[stretch.line]
+        return list(self.drawn(one, stretch.first, stretch.last))
+
+
+class ClosedAgents(Mapping[str, str]):
+    """The agents of a session, closed; what they did is fetched when they are opened."""
+
+    def __init__(self, by_line: Mapping[str, Conversation], setting: Setting) -> None:
+        self.by_line = by_line
+        self.setting = setting
+
+    def __getitem__(self, name: str) -> str:
+        one = self.by_line[name]
+        body = _place(one, Stretch(one.id, 0, len(one.turns))) if one.turns else ""
+        return agent_box(one, self.setting, body)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_line)
+
+    def __len__(self) -> int:
+        return len(self.by_line)
+
+
+def name_of(line: str) -> str:
+    """Returns what addresses call a DAG-line, whatever it is called itself."""
+    return blake2b(line.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest()
+
+
+def is_number(text: str) -> bool:
+    """Tells a place in a conversation from any other text."""
+    return text.isascii() and text.isdigit() and len(text) < 9
+
+
+def _stretches(one: Conversation, first: int) -> Iterator[Stretch]:
+    size, begun = 0, first
+    for number in range(first, len(one.turns)):
+        size += weight(one.turns[number])
+        if size >= PIECE:
+            yield Stretch(one.id, begun, number + 1)
+            size, begun = 0, number + 1
+    if begun < len(one.turns):
+        yield Stretch(one.id, begun, len(one.turns))
+
+
+def weight(turn: Turn) -> int:
+    """Returns about how many characters a turn takes in a page, without drawing it."""
+    return sum(map(_item_weight, turn.items))
+
+
+def _item_weight(item: Item) -> int:
+    if isinstance(item, Called):
+        return CALL + (min(len(item.result.text), ANSWER) if item.result else 0)
+    return ENTRY + min(len(getattr(item, "text", "")), WORDS)
+
+
+def _place(one: Conversation, stretch: Stretch) -> str:
+    turns = one.turns[stretch.first : stretch.last]
+    prompts = prompts_of(turns)
+    forks = [item.to for turn in turns for item in turn.items if isinstance(item, Left)]
+    return (
+        f'<div class="part" data-part="{stretch.key}" data-of="{name_of(one.id)}" '
+        f'data-first="{stretch.first}" data-last="{stretch.last}" '
+        f'data-from="{turns[0].number}" data-to="{turns[-1].number}" data-turns="{len(turns)}" '
+        f'data-prompts="{as_attribute(prompts)}" data-forks="{as_attribute(forks)}"></div>'
+    )
+
+
+def prompts_of(turns: Sequence[Turn]) -> tuple[tuple[str, str], ...]:
+    """Returns the prompts of turns as an outline names them, with their records."""
+    openers = [turn.opener for turn in turns if turn.opener and turn.number]
+    return tuple((one.uuid or "", clean(shortened(one.text, OUTLINED))) for one in openers)
+
+
+def _befores(told: Conversations) -> dict[str, int]:
+    forks = {
+        item.to: (one.id, turn.number)
+        for one in told.by_line.values()
+        for turn in one.turns
+        for item in turn.items
+        if isinstance(item, Left)
+    }
+    found: dict[str, int] = {}
+    for line in told.by_line:
+        above, count, known = line, 0, {line}
+        while above in forks:
+            above, number = forks[above]
+            count += number
+            if above in known:  # lines that leave one another
+                break
+            known.add(above)
+        found[line] = count
+    return found

@@ -1,0 +1,258 @@
+"""Items to HTML: each kind of entry in its own form, its line of the log one click away."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from plait.conversation.model import (
+    Compacted,
+    Folded,
+    Item,
+    Left,
+    Noted,
+    Said,
+    Shown,
+    Thought,
+    Told,
+    ToldKind,
+)
+from plait.view.amounts import many, tokens_in_words
+from plait.view.page.conversation.blocks import (
+    OUTPUT,
+    Setting,
+    beginning,
+    box,
+    mark,
+    more,
+    place_of,
+    printed,
+    prose,
+    typed,
+)
+from plait.view.page.conversation.calls import enclosure
+from plait.view.page.escape import esc
+from plait.view.page.icons import icon
+from plait.view.text import shortened
+
+VOICES: dict[ToldKind, str] = {
+    "queued": "typed while the model worked",
+    "teammate": "teammate",
+    "peer": "from another session",
+    "notice": "notice",
+    "bash": "shell",
+    "command": "command",
+}
+ASIDES: dict[ToldKind, str] = {
+    "skill": "skill",
+    "ide": "shown by the editor",
+    "reminder": "reminder",
+    "hook": "hook",
+    "document": "document",
+    "meta": "words of the client",
+    "empty": "empty entry",
+    "summary": "summary",
+}
+INNER = ("attachment", "data")
+DULL = frozenset("type messageId leafUuid toolUseID parentToolUseID level timestamp key".split())
+FOLDS = {
+    "retracted": "taken back before any answer",
+    "resent": "sent again",
+    "replay": "written twice",
+}
+
+
+def clock(time: str | None) -> str:
+    """Returns a time that the page tells in the reader's zone."""
+    if not time:
+        return ""
+    return f'<time datetime="{esc(time)}">{esc(time[:16].replace("T", " "))}</time>'
+
+
+def told(item: Told, setting: Setting) -> str:
+    """Returns what stands in the user's place."""
+    match item.kind:
+        case "interruption":
+            return (
+                f'<div class="event"{mark(item)}>{icon("stop")}{esc(item.text.strip("[]"))}</div>'
+            )
+        case "command-output" | "bash-output":
+            return _output_of(item, setting)
+        case _ if item.kind in ASIDES:
+            return _aside(item, setting)
+        case _:
+            return prompt(item, setting)
+
+
+def prompt(item: Told, setting: Setting) -> str:
+    """Returns what somebody asked: a chapter of the conversation."""
+    label = VOICES.get(item.kind, "")
+    if item.is_only_queued:
+        label = "in the queue, never seen by the model"
+    name = f"{label} {item.name}" if item.name and item.kind in ("teammate", "notice") else label
+    tag = f'<span class="tag">{esc(name)}</span>' if name else ""
+    shown, hidden = beginning(item.text, setting.words)
+    is_code = item.kind in ("command", "bash")
+    sign = "! " if item.kind == "bash" else ""
+    words = f"<p><code>{sign}{esc(shown)}</code></p>" if is_code else typed(shown)
+    if item.kind == "command" and item.name and shown == f"{item.name} {item.arguments}":
+        words = f"<p><code>{esc(item.name)}</code></p>{typed(item.arguments or '')}"
+    rest = more(item.text, hidden, item, "text") if hidden else ""
+    return (
+        f'<div class="prompt {item.kind}"{mark(item)}>{tag}<div class="prose">{words}</div>{rest}'
+        f"{_context_of(item)}{_pictures(item)}{_attached_output(item, setting)}</div>"
+    )
+
+
+def _context_of(item: Told) -> str:
+    return f'<p class="about">{esc(item.context)}</p>' if item.context else ""
+
+
+def _pictures(item: Told) -> str:
+    return "".join(
+        enclosure(one, place_of(item, f"block/{place}"))
+        for place, one in enumerate(item.enclosures)
+    )
+
+
+def _attached_output(item: Told, setting: Setting) -> str:
+    text = "\n".join(filter(None, (item.output, item.errors)))
+    return printed(text, item, "output", setting.output) if text else ""
+
+
+def _output_of(item: Told, setting: Setting) -> str:
+    out = printed(item.text, item, "text", setting.output)
+    errors = printed(item.errors or "", item, "text", setting.output, "out bad")
+    return f'<div class="printed"{mark(item)}>{out}{errors}</div>'
+
+
+def _aside(item: Told, setting: Setting) -> str:
+    label = ASIDES[item.kind]
+    name = f" {item.name}" if item.name and item.name != "caveat" else ""
+    body = printed(item.text, item, "text", setting.output, "out words") + _pictures(item)
+    first = " ".join(item.text[:160].split())
+    kind = f'<span class="kind">{esc(label + name)}</span>'
+    head = f'{icon("note")}{kind} <span class="obj">{esc(first)}</span>'
+    return box("note", mark(item), head, body)
+
+
+def said(item: Said, setting: Setting, *, is_error: bool, is_synthetic: bool) -> str:
+    """Returns what the model said, as an article; errors and the client's own words marked."""
+    if item.is_intermediate:
+        return f'<span class="again"{mark(item)}></span>'
+    shown, hidden = beginning(item.text, setting.words)
+    rest = more(item.text, hidden, item, "text") if hidden else ""
+    if is_error:
+        words = f"{icon('warn')}<span>{esc(shown)}</span>"
+        return f'<div class="event bad"{mark(item)}>{words}</div>{rest}'
+    tag = '<span class="tag">by the client</span>' if is_synthetic else ""
+    return f'<div class="say prose"{mark(item)}>{tag}{prose(shown)}{rest}</div>'
+
+
+def thought(item: Thought, setting: Setting) -> str:
+    """Returns a thought, closed; one that was not recorded says so."""
+    if not item.text.strip():
+        words = "thinking, encrypted" if item.is_encrypted else "thinking, not recorded"
+        return box("think empty", mark(item), icon("think") + words, "")
+    shown, hidden = beginning(item.text, setting.output)
+    first = " ".join(item.text[:140].split())
+    rest = more(item.text, hidden, item, "thinking") if hidden else ""
+    kind = '<span class="kind">thinking</span>'
+    head = f'{icon("think")}{kind} <span class="obj">{esc(first)}</span>'
+    return box("think", mark(item), head, f'<div class="prose">{prose(shown)}</div>{rest}')
+
+
+def compacted(item: Compacted) -> str:
+    """Returns the landmark of a compaction."""
+    tokens = f" ({tokens_in_words(item.pre_tokens)} tokens)" if item.pre_tokens else ""
+    facts = [
+        f"{tokens_in_words(item.post_tokens)} left" if item.post_tokens else "",
+        f"{many(len(item.preserved), 'record')} kept" if item.preserved else "",
+        item.trigger or "",
+    ]
+    told_facts = ", ".join(fact for fact in facts if fact)
+    return (
+        f'<div class="landmark"{mark(item)}>{icon("knot")}<span>Conversation compacted{tokens} • '
+        f"{clock(item.time)}<small>{esc(told_facts)}</small></span></div>"
+    )
+
+
+def left(item: Left, setting: Setting) -> str:
+    """Returns the place where another conversation leaves this one."""
+    words = esc(shortened(item.label or "", 200))
+    state = "goes on" if item.is_active else "abandoned"
+    there = setting.conversations.get(item.to)
+    turns = many(sum(turn.number > 0 for turn in there.turns), "turn") if there else ""
+    is_elsewhere = there is None or item.kind == "trunk"
+    page = (setting.page_of(item.to.partition("@")[0]) or "") if is_elsewhere else ""
+    href = page if page and item.kind == "trunk" else f"{page}#line-{item.to}"
+    return (
+        f'<div class="crossing"><a class="fork" href="{esc(href)}" data-to="{esc(item.to)}">'
+        f"{icon('fork')}<span>{'Another session' if is_elsewhere else 'Another way'} from here, "
+        f"{state}: “{words}”</span><small>{turns}</small></a></div>"
+    )
+
+
+def shown(item: Shown) -> str:
+    """Returns a block of a response that is neither words nor a call."""
+    if item.enclosure.kind == "empty":
+        return f'<span class="again"{mark(item)}></span>'
+    return f'<div class="note"{mark(item)}>{enclosure(item.enclosure, place_of(item, "raw"))}</div>'
+
+
+def folded(item: Folded, setting: Setting) -> str:
+    """Returns records that were replaced, closed."""
+    words = next((one.text for one in item.items if isinstance(one, Told) and one.text), "")
+    first = " ".join(words[:160].split())
+    body = "".join(_plain_item(one, setting) for one in item.items)
+    place = f' data-l="{item.file}.{item.line}"'  # its first record has the name
+    kind = f'<span class="kind">{FOLDS[item.reason]}</span>'
+    head = f'{icon("back")}{kind} <span class="obj">{esc(first)}</span>'
+    return box("note folded", place, head, body)
+
+
+def _plain_item(item: Item, setting: Setting) -> str:
+    match item:
+        case Told():
+            return told(item, setting)
+        case Said():
+            return said(item, setting, is_error=False, is_synthetic=False)
+        case Thought():
+            return thought(item, setting)
+        case _:
+            name = getattr(item, "name", None) or getattr(item, "subtype", None) or "entry"
+            return box("note", mark(item), icon("tool") + esc(str(name)), "")
+
+
+def notes(items: Sequence[Noted]) -> str:
+    """Returns notes of the client that follow one another, closed, by their kinds."""
+    counts = Counter(note.subtype or note.kind for note in items)
+    told = ", ".join(
+        kind.replace("_", " ") + (f" ×{count}" if count > 1 else "")
+        for kind, count in counts.most_common(4)
+    )
+    rest = f" and {len(counts) - 4} more kinds" if len(counts) > 4 else ""
+    kinds = f'<span class="obj">{esc(told)}{rest}</span>'
+    count = f'<span class="kind">{many(len(items), "note")}</span>'
+    head = f"{icon('note')}{count} {kinds}"
+    return box("notes", "", head, "".join(map(note_row, items)))
+
+
+def facts(value: object) -> str:
+    """Returns the plain values of a note that has no words of its own, by their names."""
+    outer = value if isinstance(value, Mapping) else {}
+    inner = next((one for one in map(outer.get, INNER) if isinstance(one, Mapping)), outer)
+    parts = [f"{name}: {one}" for name, one in inner.items() if name not in DULL and _is_plain(one)]
+    return shortened(", ".join(parts), 140)
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, str | int | float) and value is not False and value != ""
+
+
+def note_row(note: Noted) -> str:
+    """Returns one note on one line, with the beginning of its words."""
+    name = note.subtype or note.kind
+    words, hidden = beginning(note.text.strip(), OUTPUT)
+    is_long = "\n" in words or hidden
+    text = printed(note.text, note, "content", OUTPUT, "out words") if is_long else ""
+    first = "" if text else f' <span class="obj">{esc(words or facts(note.value))}</span>'
+    return f'<div class="row"{mark(note)}><b>{esc(name)}</b>{first}{text}</div>'

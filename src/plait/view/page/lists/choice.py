@@ -1,0 +1,143 @@
+"""What is asked of a list of sessions, as an address says it, to the sessions that are shown."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+from msgspec import Struct
+
+from plait.record.time import moment
+from plait.view.page.listing import Listed
+from plait.view.page.span import midnight
+
+STEP = 200
+"""Sessions that a page shows at first, and adds as one scrolls."""
+MOST = 10_000
+LONGEST = 300
+"""Characters of one thing that is asked."""
+Key = Callable[[Listed], Any]
+SORTS: dict[str, Key] = {
+    "ended": lambda one: one.ended or "",
+    "started": lambda one: one.started or "",
+    "title": lambda one: one.words.casefold(),
+    "turns": lambda one: one.turns or 0,
+    "branches": lambda one: one.branches,
+    "agents": lambda one: one.agents,
+    "tokens": lambda one: one.tokens or 0,
+    "cost": lambda one: -1.0 if one.cost is None else one.cost,
+    "size": lambda one: one.bytes,
+}
+DAYS = ("since", "until")
+RISING = ("title",)
+"""What is sorted from the bottom up, if nothing is said."""
+
+
+class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is asked of the list."""
+
+    q: str = ""
+    project: str = ""
+    branch: str = ""
+    live: str = ""
+    branches: str = ""
+    agents: str = ""
+    since: str = ""
+    until: str = ""
+    sort: str = "ended"
+    turned: str = ""
+    """Not empty where the order is turned round."""
+    flat: str = ""
+    """Not empty where projects are not told apart."""
+    n: int = STEP
+
+    @property
+    def is_rising(self) -> bool:
+        """Tells whether the smallest comes first."""
+        return (self.sort in RISING) != bool(self.turned)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Tells whether anything is left out."""
+        told = (self.q, self.project, self.branch, self.live, self.branches, self.agents)
+        return any((*told, self.since, self.until))
+
+    def address(self, **changes: object) -> str:
+        """Returns the address that asks for this, with some things changed."""
+        asked = msgspec.to_builtins(msgspec.structs.replace(self, **changes))
+        return f"/sessions?{urlencode(asked)}" if asked else "/sessions"
+
+
+def choice_in(query: Mapping[str, str]) -> Choice:
+    """Returns what an address asks for; what makes no sense is as if it were not said."""
+    names = set(Choice.__struct_fields__) - {"n", "sort"}
+    told = {
+        name: query[name][:LONGEST]
+        for name in names
+        if query.get(name) and (name not in DAYS or midnight(query[name], 0))
+    }
+    sort = query.get("sort", "ended")
+    given = query.get("n", "")
+    count = int(given) if given.isdecimal() and len(given) < 6 else STEP
+    return Choice(**told, sort=sort if sort in SORTS else "ended", n=min(max(count, STEP), MOST))
+
+
+def chosen(rows: Iterable[Listed], choice: Choice) -> list[Listed]:
+    """Returns the sessions that are asked for, in the order asked for."""
+    words = choice.q.casefold().split()
+    found = [one for one in rows if _is_wanted(one, choice) and _has_words(one, words)]
+    return sorted(found, key=SORTS[choice.sort], reverse=not choice.is_rising)
+
+
+def _is_wanted(one: Listed, choice: Choice) -> bool:
+    passes = (
+        not choice.project or one.project == choice.project,
+        not choice.branch or one.branch == choice.branch,
+        not choice.live or one.is_live,
+        not choice.branches or one.branches > 0,
+        not choice.agents or one.agents > 0,
+        not choice.since or _day_of(one.ended) >= choice.since,
+        not choice.until or "" < _day_of(one.started) <= choice.until,
+    )
+    return all(passes)
+
+
+def _day_of(stamp: str | None) -> str:
+    time = moment(stamp)
+    try:
+        return f"{time.astimezone():%Y-%m-%d}" if time else ""
+    except (OverflowError, OSError, ValueError):  # a year that no clock knows
+        return ""
+
+
+def _has_words(one: Listed, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    told = (one.title, one.prompt, one.place, one.project, one.branch, one.name)
+    text = "\n".join(part for part in told if part).casefold()
+    return all(word in text for word in words)
+
+
+def nested(rows: Sequence[Listed]) -> list[tuple[Listed, int]]:
+    """Returns sessions with how deep they lie: those that go on from others below these."""
+    by_name = {one.name: one for one in rows}
+    children: dict[str | None, list[Listed]] = {}
+    for one in rows:
+        parent = one.parent if one.parent in by_name and one.parent != one.name else None
+        children.setdefault(parent, []).append(one)
+    waiting = [(one, 0) for one in reversed(children.get(None, []))]
+    found: dict[str, tuple[Listed, int]] = {}
+    while waiting:
+        one, depth = waiting.pop()
+        found[one.name] = one, depth
+        waiting += [(child, depth + 1) for child in reversed(children.get(one.name, []))]
+    rest = [(one, 0) for one in rows if one.name not in found]  # each goes on from the other
+    return [*found.values(), *rest]
+
+
+def by_project(rows: Iterable[Listed]) -> dict[str, list[Listed]]:
+    """Returns sessions by project, in the order in which the projects come up."""
+    groups: dict[str, list[Listed]] = {}
+    for one in rows:
+        groups.setdefault(one.project, []).append(one)
+    return groups

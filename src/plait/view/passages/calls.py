@@ -1,0 +1,374 @@
+"""Calls and results to passages: the line, what it was given, what it brought, what it took."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from plait.conversation.depth import SENDING
+from plait.conversation.diffs import Hunk
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Conversation,
+    Enclosure,
+    Persisted,
+    Result,
+    Standing,
+)
+from plait.conversation.patches import Patch, patch_of, proposed_patch
+from plait.conversation.questions import asked_by
+from plait.conversation.times import between
+from plait.record.message import Text, blocks_of
+from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
+from plait.view.costs import SessionFigures
+from plait.view.passages.call_view import CallView, named_values, path_from, text_field
+from plait.view.passages.folding import ALL_LINES, KnownWords, printed_lines
+from plait.view.passages.model import (
+    AnyPassage,
+    CallLine,
+    Changed,
+    ChangedLine,
+    ChangeKind,
+    Choices,
+    Figures,
+    Printed,
+    Remark,
+    Todos,
+    Words,
+)
+from plait.view.passages.tools import TOOLS, call_line, first_line, shell_output
+from plait.view.text import overwritten, without_escapes
+
+MOST_CHANGED = 12
+SHELLS = frozenset({"Bash", "PowerShell", "BashOutput", "TaskOutput"})
+SIGNS: dict[str, ChangeKind] = {"+": "added", "-": "removed", " ": "same"}
+BROKEN = ("failed", "interrupted")
+EXIT_LINE = "Exit code "
+ERROR_TAGS = ("<tool_use_error>", "</tool_use_error>")
+
+
+def parts_of(
+    seen: CallView, level: int, *, is_full: bool = False, elsewhere: tuple[str, ...] = ()
+) -> Iterator[AnyPassage]:
+    """Yields what is shown below a call; all of it where everything is wanted."""
+    yield from _given_parts(seen, level, is_full=is_full, elsewhere=elsewhere)
+    yield from _brought_parts(seen, level, is_full=is_full)
+
+
+def _given_parts(
+    seen: CallView, level: int, *, is_full: bool, elsewhere: tuple[str, ...] = ()
+) -> Iterator[AnyPassage]:
+    parts = list(_made_of(seen, level, is_full=is_full))
+    if is_full:
+        told = KnownWords([call_line(seen), *parts], *elsewhere)
+        yield from spelled_out(seen.called.input, told, level, seen.directory)
+    yield from parts
+
+
+def _made_of(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
+    called = seen.called
+    match called.name:
+        case "TodoWrite":
+            yield from _todos(seen, level)
+        case "AskUserQuestion":
+            yield from _choices(seen, level)
+        case "ExitPlanMode" | "exit_plan_mode":
+            yield from _plan(seen, level)
+        case _:
+            patch = proposed_patch(called) if is_full else patch_of(called)
+            if patch:
+                yield _changed(patch, level, None if is_full else MOST_CHANGED)
+
+
+def _brought_parts(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
+    result = seen.called.result
+    if result is None:
+        return
+    parts = list(_outcome_parts(seen, result, level, is_full=is_full))
+    yield from parts
+    if is_full:
+        rest = KnownWords(parts).rest_of(_said_in_full(seen, result))
+        yield from filter(None, [printed_lines(rest, ALL_LINES, level=level)])
+        yield from enclosed(result.enclosures, level)
+    if result.persisted:
+        yield Printed(level=level, lines=(_kept_elsewhere(seen, result.persisted),))
+
+
+def _outcome_parts(
+    seen: CallView, result: Result, level: int, *, is_full: bool
+) -> Iterator[AnyPassage]:
+    name, outcome, is_terminal = seen.called.name, result.outcome, seen.called.name in SHELLS
+    if outcome == "rejected":
+        yield from _rejection(result, level)
+    elif outcome in BROKEN:
+        yield from filter(None, [_failure(seen, result, level, is_full=is_full)])
+    elif is_full:
+        text = _whole_output(seen)
+        yield from filter(
+            None, [printed_lines(text, ALL_LINES, level=level, is_terminal=is_terminal)]
+        )
+    elif is_terminal:
+        yield from filter(
+            None, [printed_lines(shell_output(seen), 2, 2, level=level, is_terminal=True)]
+        )
+    elif name not in TOOLS:
+        yield from filter(None, [printed_lines(result.text, 3, level=level)])
+
+
+def _said_in_full(seen: CallView, result: Result) -> str:
+    text = _plain_failure(result.text) if result.outcome in BROKEN else result.text
+    return overwritten(text) if seen.called.name in SHELLS else text
+
+
+def _kept_elsewhere(seen: CallView, persisted: Persisted) -> str:
+    large = f" ({bytes_in_words(persisted.size)})" if persisted.size is not None else ""
+    if seen.is_lost:
+        return f"(the whole output{large} is not there: no tool-results/{persisted.name})"
+    return f"(the whole output{large} is in tool-results/{persisted.name})"
+
+
+def _whole_output(seen: CallView) -> str:
+    return shell_output(seen) if seen.called.name in SHELLS else seen.answer
+
+
+def _failure(seen: CallView, result: Result, level: int, *, is_full: bool) -> AnyPassage | None:
+    is_terminal = seen.called.name in SHELLS
+    first, last = (ALL_LINES, 0) if is_full else (2, 6) if is_terminal else (6, 0)
+    text = _plain_failure(result.text)
+    return printed_lines(text, first, last, tone="trouble", level=level, is_terminal=is_terminal)
+
+
+def _plain_failure(text: str) -> str:
+    for mark in ERROR_TAGS:
+        text = text.replace(mark, "")
+    return text.partition("\n")[2] if text.startswith(EXIT_LINE) else text
+
+
+def _rejection(result: Result, level: int) -> Iterator[AnyPassage]:
+    if result.feedback:
+        yield Words(level=level, voice="prompt", text=result.feedback, note="said no")
+
+
+def enclosed(enclosures: tuple[Enclosure, ...], level: int) -> Iterator[AnyPassage]:
+    """Yields a remark for each picture or document, and what a block of another kind says."""
+    for one in enclosures:
+        remark = Remark(level=level, text=enclosure_words(one))
+        yield remark
+        data = f"({bytes_in_words(one.size)} of data)"
+        yield from spelled_out(one.value, KnownWords((), remark.text, "base64", data), level)
+
+
+def spelled_out(
+    value: object, told: KnownWords, level: int, directory: str | None = None
+) -> Iterator[AnyPassage]:
+    """Yields every text and number in an object of the log that is not told yet."""
+    lines = [
+        f"{name}: {words}" if name else words
+        for name, words in named_values(value)
+        if words.strip() and words != "false"
+        if not told.has(words) and not told.has(path_from(words, directory))
+    ]
+    yield from filter(None, [printed_lines("\n".join(lines), ALL_LINES, level=level)])
+
+
+def enclosure_words(one: Enclosure) -> str:
+    """Returns a picture or a document in a few words."""
+    size = bytes_in_words(one.size) if one.size else None
+    return ", ".join(filter(None, (one.title or one.kind, one.media_type, size)))
+
+
+def _changed(patch: Patch, level: int, most: int | None) -> Changed:
+    lines = list(_changed_lines(patch))
+    shown = lines if most is None or len(lines) <= most + 1 else lines[:most]
+    return Changed(
+        level=level,
+        lines=tuple(shown),
+        path=patch.path,
+        hidden=len(lines) - len(shown),
+        is_whole=most is None,
+    )
+
+
+def _changed_lines(patch: Patch) -> Iterator[ChangedLine]:
+    for place, hunk in enumerate(patch.hunks):
+        if place:
+            yield ChangedLine("gap")
+        yield from _trimmed(list(_hunk_lines(hunk, is_placed=patch.is_placed)))
+
+
+def _hunk_lines(hunk: Hunk, *, is_placed: bool) -> Iterator[ChangedLine]:
+    old, new = hunk.old_start, hunk.new_start
+    for line in hunk.lines:
+        kind = SIGNS.get(line[:1])
+        if kind is None:
+            continue
+        number = old if kind == "removed" else new
+        yield ChangedLine(kind, line[1:], number if is_placed else None)
+        old += kind != "added"
+        new += kind != "removed"
+
+
+def _trimmed(lines: list[ChangedLine]) -> list[ChangedLine]:
+    told = [n for n, line in enumerate(lines) if line.kind != "same" or line.text.strip()]
+    return lines[told[0] : told[-1] + 1] if told else lines
+
+
+def _todos(seen: CallView, level: int) -> Iterator[AnyPassage]:
+    items = tuple(
+        (text_field(todo, "status"), text_field(todo, "content") or text_field(todo, "subject"))
+        for todo in seen.listed("todos")
+    )
+    if items:
+        yield Todos(level=level, items=items)
+
+
+def _choices(seen: CallView, level: int) -> Iterator[AnyPassage]:
+    pairs = [(one.text, one.answer) for one in asked_by(seen.called, 0) if one.text]
+    if not pairs and seen.text("question"):
+        pairs = [(seen.text("question"), None)]
+    if pairs and not any(answer for _, answer in pairs) and seen.called.outcome == "ok":
+        pairs[-1] = (pairs[-1][0], seen.answer.strip() or None)
+    if pairs:
+        yield Choices(level=level, pairs=tuple(pairs))
+
+
+def _plan(seen: CallView, level: int) -> Iterator[AnyPassage]:
+    text = seen.text("plan") or seen.told("plan")
+    if text:
+        yield Words(level=level, voice="plan", text=text, is_markdown=True)
+
+
+WholeOf: TypeAlias = Callable[[Called], str | None]
+"""All of an output that was too large for the log, None where it is not there."""
+IsKept: TypeAlias = Callable[[Called], bool]
+"""Whether an output that was too large for the log is there."""
+WENT_WELL = ("ok", "launched")
+APART: dict[Standing, str] = {
+    "own": "answers a call that is not shown",
+    "repeat": "answered once more",
+    "foreign": "answers a call of another conversation",
+    "orphan": "answers a call that is in no file",
+}
+
+
+@dataclass(frozen=True)
+class CallTeller:
+    """Tells the calls of a session's conversations."""
+
+    by_line: Mapping[str, Conversation]
+    spending: SessionFigures
+    directory: str | None = None
+    is_full: bool = False
+    whole: WholeOf | None = None
+    is_kept: IsKept | None = None
+
+    def call(self, called: Called, level: int, *, has_result: bool) -> Iterator[AnyPassage]:
+        """Yields a call and what it brought; a good answer of an agent is in its conversation."""
+        seen = self._seen(called)
+        line = call_line(seen, level=level, has_result=has_result)
+        yield self._with_figures(line, called)
+        if has_result:
+            yield from self._brought(seen, level)
+        elif self.is_full:
+            yield from _given_parts(seen, level, is_full=True, elsewhere=self._sent_with(called))
+
+    def _seen(self, called: Called) -> CallView:
+        """Returns a call as a reader looks at it, with all of an output kept beside the log."""
+        result = called.result
+        whole = self.whole(called) if self.whole and self.is_full and result else None
+        if whole is not None and result and result.persisted:
+            result = replace(result, text=whole, detail=None, persisted=None)
+            called = replace(called, result=result)
+        is_lost = bool(result and result.persisted and self.is_kept and not self.is_kept(called))
+        return CallView(called, self.directory, is_lost)
+
+    def _brought(self, seen: CallView, level: int) -> Iterator[AnyPassage]:
+        """Yields what a call brought; an agent without a conversation has its answer there."""
+        called = seen.called
+        if called.name not in SENDING or called.outcome not in WENT_WELL or self.is_full:
+            elsewhere = self._sent_with(called)
+            yield from parts_of(seen, level, is_full=self.is_full, elsewhere=elsewhere)
+        elif called.outcome == "ok" and not self.agents_of(called):
+            text = without_escapes(_agent_answer(seen)).strip("\n")
+            if text:
+                yield Words(level=level + 1, voice="answer", text=text, is_markdown=True)
+
+    def _sent_with(self, called: Called) -> tuple[str, ...]:
+        """Returns the prompts that stand in the conversations of a call's agents."""
+        turns = [turn for name in self.agents_of(called) for turn in self.by_line[name].turns[:2]]
+        return tuple(turn.opener.text for turn in turns if turn.opener)
+
+    def agents_of(self, called: Called) -> list[str]:
+        """Returns the agents of a call whose conversations are there, the first sent out first."""
+        known = [name for name in called.agents if name in self.by_line]
+        return sorted(known, key=lambda name: self.by_line[name].started or "")
+
+    def introduced(self, name: str, level: int) -> CallLine:
+        """Returns the line that one of several agents begins with."""
+        agent = self.by_line[name]
+        figures = ", ".join(_agent_figures(self.spending.of_agent(name)))
+        words = first_line(agent.label or agent.title or name)
+        return CallLine(level=level, tool="agent", subject=words, result=figures)
+
+    def late(self, answer: Answered, called: Called | None, level: int) -> Iterator[AnyPassage]:
+        """Yields a result that stands apart from its call."""
+        if called is not None and answer.standing == "own":
+            seen = self._seen(called)
+            line = call_line(seen, level=level)
+            took = between(called.time, called.answered_at)
+            yield replace(line, duration_ms=took, is_late=True)
+        else:
+            seen = self._seen(_called_by(answer))
+            yield CallLine(
+                level=level,
+                tool=seen.called.name,
+                result=APART[answer.standing],
+                outcome=answer.result.outcome,
+                is_late=True,
+            )
+        told = (
+            _brought_parts if self.is_full else parts_of
+        )  # what it was given stands with the call
+        yield from told(seen, level, is_full=self.is_full)
+
+    def _with_figures(self, line: CallLine, called: Called) -> CallLine:
+        """Returns the line of a call with the time it took, and what its agents did."""
+        took = between(called.time, called.answered_at)
+        agents = self.agents_of(called)
+        if not agents:
+            return replace(line, duration_ms=took)
+        figures = [many(len(agents), "agent")]
+        if len(agents) == 1:
+            spent = self.spending.of_agent(agents[0])
+            took = spent.duration_ms if called.outcome == "launched" else took
+            figures = list(_agent_figures(replace(spent, duration_ms=None)))
+        result = ", ".join(filter(None, (line.result, *figures)))
+        return replace(line, duration_ms=took, result=result)
+
+
+def _agent_answer(seen: CallView) -> str:
+    blocks = blocks_of(getattr(seen.detail, "content", None))
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    return "\n".join(texts) if texts else seen.answer
+
+
+def _agent_figures(spent: Figures) -> Iterator[str]:
+    yield many(spent.calls, "call")
+    if took := time_in_words(spent.duration_ms):
+        yield took
+    if spent.tokens:
+        yield f"{tokens_in_words(spent.tokens)} tokens"
+    if spent.cost is not None:
+        yield money_in_words(spent.cost)
+
+
+def _called_by(answer: Answered) -> Called:
+    return Called(
+        response=0,
+        call=answer.call,
+        name=answer.name or "result",
+        outcome=answer.result.outcome,
+        result=answer.result,
+    )

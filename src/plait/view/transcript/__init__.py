@@ -1,0 +1,1 @@
+"""Transcripts: one path through a session as Markdown, plain text and JSON, and their index."""

@@ -1,0 +1,338 @@
+"""A transcript to Markdown, from its header to its end, with anchors and links between files."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from plait.conversation.compactions import compactions_of
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Compacted,
+    Conversation,
+    Item,
+    Left,
+    Noted,
+    Said,
+    Shown,
+    Thought,
+    Told,
+    Turn,
+)
+from plait.conversation.pair import Placed
+from plait.view.amounts import many, time_in_words
+from plait.view.text import short, when
+from plait.view.transcript.heading import (
+    agent_heading,
+    agent_words,
+    compaction_words,
+    contents,
+    first_uuid,
+    fold_words,
+    front_matter,
+    heading,
+    turn_name,
+    turn_words,
+)
+from plait.view.transcript.markdown_blocks import (
+    call_block,
+    enclosure_blocks,
+    folded,
+    late_block,
+    noted_block,
+    said_block,
+    thought_block,
+    told_blocks,
+)
+from plait.view.transcript.markdown_text import anchor, html, markdown, phrase
+from plait.view.transcript.model import (
+    AgentBegins,
+    AgentElsewhere,
+    Ends,
+    FoldBegins,
+    Manner,
+    Step,
+    Transcript,
+    TranscriptWalk,
+)
+
+TITLE_LENGTH = 80
+
+
+@dataclass
+class MarkdownSteps:
+    """Writes one transcript step by step."""
+
+    transcript: Transcript
+    manner: Manner
+    used: set[str]
+    """Anchors that are set already."""
+    is_combined: bool = False
+    """True where all transcripts stand in one file."""
+    has_anchors: bool = True
+    fresh: list[str] = field(default_factory=list)
+    """Anchors that were set since somebody looked."""
+    within: list[Conversation] = field(default_factory=list)
+    """The agents that are being told."""
+    open: list[bool] = field(default_factory=list)
+    """For each thing that began: whether it is an agent."""
+
+    def step(self, step: Step) -> Iterator[str]:
+        """Yields the blocks of one step."""
+        match step:
+            case Placed():
+                yield from self.placed(step)
+            case Turn():
+                yield from self.turn(step)
+            case AgentBegins(agent, is_called):
+                self.within.append(agent)
+                self.open.append(True)
+                yield _opened(agent_words(agent, is_called=is_called))
+            case AgentElsewhere(agent, name):
+                yield self.elsewhere(agent, name)
+            case FoldBegins(fold):
+                self.open.append(False)
+                yield _opened(fold_words(fold))
+            case Ends():
+                if self.open.pop():
+                    self.within.pop()
+                yield "</details>"
+
+    def turn(self, turn: Turn) -> Iterator[str]:
+        """Yields the heading of a turn."""
+        if self.transcript.agent or not turn.number:
+            return
+        yield self.anchors(turn_name(turn), turn.opener.uuid if turn.opener else None)
+        yield f"## {turn.number} · {phrase(short(turn_words(turn), TITLE_LENGTH))}"
+        calls = sum(isinstance(i, Called) and not i.is_intermediate for i in turn.items)
+        parts = (
+            when(turn.started),
+            time_in_words(turn.working_ms),
+            many(calls, "call") if calls else "",
+            "interrupted" if turn.is_interrupted else "",
+        )
+        facts = " · ".join(part for part in parts if part)
+        if facts:
+            yield f"*{facts}*"
+
+    def placed(self, placed: Placed) -> Iterator[str]:
+        """Yields one item."""
+        item, manner = placed.item, self.manner
+        match item:
+            case Called():
+                directory = self.transcript.heading.directory
+                yield call_block(placed, item, directory, is_simple=manner.is_simple)
+            case Answered():
+                yield late_block(item, is_simple=manner.is_simple)
+            case Told():
+                yield self.anchors(item.uuid) if item.is_typed and not self.within else ""
+                yield from told_blocks(item, is_task=self.is_task(item))
+            case Said():
+                if item.text.strip():
+                    yield self.anchors(item.uuid) if not self.within else ""
+                    yield said_block(self.within[-1] if self.within else self.own, item)
+            case Thought():
+                yield thought_block(item)
+            case _:
+                yield from self.mark(item)
+
+    def mark(self, item: Item) -> Iterator[str]:
+        """Yields what a reader finds their way by, and what the client notes."""
+        match item:
+            case Compacted():
+                yield self.anchors(item.uuid)
+                yield f"**📦 {phrase(compaction_words(item))}**"
+                summary = self.summaries.get(item.uuid)
+                if summary and self.manner.depth != "all":
+                    yield folded("what it left: the summary", [markdown(summary)])
+            case Left():
+                yield self.leaving(item)
+            case Noted():
+                yield noted_block(item)
+            case Shown():
+                yield from enclosure_blocks((item.enclosure,))
+            case _:
+                pass
+
+    def leaving(self, left: Left) -> str:
+        """Returns the place where another path leaves, with a link to it."""
+        words = phrase(short(left.label or left.to, TITLE_LENGTH))
+        if left.to in self.transcript.way:
+            return self.parting(left)
+        kind = "branch" if left.kind == "branch" else "session"
+        name = self.transcript.names.get(left.to)
+        if name is None:
+            return f"↳ {kind}: {words} (not exported)"
+        return f"↳ {kind}: {words} → {self.link(name, first_uuid(self.by_line.get(left.to)))}"
+
+    def is_parting(self, turn: Turn) -> bool:
+        """Tells whether this path leaves another behind a turn."""
+        last = turn.items[-1] if turn.items else None
+        return isinstance(last, Left) and last.to in self.transcript.way
+
+    def parting(self, left: Left) -> str:
+        """Returns the place where this path leaves another, with a link back."""
+        above = self.by_line[left.to].parent or ""
+        name = self.transcript.names.get(above)
+        if name is None or name == self.transcript.name:
+            return "↳ this path goes on in another session from here"
+        return f"↳ this path leaves {self.link(name, self.by_line[left.to].attachment)} here"
+
+    def elsewhere(self, agent: Conversation, name: str | None) -> str:
+        """Returns the link to an agent's own file."""
+        words = phrase(agent_words(agent))
+        if name is None:
+            return f"◇ {words} (its conversation stands above)"
+        return f"◇ {words} → {self.link(name, None)}"
+
+    def link(self, name: str, uuid: str | None) -> str:
+        """Returns a link to another transcript."""
+        return f"[{phrase(name)}]({self.link_to(name, uuid)})"
+
+    def link_to(self, name: str, uuid: str | None) -> str:
+        """Returns where another transcript lies."""
+        if self.is_combined:
+            return f"#{anchor(uuid or name)}"
+        return f"{quote(name)}.md" + (f"#{anchor(uuid)}" if uuid else "")
+
+    def anchors(self, *names: str | None) -> str:
+        """Returns anchors for links from elsewhere, each set once."""
+        if not self.has_anchors:
+            return ""
+        found = [anchor(name) for name in names if name]
+        fresh = [name for name in dict.fromkeys(found) if name not in self.used]
+        self.used.update(fresh)
+        self.fresh += fresh
+        return "".join(f'<a id="{name}"></a>' for name in fresh)
+
+    def is_task(self, told: Told) -> bool:
+        """Tells what an agent was sent out with from what a person typed."""
+        return told.kind == "prompt" and bool(self.within or self.transcript.agent)
+
+    @cached_property
+    def summaries(self) -> dict[str | None, str | None]:
+        """What compactions left, by their records."""
+        return {one.uuid: one.summary for one in compactions_of(self.transcript.conversation)}
+
+    @property
+    def by_line(self) -> Mapping[str, Conversation]:
+        """All conversations there are."""
+        return self.transcript.by_line
+
+    @property
+    def own(self) -> Conversation:
+        """The conversation that the transcript is about."""
+        return self.transcript.conversation
+
+
+def _opened(words: str) -> str:
+    return f"<details>\n<summary>{html(words)}</summary>"
+
+
+class KeptTurn(NamedTuple):
+    """A turn as it was written, and what is known behind it."""
+
+    items: tuple[Item, ...]
+    text: str
+    anchors: tuple[str, ...]
+    """Those that it sets."""
+    told: tuple[str, ...]
+    """The agents that are told in it."""
+
+
+KeptTurns: TypeAlias = dict[int, KeptTurn]
+"""By the identity of what stands in them, which each holds on to."""
+
+
+def markdown_of(
+    transcript: Transcript,
+    manner: Manner,
+    used: set[str] | None = None,
+    kept: KeptTurns | None = None,
+) -> Iterator[str]:
+    """Yields the blocks of a transcript; an empty line belongs between any two.
+
+    Where several stand in one file, they share the anchors that are used already. Where
+    several begin alike, the turns that they share are written once and kept.
+    """
+    is_combined = used is not None
+    steps = MarkdownSteps(transcript, manner, set() if used is None else used, is_combined)
+    if manner.has_front_matter:
+        yield front_matter(transcript)
+    yield from _head(steps)
+    yield from Body(
+        steps, TranscriptWalk(transcript, manner), None if is_combined else kept
+    ).blocks()
+
+
+def turns_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
+    """Yields the blocks of the turns alone, to be pasted somewhere else."""
+    steps = MarkdownSteps(transcript, manner, set(), has_anchors=False)
+    yield from Body(steps, TranscriptWalk(transcript, manner)).blocks()
+
+
+def text_of(blocks: Iterator[str]) -> str:
+    """Returns blocks as a file; lines of a list stay together."""
+    parts: list[str] = []
+    last = ""
+    for block in blocks:
+        if not block:
+            continue
+        if last:
+            parts.append("\n" if last.startswith("* ") and block.startswith("* ") else "\n\n")
+        parts.append(block)
+        last = block
+    parts.append("\n")
+    return "".join(parts)
+
+
+def _head(steps: MarkdownSteps) -> Iterator[str]:
+    transcript = steps.transcript
+    if steps.is_combined:
+        yield steps.anchors(transcript.name)
+    if transcript.agent:
+        yield from agent_heading(transcript, steps.link_to)
+        return
+    yield from heading(transcript, steps.link_to)
+    if not steps.is_combined:
+        yield from contents(transcript, steps.manner)
+
+
+@dataclass(frozen=True)
+class Body:
+    """Writes the turns of a transcript; those that it shares with another path only once."""
+
+    steps: MarkdownSteps
+    walk: TranscriptWalk
+    kept: KeptTurns | None = None
+
+    def blocks(self) -> Iterator[str]:
+        """Yields the turns and what stands behind them."""
+        turns = iter(self.steps.own.turns)
+        for turn in turns:
+            known = self.kept.get(id(turn.items)) if self.kept else None
+            if known is None or self.steps.is_parting(turn):
+                yield from self.written(turn)
+                break
+            self.steps.used.update(known.anchors)
+            self.walk.told.update(dict.fromkeys(known.told))
+            yield known.text
+        for turn in turns:
+            yield from self.written(turn)
+        for step in self.walk.rest():
+            yield from self.steps.step(step)
+
+    def written(self, turn: Turn) -> Iterator[str]:
+        """Yields a turn, and keeps it for the paths that share it."""
+        blocks = (block for step in self.walk.turn(turn) for block in self.steps.step(step))
+        if self.kept is None or self.steps.is_parting(turn):
+            yield from blocks
+            return
+        before = len(self.walk.told)
+        self.steps.fresh.clear()
+        text = text_of(blocks).rstrip("\n")
+        told = tuple(list(self.walk.told)[before:])
+        self.kept[id(turn.items)] = KeptTurn(turn.items, text, tuple(self.steps.fresh), told)
+        yield text

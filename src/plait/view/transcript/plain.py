@@ -1,0 +1,290 @@
+"""A transcript to plain text, wrapped, for reading and for programs that know no markup."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from plait.conversation.compactions import compactions_of
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Compacted,
+    Conversation,
+    Enclosure,
+    Item,
+    Left,
+    Noted,
+    Result,
+    Said,
+    Shown,
+    Thought,
+    Told,
+    Turn,
+)
+from plait.conversation.pair import Placed
+from plait.view.passages.call_view import CallView
+from plait.view.passages.calls import APART, enclosure_words
+from plait.view.passages.entries import noted_remark
+from plait.view.passages.model import CallLine
+from plait.view.passages.tools import call_line, tool_name
+from plait.view.text import clean, short, when
+from plait.view.transcript.heading import (
+    agent_words,
+    compaction_words,
+    cost,
+    counts,
+    fold_words,
+    span,
+    tokens,
+    turn_words,
+)
+from plait.view.transcript.inputs import as_json, pieces_of
+from plait.view.transcript.model import (
+    AgentBegins,
+    AgentElsewhere,
+    FoldBegins,
+    Heading,
+    Manner,
+    Step,
+    Transcript,
+    TranscriptWalk,
+)
+
+WIDTH = 100
+STEP = 4
+INDENT = re.compile(r"[ \t]*")
+RULE = "=" * WIDTH
+SPEAKERS = {"prompt": "You", "queued": "You (queued)", "bash": "You (shell)"}
+COMPACTED = "Contains Compact Operation(s) - Full conversation including compacted segments"
+
+
+def plain_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
+    """Yields the lines of a transcript."""
+    yield from _head_lines(transcript)
+    yield from plain_turns(transcript, manner)
+
+
+def plain_turns(transcript: Transcript, manner: Manner) -> Iterator[str]:
+    """Yields the lines of the turns alone."""
+    writer = PlainWriter(transcript, manner)
+    for step in TranscriptWalk(transcript, manner).steps():
+        yield from writer.step(step)
+
+
+def _head_lines(transcript: Transcript) -> Iterator[str]:
+    head = transcript.heading
+    kind = "AGENT" if transcript.agent else "SESSION"
+    yield f"CLAUDE CODE {kind} TRANSCRIPT"
+    yield ""
+    yield from _wrapped(f"Session ID: {head.session}")
+    if transcript.agent:
+        yield from _wrapped(f"Agent: {agent_words(transcript.conversation)}")
+    else:
+        yield from _path_lines(head)
+    facts = (
+        ("Title", head.title),
+        ("Project", head.project),
+        ("Directory", head.directory),
+        ("Git branch", head.branch),
+        ("Models", ", ".join(head.models)),
+        ("Claude Code", ", ".join(head.versions)),
+        ("Time", span(head)),
+        ("Turns", counts(head)),
+        ("Tokens", tokens(head.totals)),
+        ("Cost", cost(head.totals)),
+        ("Resume", head.resume),
+    )
+    for name, value in facts:
+        if value:
+            yield from _wrapped(f"{name}: {value}")
+
+
+def _path_lines(head: Heading) -> Iterator[str]:
+    yield f"Path: {head.path} of {head.of}"
+    yield f"Status: {head.status}"
+    if head.status == "ABANDONED" and head.fork_point:
+        yield from _wrapped(f"Fork Point: {head.fork_point}")
+    if head.compactions:
+        yield COMPACTED
+    yield f"Total Messages: {head.messages}"
+
+
+@dataclass
+class PlainWriter:
+    """Writes one transcript; what agents do is set in."""
+
+    transcript: Transcript
+    manner: Manner
+    within: list[Conversation | None] = field(default_factory=list)
+    """The agents that are being told, None for what is folded."""
+
+    def step(self, step: Step) -> Iterator[str]:
+        """Yields the lines of one step."""
+        match step:
+            case Placed():
+                yield from self.placed(step)
+            case Turn():
+                yield from self.turn(step)
+            case AgentBegins(agent, is_called):
+                yield from self.block(f"[{agent_words(agent, is_called=is_called)}]")
+                self.within.append(agent)
+            case AgentElsewhere(agent, name):
+                where = f"{name}.txt" if name else "above"
+                yield from self.block(f"[{agent_words(agent)}: see {where}]")
+            case FoldBegins(fold):
+                yield from self.block(f"[{fold_words(fold)}]")
+                self.within.append(None)
+            case _:
+                self.within.pop()
+
+    def turn(self, turn: Turn) -> Iterator[str]:
+        """Yields the heading of a turn."""
+        if turn.number and not self.transcript.agent:
+            yield from ("", RULE)
+            time = when(turn.started)
+            words = short(turn_words(turn), WIDTH - 36)
+            yield f"{turn.number}. {words}" + (f"  ({time})" if time else "")
+            yield RULE
+
+    def placed(self, placed: Placed) -> Iterator[str]:
+        """Yields one item."""
+        match placed.item:
+            case Called() as called:
+                yield from self.call(placed, called)
+            case Answered() as answer:
+                note = "arrives here" if answer.standing == "own" else APART[answer.standing]
+                yield from self.block(f"[result of {tool_name(answer.name or 'a call')}: {note}]")
+                if not self.manner.is_simple:
+                    yield from self.result(answer.result)
+            case Told() as told:
+                yield from self.told(told)
+            case Said(text=text) as said:
+                if text.strip():
+                    yield from self.speech(self.speaker(said), text)
+            case Thought(text=text) as thought:
+                unknown = "encrypted" if thought.is_encrypted else "not recorded"
+                yield from self.speech("Thinking", text.strip() or f"({unknown})")
+            case other:
+                yield from self.mark(other)
+
+    def told(self, told: Told) -> Iterator[str]:
+        """Yields what stands in the user's place."""
+        name = SPEAKERS.get(told.kind, told.kind)
+        if told.kind == "prompt" and (self.within or self.transcript.agent):
+            name = "Task"
+        if told.kind == "command":
+            words = f"{told.name or told.text} {told.arguments or ''}"
+            yield from self.speech("You (command)", words)
+        else:
+            yield from self.speech(f"{name} {told.name}" if told.name else name, told.text)
+        for text in (told.context, told.output, told.errors):
+            if text and text.strip():
+                yield from self.block(text, 1)
+        yield from self.enclosed(told.enclosures)
+
+    def speaker(self, said: Said) -> str:
+        """Returns who said something."""
+        told = next((one for one in reversed(self.within) if one), self.transcript.conversation)
+        response = told.responses[said.response]
+        return "API error" if response.is_error else "Client" if response.is_synthetic else "Claude"
+
+    def call(self, placed: Placed, called: Called) -> Iterator[str]:
+        """Yields a call: its line, and all of it where that is wanted."""
+        seen = CallView(called, self.transcript.heading.directory)
+        line = call_line(seen, has_result=placed.has_result)
+        yield from self.block(_line_words(line))
+        if self.manner.is_simple:
+            return
+        for piece in pieces_of(called):
+            if piece.form == "value":
+                yield from self.lines(f"{piece.name}: {piece.text}", 1)
+            else:
+                yield from self.lines(f"{piece.name or piece.language or 'given'}:", 1)
+                yield from self.lines(piece.text, 2)
+        if placed.has_result and called.result:
+            yield from self.lines("result:", 1)
+            yield from self.result(called.result)
+
+    def result(self, result: Result) -> Iterator[str]:
+        """Yields what a tool answered."""
+        if result.text.strip():
+            yield from self.lines(result.text.strip("\n"), 2)
+        if result.persisted:
+            yield from self.lines(f"(all of it is in tool-results/{result.persisted.name})", 2)
+        yield from self.enclosed(result.enclosures)
+
+    def enclosed(self, enclosures: Iterable[Enclosure]) -> Iterator[str]:
+        """Yields pictures and documents by name, unknown blocks as they are."""
+        for one in enclosures:
+            yield from self.lines(f"[{enclosure_words(one)}]", 2)
+            if one.kind not in ("image", "document", "tool_reference"):
+                yield from self.lines(as_json(one.value), 2)
+
+    def mark(self, item: Item) -> Iterator[str]:
+        """Yields landmarks and notes."""
+        match item:
+            case Compacted():
+                yield from self.block(f"--- {compaction_words(item)} ---")
+                summary = self.summaries.get(item.uuid)
+                if summary and self.manner.depth != "all":
+                    yield from self.lines(summary, 1)
+            case Left():
+                name = self.transcript.names.get(item.to)
+                where = "this path" if item.to in self.transcript.way else f"see {name}.txt"
+                yield from self.block(f"[branch: {short(item.label or item.to, 80)}: {where}]")
+            case Noted():
+                yield from self.block(f"[{noted_remark(item, 0).text}]")
+                if item.value and self.manner.depth == "all":
+                    yield from self.lines(as_json(item.value), 2)
+            case Shown():
+                yield from self.enclosed((item.enclosure,))
+            case _:
+                pass
+
+    def speech(self, who: str, text: str) -> Iterator[str]:
+        """Yields words and who said them."""
+        yield from self.block(f"{who}:")
+        yield from self.lines(text.strip("\n"), 1)
+
+    def block(self, text: str, more: int = 0) -> Iterator[str]:
+        """Yields lines behind an empty one."""
+        yield ""
+        yield from self.lines(text, more)
+
+    def lines(self, text: str, more: int = 0) -> Iterator[str]:
+        """Yields lines, set in as deep as they stand."""
+        return _wrapped(clean(text), min(len(self.within), 8) * STEP + more * STEP)
+
+    @cached_property
+    def summaries(self) -> dict[str | None, str | None]:
+        """What compactions left, by their records."""
+        return {one.uuid: one.summary for one in compactions_of(self.transcript.conversation)}
+
+
+def _line_words(line: CallLine) -> str:
+    result = f"→ {line.result}" if line.result else ""
+    return " ".join(filter(None, (f"* {line.tool}", line.subject, result)))
+
+
+def _wrapped(text: str, indent: int = 0) -> Iterator[str]:
+    margin = " " * indent
+    room = WIDTH - indent
+    for line in clean(text).split("\n"):
+        if len(line) <= room:
+            yield f"{margin}{line}".rstrip()
+        else:
+            yield from _pieces(line, margin, room)
+
+
+def _pieces(line: str, margin: str, room: int) -> Iterator[str]:
+    lead = INDENT.match(line)
+    inner = (lead[0] if lead else "")[: room // 2]
+    start, end = 0, len(line)
+    while end - start > room - (len(inner) if start else 0):
+        most = start + room - (len(inner) if start else 0)
+        space = line.rfind(" ", start + len(inner) + 1, most + 1)
+        stop = space if space > start else most
+        yield f"{margin}{inner if start else ''}{line[start:stop]}".rstrip()
+        start = stop + (space > start)
+    yield f"{margin}{inner if start else ''}{line[start:]}".rstrip()
