@@ -7,8 +7,8 @@ import orjson
 from bench.archives import archive
 from bench.measure import SHARED, best_of, row
 from plait import Archive
-from plait.archive.conversations import conversations
 from plait.archive.model import Session
+from plait.archive.open_session import conversations
 from plait.conversation.files import files_of
 from plait.conversation.totals import totals_over
 from plait.graph.build import build

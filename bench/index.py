@@ -17,7 +17,7 @@ from bench.archives import archive
 from bench.measure import CACHE, Run, plait, program, row
 from bench.peers import PEERS, nobodys
 from plait.archive import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from plait.index.search import Reader
 
 AGENTSVIEW = "0.46.1"

@@ -11,8 +11,8 @@ from typing import Any
 from bench.archives import archive
 from bench.measure import SHARED, best_of, cpu_seconds, plait, python, row
 from plait import Archive
-from plait.archive.conversations import conversations
-from plait.archive.tracing import batched, traces
+from plait.archive.open_session import conversations
+from plait.archive.traces import batched, traces
 from plait.conversation.prices import Prices
 from plait.redact import Redactor
 from plait.trace.model import Convention, Span

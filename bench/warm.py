@@ -15,10 +15,10 @@ from typing import Any
 from bench.archives import archive
 from bench.measure import CACHE, SHARED, plait, row
 from plait.archive import Archive
-from plait.archive.warm import Warm, warmed
-from plait.archive.warm_stats import kept_figures
-from plait.archive.warm_tree import kept_forest
-from plait.archive.warm_usage import kept_count
+from plait.archive.index.fresh import FreshIndex, fresh_index
+from plait.archive.index.stats import indexed_figures
+from plait.archive.index.tree import indexed_tree
+from plait.archive.index.usage import indexed_count
 from plait.cli.settings import load_settings
 from plait.conversation.tally import Tally
 
@@ -64,17 +64,17 @@ def cpu(run: Any) -> float:
 def answers(root: Path, cache: dict[str, str]) -> None:
     """Prints what the answers alone take, in a process that is running already."""
     folder = load_settings([str(root)], environment=cache).index
-    asked: dict[str, Callable[[Warm], object]] = {
-        "responses": lambda warm: kept_count(warm, warm.archive.sessions),
-        "figures": lambda warm: kept_figures(warm, warm.archive.sessions, Tally(), list),
-        "tree": lambda warm: kept_forest(warm, warm.archive.sessions, "few", list),
+    asked: dict[str, Callable[[FreshIndex], object]] = {
+        "responses": lambda warm: indexed_count(warm, warm.archive.sessions),
+        "figures": lambda warm: indexed_figures(warm, warm.archive.sessions, Tally(), list),
+        "tree": lambda warm: indexed_tree(warm, warm.archive.sessions, "few", list),
     }
     row("the answer alone", "", "", "ms", widths=WIDTHS)
     best: dict[str, float] = {}
     for _ in range(TIMES):
         found = Archive([root])
         started = time.process_time()
-        with warmed(found, folder) as warm:
+        with fresh_index(found, folder) as warm:
             assert warm is not None
             least(best, "that the index is up to date, facts", started)
             for name, ask in asked.items():

@@ -6,7 +6,7 @@ python -m tools.gallery        write docs/gallery anew
 from pathlib import Path
 
 from plait import Archive
-from plait.archive.export import ExportPlan, export
+from plait.archive.export.plan import ExportPlan, export
 from plait.conversation.prices import Prices
 from plait.redact import Redactor
 

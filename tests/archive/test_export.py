@@ -11,8 +11,8 @@ import pytest
 
 from examples.drawing import draw, session_id
 from plait.archive import Archive
-from plait.archive.export import ExportPlan, export
-from plait.archive.export_paths import Family
+from plait.archive.export.plan import ExportPlan, export
+from plait.archive.export.transcripts import Family
 from plait.archive.families import families
 from plait.conversation.depth import Depth
 from plait.graph.model import Node

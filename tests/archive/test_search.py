@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.indexing import refresh
-from plait.archive.listed import listed_facts
+from plait.archive.index.facts import listed_facts
+from plait.archive.index.update import refresh
 from plait.archive.search import BEHIND, search
 from plait.errors import SourceError, UserError
 from plait.index.expression import sought_looks

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.indexing import refresh
-from plait.archive.warm import MOST
+from plait.archive.index.fresh import MOST
+from plait.archive.index.update import refresh
 from plait.cli.app import run
 from plait.cli.settings import load_settings
 from plait.index.derived import keep
@@ -202,10 +202,10 @@ def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: P
 @pytest.mark.parametrize(
     ("command", "unwanted"),
     [
-        ("ls", ("tantivy", "plait.graph", "plait.archive.indexing", "plait.conversation")),
-        ("usage", ("tantivy", "plait.graph", "plait.archive.indexing")),
-        ("stats", ("tantivy", "plait.archive.indexing", "plait.conversation.build")),
-        ("tree", ("tantivy", "plait.archive.indexing", "plait.conversation.build")),
+        ("ls", ("tantivy", "plait.graph", "plait.archive.index.update", "plait.conversation")),
+        ("usage", ("tantivy", "plait.graph", "plait.archive.index.update")),
+        ("stats", ("tantivy", "plait.archive.index.update", "plait.conversation.build")),
+        ("tree", ("tantivy", "plait.archive.index.update", "plait.conversation.build")),
     ],
 )
 def test_only_what_is_needed_is_loaded(

@@ -23,7 +23,7 @@ from tests.trace.otlp_receiver import Answer, Receiver
 RUNS = """
 import json, os, resource, signal, sys
 import plait.cli.app, plait.cli.hook_event, plait.cli.hook_work, plait.cli.export
-import plait.archive.hook_worker, plait.redact, plait.trace.wire
+import plait.archive.hook.worker, plait.redact, plait.trace.wire
 import opentelemetry.exporter.otlp.proto.http.trace_exporter, requests
 plait.trace.wire.sdk()
 STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "socket.connect"}

@@ -13,7 +13,7 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.watching import looked
+from plait.archive.watch import polled_changes
 from plait.cli.app import run
 from plait.errors import SourceError
 from plait.index.lock import locked
@@ -124,5 +124,5 @@ def test_where_the_system_tells_nothing_the_files_are_looked_at(root: Path) -> N
             path.write_bytes(original + b"\n" * len(looks))
             return len(looks) > 3
 
-    assert len(list(looked([root], 0.01, Changing()))) == 3
+    assert len(list(polled_changes([root], 0.01, Changing()))) == 3
     assert looks == [0.01] * 4

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from plait import Archive
-from plait.archive.forest import WAYS, forest_of
+from plait.archive.index.fresh import FreshIndex, fresh_index
+from plait.archive.index.stats import indexed_figures
+from plait.archive.index.tree import indexed_tree
+from plait.archive.index.usage import indexed_abandoned, indexed_count
 from plait.archive.model import Session
 from plait.archive.stats import counted, in_order
+from plait.archive.tree import WAYS, tree_of
 from plait.archive.usage import abandoned, count
-from plait.archive.warm import Warm, warmed
-from plait.archive.warm_stats import kept_figures
-from plait.archive.warm_tree import kept_forest
-from plait.archive.warm_usage import kept_abandoned, kept_count
 from plait.conversation.tally import Tally
 
 MIDDLE = datetime(2026, 11, 2, 9, 0, 30, tzinfo=UTC)
@@ -40,7 +40,7 @@ def cold(root: Path) -> dict[str, Any]:
         responses,
         abandoned(archive.sessions, responses.responses),
         lambda sessions, tally: counted(in_order(sessions), tally),
-        forest_of,
+        tree_of,
     )
 
 
@@ -48,19 +48,19 @@ def warm(root: Path, folder: Path) -> dict[str, Any]:
     """Returns what the index tells, and does not read a log where it need not."""
     archive = Archive([root])
     with ExitStack() as stack:
-        index = stack.enter_context(warmed(archive, folder))
+        index = stack.enter_context(fresh_index(archive, folder))
         assert index is not None
         return from_index(archive, index)
 
 
-def from_index(archive: Archive, index: Warm) -> dict[str, Any]:
-    responses = kept_count(index, archive.sessions)
+def from_index(archive: Archive, index: FreshIndex) -> dict[str, Any]:
+    responses = indexed_count(index, archive.sessions)
     return answers(
         archive,
         responses,
-        kept_abandoned(index, archive.sessions, responses.responses, list),
-        lambda sessions, tally: kept_figures(index, sessions, tally, list),
-        lambda sessions, way: kept_forest(index, sessions, way, list),
+        indexed_abandoned(index, archive.sessions, responses.responses, list),
+        lambda sessions, tally: indexed_figures(index, sessions, tally, list),
+        lambda sessions, way: indexed_tree(index, sessions, way, list),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tantivy import Query
 
 from plait import Archive
-from plait.archive.indexed import Reading
+from plait.archive.index.rows import IndexedSession
 from plait.index.search import Reader
 from plait.index.texts import places as places_of
 from plait.index.texts import seconds
@@ -55,7 +55,7 @@ def expected(root: Path) -> list[tuple[Any, ...]]:
     """Returns every passage that cold files give."""
     rows: list[tuple[Any, ...]] = []
     for session in Archive([root]).sessions:
-        reading = Reading.of(session)
+        reading = IndexedSession.of(session)
         lines = [one.line.id for one in reading.lines]
         rows += [
             (

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from plait.archive.conversations import conversations
 from plait.archive.model import Session
+from plait.archive.open_session import conversations
 from plait.conversation.model import Answered, Called, Conversation
 from plait.conversation.persisted import persisted_text
 from plait.conversation.walk import walk

@@ -11,7 +11,7 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from plait.index.store import writing
 from tests.index.held import added, expected, held, tables
 
@@ -19,7 +19,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 import plait.index.store as store
 store.BATCH = 300
 print("ready", flush=True)

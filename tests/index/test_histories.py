@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.fresh import fresh_index
+from plait.archive.index.stats import indexed_figures
+from plait.archive.index.update import refresh
 from plait.archive.search import search
-from plait.archive.warm import warmed
-from plait.archive.warm_stats import kept_figures
 from plait.conversation.tally import Tally
 from plait.index.schema import NAME
 from tests.index.answers import check
@@ -206,8 +206,8 @@ def test_nothing_is_left_of_a_session_that_has_gone(root: Path, tmp_path: Path) 
 def test_a_log_that_grows_while_what_it_adds_is_worked_out(root: Path, tmp_path: Path) -> None:
     archive = Archive([root])
     added(root / "p" / "one.jsonl", b"\n")
-    with warmed(archive, tmp_path / "index") as index:
+    with fresh_index(archive, tmp_path / "index") as index:
         assert index is not None
         added(root / "p" / "one.jsonl", MORE)
-        kept_figures(index, archive.sessions, Tally(), list)
+        indexed_figures(index, archive.sessions, Tally(), list)
     check(root, tmp_path / "index")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from examples.drawing import DrawingError, draw
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from plait.index.model import Report
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.held import added, change, expected, held, tables, written

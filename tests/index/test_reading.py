@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import astuple
 
 from plait import Archive
-from plait.archive.indexed import Reading
+from plait.archive.index.rows import IndexedSession
 from plait.archive.model import Session
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index import oracle
@@ -24,7 +24,7 @@ SMALL = 1 << 20
 
 def read(session: Session) -> tuple[Counter[oracle.Row], list[oracle.Row], list[oracle.Row]]:
     """Returns the passages, the DAG-lines and the turns that the index reads."""
-    reading = Reading.of(session)
+    reading = IndexedSession.of(session)
     ids = [one.line.id for one in reading.lines]
     found = Counter(
         (

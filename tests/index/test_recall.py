@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from plait.archive.model import Session
 from plait.archive.search import search
 from plait.conversation.model import Answered, Called, Item, Said, Thought, Told
@@ -121,12 +121,12 @@ def test_an_expression_matches_where_a_plain_scan_finds_it(
 
 def plain_scan(archive: Archive, pattern: str) -> list[str]:
     """Returns the passages of cold files that match, one by one."""
-    from plait.archive.indexed import Reading
+    from plait.archive.index.rows import IndexedSession
 
     expression = re.compile(pattern, re.MULTILINE)
     return [
         one.text
         for session in archive.sessions
-        for one in Reading.of(session).passages()
+        for one in IndexedSession.of(session).passages()
         if one.text and one.kind != "title" and expression.search(one.text)
     ]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from plait.errors import SourceError
 from plait.index import schema
 from plait.index.search import Reader
@@ -21,7 +21,7 @@ CHILD = """
 import resource, signal, sys
 from pathlib import Path
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from plait.errors import SourceError
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)

@@ -9,11 +9,11 @@ import pytest
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.fresh import fresh_index
+from plait.archive.index.stats import fill_rows
+from plait.archive.index.update import refresh
+from plait.archive.index.usage import indexed_count
 from plait.archive.usage import count
-from plait.archive.warm import warmed
-from plait.archive.warm_stats import fill_rows
-from plait.archive.warm_usage import kept_count
 from plait.index.schema import NAME
 from tests.index.held import added
 
@@ -33,10 +33,10 @@ A2< "It fails."
 def filled(root: Path, folder: Path) -> sqlite3.Connection:
     """Fills all rows and returns a connection to them."""
     refresh(Archive([root]), folder)
-    with warmed(Archive([root]), folder) as warm:
+    with fresh_index(Archive([root]), folder) as warm:
         assert warm is not None
         fill_rows(warm, list)
-        kept_count(warm, warm.archive.sessions)
+        indexed_count(warm, warm.archive.sessions)
     return sqlite3.connect(folder / NAME)
 
 

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from tests.index.test_crash import archive
 
 HEAVY = ("tantivy", "watchfiles", "plait.record", "plait.graph", "plait.conversation")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from plait import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.answers import check
 from tests.index.held import added, change, written

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from plait.archive import Archive
-from plait.archive.tracing import traces
+from plait.archive.traces import traces
 from plait.conversation.prices import Prices
 from plait.trace.model import Span
 from plait.trace.spans import traces_of

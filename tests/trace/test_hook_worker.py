@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from plait.archive import hook_worker
-from plait.archive.hook_worker import Limits, Manner, Worker
-from plait.archive.hooking import look
+from plait.archive.hook import worker
+from plait.archive.hook.new_spans import new_spans
+from plait.archive.hook.worker import Limits, Manner, Worker
 from plait.line.lock import held
 from plait.redact import Redactor
 from plait.trace.flush import tries_of
@@ -324,7 +324,7 @@ def test_a_full_spool_leaves_turns_in_the_log_until_there_is_room(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = otlp(f"http://127.0.0.1:{free_port()}")
-    monkeypatch.setattr(hook_worker, "Spool", lambda folder: Spool(folder, most=1))
+    monkeypatch.setattr(worker, "Spool", lambda folder: Spool(folder, most=1))
     for number in range(4):
         bench.log.turn(f"prompt {number}")
         bench.tell()
@@ -429,9 +429,9 @@ def test_what_nobody_foresaw_in_one_session_stops_no_other(
     def sometimes(path: Path, session: str, *args: Any, **more: Any) -> Any:
         if session == OTHER:
             raise ZeroDivisionError("words of the log")
-        return look(path, session, *args, **more)
+        return new_spans(path, session, *args, **more)
 
-    monkeypatch.setattr(hook_worker, "look", sometimes)
+    monkeypatch.setattr(worker, "new_spans", sometimes)
     other = Growing(bench.log.path.parent, OTHER)
     other.turn("one")
     bench.log.turn("one")

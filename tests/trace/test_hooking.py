@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.archive.archive import beside
-from plait.archive.hooked_kin import previous_session
-from plait.archive.hooked_turns import Occasion
-from plait.archive.hooking import Looked, look
-from plait.archive.tracing import traces
+from plait.archive.hook.new_spans import NewSpans, new_spans
+from plait.archive.hook.reading import previous_session
+from plait.archive.hook.turns import Occasion
+from plait.archive.traces import traces
 from plait.conversation.grouped import group_turns
 from plait.record.read import record_of
 from plait.trace.journal import Journal
@@ -34,7 +34,7 @@ class Hook:
     spans: dict[str, Span] = field(default_factory=dict)
     last_line: int = 0
     turn_count: int = 0
-    last: Looked | None = None
+    last: NewSpans | None = None
 
     def __call__(
         self, log: Growing, occasion: Occasion | None = None, **state: Any
@@ -44,7 +44,7 @@ class Hook:
         known = SessionState(self.last_line, self.turn_count, path="" if state else "x", **state)
         wanted = occasion or Occasion(idle=NEVER, forgotten=NEVER)
         stopped = frozenset(journal.stopped()) | wanted.agents
-        found = look(
+        found = new_spans(
             log.path,
             log.session,
             journal,

@@ -13,7 +13,7 @@ from hypothesis import given
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.tracing import traces
+from plait.archive.traces import traces
 from plait.conversation.model import Called, Conversation, Response, Told, Turn
 from plait.conversation.prices import Prices
 from plait.conversation.totals import totals_over

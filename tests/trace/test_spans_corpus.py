@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.tracing import batched, traces
+from plait.archive.traces import batched, traces
 from plait.conversation.totals import totals_over
 from plait.trace.spans import traces_of
 from plait.trace.wire import encoded

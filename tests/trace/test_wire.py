@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plait.archive.tracing import batched
+from plait.archive.traces import batched
 from plait.conversation.tokens import Tokens
 from plait.trace.deliver import deliver
 from plait.trace.model import Convention, Span

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.drawing import draw
-from plait.archive.conversations import Shelf
+from plait.archive.open_session import Records
 from plait.conversation.build import conversations_of
 from plait.conversation.model import Conversations
 from plait.view.page.scale import plain_scale, squeezed_scale
@@ -46,7 +46,7 @@ def told_of(text: str, tmp_path_factory: object) -> Conversations:
     from plait.archive import Archive
 
     (session,) = Archive([folder]).sessions
-    shelf = Shelf(session.files)
+    shelf = Records(session.files)
     graph = shelf.graph()
     return conversations_of(graph, session.id, shelf.finder(graph))
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 
+from plait.archive.live.library import LiveArchive
+from plait.web.access import Keys
 from plait.web.app import Place, application
-from plait.web.hub import Hub
-from plait.web.keys import Keys
-from plait.web.library import Library
+from plait.web.events import Hub
 from plait.web.server import Server, bounded, listening
 
 PATIENCE = 20.0
@@ -73,7 +73,9 @@ def bare(root: Path, index: Path, secret: str = "the secret") -> Iterator[Bare]:
     listener = listening("127.0.0.1", 0)
     port = listener.getsockname()[1]
     keys, hub = Keys(secret), Hub()
-    guard = application(Library((root,), index), keys, Place("127.0.0.1", port), hub, is_live=False)
+    guard = application(
+        LiveArchive((root,), index), keys, Place("127.0.0.1", port), hub, is_live=False
+    )
     server = Server(bounded(guard), guard, hub, None)
     thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from tests.browser.sessions import drawn, hostile
 from tests.web.bare import Bare, bare
 

@@ -11,7 +11,7 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from tests.browser.sessions import drawn, hostile
 from tests.web.reading_page import Served, served
 

@@ -17,10 +17,10 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page
 
+from plait.archive.live.library import LiveArchive
+from plait.web.access import Keys
 from plait.web.app import Place, application
-from plait.web.hub import Hub
-from plait.web.keys import Keys
-from plait.web.library import Library
+from plait.web.events import Hub
 from plait.web.server import Server, listening
 from tests.browser.conftest import PATIENCE
 from tests.browser.sessions import drawn, hostile
@@ -33,7 +33,7 @@ Reader = Callable[..., Page]
 class Served:
     """A server that runs."""
 
-    library: Library
+    library: LiveArchive
     keys: Keys
     hub: Hub
     address: str
@@ -60,7 +60,7 @@ def served(root: Path, index: Path, *, is_live: bool = False) -> Iterator[Served
     """Serves an archive on a port that is free."""
     listener = listening("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    library, keys = Library((root,), index), Keys("a secret of this test")
+    library, keys = LiveArchive((root,), index), Keys("a secret of this test")
     place = Place("127.0.0.1", port)
     hub = Hub()
     guard = application(library, keys, place, hub, is_live=is_live)

@@ -11,10 +11,10 @@ import pytest
 
 from plait.archive import Archive
 from plait.archive.graphs import resumption_of
-from plait.archive.indexing import refresh
-from plait.web.api.document import document
+from plait.archive.index.update import refresh
+from plait.web.api.routes import document
 from plait.web.api.table import BASE, TABLE, Entry
-from plait.web.hub import Event
+from plait.web.events import Event
 from tests.web.bare import Bare, bare, status
 
 

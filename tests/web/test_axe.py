@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from plait.archive import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["reader"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.web import bounds, hub
+from plait.web import bounds, events
 from tests.web.bare import Bare, bare, everything, status, wait_for
 
 SOON = 0.3
@@ -20,7 +20,7 @@ def hasty(archive_root: Path, archive_index: Path) -> Iterator[Bare]:
         patched.setattr(bounds, "PATIENCE", SOON)
         patched.setattr(bounds, "READING", SOON)
         patched.setattr(bounds, "MOST_CONNECTIONS", 24)
-        patched.setattr(hub, "MOST_LISTENERS", 4)
+        patched.setattr(events, "MOST_LISTENERS", 4)
         with bare(archive_root, archive_index) as one:
             yield one
 
@@ -138,7 +138,7 @@ def received(client: socket.socket, until: bytes) -> bytes:
 
 
 def test_a_listener_who_does_not_read_is_told_to_look_anew(hasty: Bare) -> None:
-    told = [hub.Event("session", f"s{number}") for number in range(500)]
+    told = [events.Event("session", f"s{number}") for number in range(500)]
     with hasty.connect() as client:
         asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
         client.sendall(asked.encode())

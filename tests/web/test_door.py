@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from plait.web.keys import Keys
+from plait.web.access import Keys
 from tests.web.bare import Bare, status
 
 

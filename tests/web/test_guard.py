@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from plait.web.access import Keys
 from plait.web.guard import Guard
-from plait.web.keys import Keys
 from plait.web.routes import routes
 
 KEYS = Keys("secret")

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.web.door import local
-from plait.web.keys import LIFE, Keys, new_secret
+from plait.web.access import LIFE, Keys, local_place, new_secret
 
 
 class Clock:
@@ -105,4 +104,4 @@ def test_secrets_are_long_and_never_the_same() -> None:
     ],
 )
 def test_one_is_led_on_only_to_places_here(to: str, where: str) -> None:
-    assert local(to) == where
+    assert local_place(to) == where

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
+from plait.archive.live.rows import fewer_turns
 from plait.index.shapes import Begun
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.page.rail import MOST_MINI
-from plait.web.drawings import few
 from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, walk
 from tests.web.reading_page import Served, served
 
@@ -275,7 +275,7 @@ def test_a_long_session_is_drawn_small_with_what_leaves_its_line() -> None:
     turns = [Begun(0, "trunk", "active", None) for _ in range(200)]
     turns[90:90] = [Begun(1, "branch", "abandoned", None) for _ in range(30)]
     turns[150:150] = [Begun(2, "agent", "agent", None)]
-    found = few(turns)
+    found = fewer_turns(turns)
     assert len(found) == MOST_MINI
     assert [one.dag for one in found if one.dag] == [1, 2]
-    assert list(few(turns[:5])) == turns[:5]
+    assert list(fewer_turns(turns[:5])) == turns[:5]

@@ -9,7 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from plait.archive import Archive
-from plait.archive.indexing import refresh
+from plait.archive.index.update import refresh
 from tests.web.lists import at, root, walk, write_all
 from tests.web.reading_page import Reader, Served, reader, served
 

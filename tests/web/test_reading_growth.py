@@ -7,10 +7,10 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive.archive import Archive
-from plait.archive.stock import stocked
-from plait.web.drawn import MOST, Drawn
-from plait.web.library import Library, marks_of
-from plait.web.opened import Opened, opened
+from plait.archive.live.cache import MOST_PAGES, PageFolder
+from plait.archive.live.library import LiveArchive, marks_of
+from plait.archive.live.session import Opened, open_for_page
+from plait.archive.open_session import records_so_far
 
 STORY = """
 file story cwd=/home/dev/tide pace=lifelike
@@ -52,7 +52,7 @@ class Log:
     def read(self) -> Opened:
         """Reads it as it is now."""
         session = Archive([self.root]).sessions[0]
-        return opened(session, marks_of(session))
+        return open_for_page(session, marks_of(session))
 
 
 def drawn_from(one: Opened, first: int) -> list[str]:
@@ -115,9 +115,9 @@ def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
     log = Log(tmp_path, draw(STORY).data)
     log.write(0, 8)
     files = Archive([log.root]).sessions[0].files
-    first = stocked(files)
+    first = records_so_far(files)
     log.write(8, 12)
-    second = stocked(files, first)
+    second = records_so_far(files, first)
     before = first.shelf.records_of(str(log.path))
     after = second.shelf.records_of(str(log.path))
     assert [one.raw for one in after] == [line.rstrip(b"\n") for line in log.lines[:12]]
@@ -129,21 +129,21 @@ def test_a_log_that_was_rewritten_is_another(tmp_path: Path) -> None:
     log = Log(tmp_path, draw(STORY).data)
     log.write(0, 12)
     files = Archive([log.root]).sessions[0].files
-    first = stocked(files)
+    first = records_so_far(files)
     log.path.write_bytes(log.path.read_bytes().replace(b"First.", b"Other.") + log.lines[12])
-    assert stocked(files, first).epoch == first.epoch  # in place, and its end is the same
+    assert records_so_far(files, first).epoch == first.epoch  # in place, and its end is the same
     draft = log.path.with_suffix(".draft")
     draft.write_bytes(log.path.read_bytes())
     draft.replace(log.path)
-    assert stocked(files, first).epoch != first.epoch
+    assert records_so_far(files, first).epoch != first.epoch
     log.path.unlink()
-    assert stocked(files, first).epoch != first.epoch
+    assert records_so_far(files, first).epoch != first.epoch
 
 
 def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
     log = Log(tmp_path / "logs", draw(STORY).data)
     log.write(0, len(log.lines))
-    library = Library((log.root,), tmp_path / "index")
+    library = LiveArchive((log.root,), tmp_path / "index")
     name = next(iter(library.now.names))
     found: list[Opened] = []
     threads = [Thread(target=lambda: found.append(library.opened(name))) for _ in range(8)]
@@ -156,7 +156,7 @@ def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
 
 
 def test_pages_are_kept_for_the_files_they_were_drawn_from(tmp_path: Path) -> None:
-    kept = Drawn(tmp_path / "pages")
+    kept = PageFolder(tmp_path / "pages")
     assert kept.find("a", "mark") is None
     kept.keep("a", "mark", "<p>ü</p>")
     assert kept.find("a", "mark") == "<p>ü</p>"
@@ -164,6 +164,6 @@ def test_pages_are_kept_for_the_files_they_were_drawn_from(tmp_path: Path) -> No
     kept.path_of("a").write_bytes(kept.head("mark").encode() + b"\nnonsense")
     assert kept.find("a", "mark") is None
     assert kept.path_of("a").stat().st_mode & 0o077 == 0
-    for number in range(MOST + 5):
+    for number in range(MOST_PAGES + 5):
         kept.keep(str(number), "mark", "page")
-    assert len(list(kept.folder.iterdir())) == MOST
+    assert len(list(kept.folder.iterdir())) == MOST_PAGES

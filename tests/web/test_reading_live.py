@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 
 from examples.drawing import draw
 from plait.archive.archive import Archive
-from plait.archive.indexing import refresh
-from plait.web.pages import session_growth
+from plait.archive.index.update import refresh
+from plait.web.pages import session
 from tests.browser.sessions import drawn
 from tests.web.reading_page import Reader, Served, reader, served
 
@@ -134,7 +134,7 @@ def test_a_rewind_adds_a_branch(at: Served, writer: Writer, reader: Reader) -> N
 def test_a_long_session_grows_without_being_read_anew(
     tmp_path: Path, reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_growth, "SMALL", 0)
+    monkeypatch.setattr(session, "SMALL", 0)
     data = drawn()["late"].data.splitlines(keepends=True)
     straight = [line for line in data if b"turned" not in line and b"last-prompt" not in line]
     path = tmp_path / "logs" / "projects" / "-p" / f"{drawn()['late'].session}.jsonl"

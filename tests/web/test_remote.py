@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from plait.archive.live.library import LiveArchive
+from plait.web.access import Keys
 from plait.web.app import Place, application
-from plait.web.hub import Hub
-from plait.web.keys import Keys
-from plait.web.library import Library
+from plait.web.events import Hub
 
 KEYS = Keys("secret")
 COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}
@@ -20,7 +20,7 @@ COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}
 def client(archive_root: Path, archive_index: Path) -> Iterator[TestClient]:
     """Asks a server that listens everywhere and is called plait.example.org."""
     place = Place("0.0.0.0", 8420, frozenset({"localhost", "plait.example.org"}))
-    library = Library((archive_root,), archive_index)
+    library = LiveArchive((archive_root,), archive_index)
     guard = application(library, KEYS, place, Hub(), is_live=False)
     with TestClient(guard, base_url="https://plait.example.org") as one:
         yield one

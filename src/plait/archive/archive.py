@@ -10,9 +10,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 from plait.archive.facts import facts_of
-from plait.archive.group import sessions_of
 from plait.archive.model import Facts, Project, Session
-from plait.archive.resolve import resolve
+from plait.archive.sessions import resolve, sessions_of
 from plait.errors import NoSuchSession, UserError
 from plait.line import Discovery, LogFile, Root, discover, root_at
 from plait.line.discover import AGENT, SUFFIX, session_folder
@@ -67,7 +66,7 @@ class Archive:
     @cached_property
     def live(self) -> frozenset[str]:
         """The ids of sessions that a client is running now."""
-        clients = [client for root in self.roots if root.config for client in running(root.config)]
+        clients = [client for root in self.roots if root.config for client in _running(root.config)]
         return frozenset(clients)
 
     @cached_property
@@ -112,7 +111,7 @@ class Archive:
 
     def conversations(self, session: Session) -> "Conversations":
         """Returns a session as people and tools took turns: its trunk, branches and agents."""
-        from plait.archive.conversations import conversations
+        from plait.archive.open_session import conversations
 
         return conversations(session)
 
@@ -175,17 +174,15 @@ def beside(path: Path) -> tuple[Session, ...]:
     return sessions_of(discover(roots).files, ())
 
 
-def running(config: Path) -> list[str]:
-    """Returns the sessions of the clients that say they run and do."""
+def _running(config: Path) -> list[str]:
     return [
         client.session_id
         for client in running_clients(config)
-        if client.session_id and client.pid and is_running(client.pid)
+        if client.session_id and client.pid and _is_running(client.pid)
     ]
 
 
-def is_running(pid: int) -> bool:
-    """Tells whether there is a process of that number."""
+def _is_running(pid: int) -> bool:
     if os.name == "nt":  # there, signal 0 would end it
         return True
     try:

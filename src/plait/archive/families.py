@@ -1,6 +1,13 @@
-"""Sessions to families: those that share records, or go on from one another's, belong together."""
+"""Sessions to families: those that share records, or go on from one another's, belong together.
 
-from collections.abc import Iterable, Iterator
+Nothing that is said of a session depends on one outside its family: a graph of all sessions
+is the graphs of the families side by side, and a record that counts once has no copy elsewhere.
+Rather too many are put together than too few.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 
 from plait.archive.model import Session
 from plait.record.read import read_if_there
@@ -12,20 +19,19 @@ def families(sessions: Iterable[Session]) -> Iterator[tuple[Session, ...]]:
     if len(chosen) < 2:
         yield from ([tuple(chosen)] if chosen else [])
         return
-    heads = joined(chosen)
+    heads = _heads_of(chosen)
     members: dict[int, list[Session]] = {}
     for number, session in enumerate(chosen):
-        members.setdefault(head_of(heads, number), []).append(session)
+        members.setdefault(_head_of(heads, number), []).append(session)
     yield from map(tuple, members.values())
 
 
-def joined(sessions: list[Session]) -> list[int]:
-    """Returns for each session the number of one that it belongs with, itself at last."""
+def _heads_of(sessions: list[Session]) -> list[int]:
     heads = list(range(len(sessions)))
     holders: dict[str, int] = {}
     wanted: list[tuple[str, int]] = []
     for number, session in enumerate(sessions):
-        join(heads, holders.setdefault(f"session {session.id}", number), number)
+        _join(heads, holders.setdefault(f"session {session.id}", number), number)
         own: set[str] = set()
         named: set[str] = set()
         for record in read_if_there(session.file.path) if session.file else ():
@@ -33,23 +39,56 @@ def joined(sessions: list[Session]) -> list[int]:
                 own.add(record.uuid)
             named.update(filter(None, (record.parent_uuid, record.logical_parent_uuid)))
         for uuid in own:
-            join(heads, holders.setdefault(uuid, number), number)
+            _join(heads, holders.setdefault(uuid, number), number)
         wanted += [(uuid, number) for uuid in named - own]
     for uuid, number in wanted:
-        join(heads, holders.get(uuid, number), number)
+        _join(heads, holders.get(uuid, number), number)
     return heads
 
 
-def join(heads: list[int], one: int, other: int) -> None:
-    """Makes two families one; the earlier is its head."""
+def _join(heads: list[int], one: int, other: int) -> None:
     if one != other:
-        first, second = sorted((head_of(heads, one), head_of(heads, other)))
+        first, second = sorted((_head_of(heads, one), _head_of(heads, other)))
         heads[second] = first
 
 
-def head_of(heads: list[int], number: int) -> int:
-    """Returns the head of a session's family."""
+def _head_of(heads: list[int], number: int) -> int:
     while heads[number] != number:
         heads[number] = heads[heads[number]]
         number = heads[number]
     return number
+
+
+def sharing_pairs(
+    new: Mapping[int, "array[int]"], known: Mapping[int, "array[int]"]
+) -> set[tuple[int, int]]:
+    """Returns the pairs of sessions that share something, where one of them is new."""
+    holders: dict[int, list[int]] = {}
+    for sid, ties in new.items():
+        for tie in ties:
+            holders.setdefault(tie, []).append(sid)
+    for sid, ties in known.items():
+        if sid not in new:
+            for tie in holders.keys() & set(ties):
+                holders[tie].append(sid)
+    several = {tuple(found) for tie, found in holders.items() if found[1:]}
+    return {
+        pair
+        for found in several
+        for one, other in combinations(found, 2)
+        for pair in ((one, other), (other, one))
+    }
+
+
+def families_of(sids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[tuple[int, ...]]:
+    """Returns sessions by family, each in the order of their numbers."""
+    chosen = sorted(sids)
+    places = {sid: place for place, sid in enumerate(chosen)}
+    heads = list(range(len(chosen)))
+    for one, other in pairs:
+        if one in places and other in places:
+            _join(heads, places[one], places[other])
+    found: dict[int, list[int]] = {}
+    for sid, place in places.items():
+        found.setdefault(_head_of(heads, place), []).append(sid)
+    return [tuple(members) for members in found.values()]

@@ -48,10 +48,10 @@ def graph_of(sessions: Iterable[Session]) -> SessionGraph:
     """
     chosen = tuple(sessions)
     files = (file for session in chosen for file in session.files)
-    return build(files, leaf_of=exact_leaf) if len(chosen) == 1 else build(files)
+    return build(files, leaf_of=_exact_leaf) if len(chosen) == 1 else build(files)
 
 
-def exact_leaf(facts: FileFacts) -> str | None:
+def _exact_leaf(facts: FileFacts) -> str | None:
     """Returns the record that the client goes on from, else the one that it would without it."""
     path, size = Path(facts.file.path), facts.file.size
     return resumed_leaf(read_if_there(path), size) or leaf_of(facts)
@@ -71,13 +71,12 @@ def resumption_of(session: Session, as_: Literal["client", "sdk"] = "client") ->
         )
     records = list(read(session.file.path))
     found = context(records, size=session.file.size, as_=as_)
-    answer = last_answer(records, found.chain)
+    answer = _last_answer(records, found.chain)
     usage = answer.message.usage if answer and answer.message else None
     return Resumption(found, usage, answer.uuid if answer else None)
 
 
-def last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
-    """Returns the last record of a chain that says how many tokens it cost."""
+def _last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
     by_uuid = {record.uuid: record for record in records if record.kind == "assistant"}
     for uuid in reversed(tuple(chain)):
         record = by_uuid.get(uuid)
@@ -93,11 +92,10 @@ def records_of(graph: SessionGraph, uuids: Iterable[str]) -> Iterator[tuple[str,
     for uuid in uuids:
         by_file.setdefault(graph.nodes[uuid].file, []).append(graph.nodes[uuid])
     for file, nodes in sorted(by_file.items()):
-        yield from records_in(Path(graph.files[file].path), nodes)
+        yield from _records_in(Path(graph.files[file].path), nodes)
 
 
-def records_in(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
-    """Yields records of one file: a few by their places, many in one pass."""
+def _records_in(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
     if len(nodes) > MANY:
         wanted = {node.offset: node.uuid for node in nodes}
         for record in read(path):
@@ -105,12 +103,12 @@ def records_in(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
                 yield wanted[record.offset], record
         return
     for node in sorted(nodes, key=lambda node: node.line):
-        found = record_at(path, node.place)
+        found = _record_at(path, node.place)
         if found is not None:
             yield node.uuid, found
 
 
-def record_at(path: Path, place: Place) -> Record | None:
+def _record_at(path: Path, place: Place) -> Record | None:
     """Returns the record at a place of a file, None where another stands there by now."""
     end = place.offset + place.length
     for line in lines(path, offset=place.offset, number=place.line, end=end):

@@ -12,10 +12,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.archive.conversations import conversations
 from plait.archive.graphs import context_of
-from plait.archive.group import is_uuid
 from plait.archive.model import Session
+from plait.archive.open_session import conversations
+from plait.archive.sessions import is_uuid
 from plait.errors import UserError
 from plait.graph.client import Context, Reason
 from plait.graph.model import PREVIEW
@@ -88,10 +88,10 @@ def resume_of(
 
     With a turn, also what leads back to it.
     """
-    held = directories_of(session)
-    directory = directory_of(held, session.project)
-    config = other_config(session.config, default)
-    why_not = no_session(session)
+    held = _directories_of(session)
+    directory = _directory_of(held, session.project)
+    config = _other_config(session.config, default)
+    why_not = _no_session(session)
     context = None if why_not else context_of(session)
     if context is None or not context.resumes:
         return Resume(session.id, context.why_not if context else why_not, directory, config)
@@ -100,13 +100,12 @@ def resume_of(
         why_not=None,
         directory=directory,
         config=config,
-        warnings=tuple(warnings(session, directory, held[-1:], is_live=is_live)),
-        back=back_to(session, context, turn) if turn is not None else None,
+        warnings=tuple(_warnings(session, directory, held[-1:], is_live=is_live)),
+        back=_back_to(session, context, turn) if turn is not None else None,
     )
 
 
-def no_session(session: Session) -> str | None:
-    """Says why Claude Code cannot even look for a session."""
+def _no_session(session: Session) -> str | None:
     if session.file is None:
         return "it has no file of its own, only its agents are left"
     if not is_uuid(session.id):  # it might be read as an option
@@ -114,39 +113,34 @@ def no_session(session: Session) -> str | None:
     return None
 
 
-def directories_of(session: Session) -> list[str]:
-    """Returns the directories that a session ran in, the last one last."""
+def _directories_of(session: Session) -> list[str]:
     found: dict[str, None] = {}
     for record in read_if_there(session.file.path) if session.file else ():
         cwd = record.cwd
-        if cwd and not record.is_sidechain and is_absolute(cwd):
+        if cwd and not record.is_sidechain and _is_absolute(cwd):
             found.pop(cwd, None)
             found[cwd] = None
     return list(found)
 
 
-def is_absolute(path: str) -> bool:
-    """Tells whether a path says where it begins, on any system."""
+def _is_absolute(path: str) -> bool:
     return PurePosixPath(path).is_absolute() or PureWindowsPath(path).is_absolute()
 
 
-def directory_of(held: list[str], project: str) -> str | None:
-    """Returns the directory that gave the project's folder its name, else the last one."""
+def _directory_of(held: list[str], project: str) -> str | None:
     named = [one for one in held if slug_of(one) == project]
     return next(reversed(named or held), None)
 
 
-def other_config(config: Path | None, default: Path) -> Path | None:
-    """Returns the configuration folder where it is not the default one."""
+def _other_config(config: Path | None, default: Path) -> Path | None:
     if config is None or config.resolve() == default.resolve():
         return None
     return config.resolve()
 
 
-def warnings(
+def _warnings(
     session: Session, directory: str | None, last: list[str], *, is_live: bool
 ) -> Iterable[ResumeWarning]:
-    """Yields what to know before a session is resumed."""
     if is_live:
         yield ResumeWarning(
             "live", "a client is running this session now: two would write to one file"
@@ -154,7 +148,7 @@ def warnings(
     if directory is None:
         yield ResumeWarning("no directory", "no record says in which directory it ran")
     else:
-        yield from warnings_of_place(session, directory)
+        yield from _warnings_of_place(session, directory)
     if last and last[0] != directory:
         yield ResumeWarning(
             "moved", f"it last worked in '{last[0]}', but '{directory}' named its folder"
@@ -169,9 +163,8 @@ def warnings(
         yield ResumeWarning("no config", sentence)
 
 
-def warnings_of_place(session: Session, directory: str) -> Iterable[ResumeWarning]:
-    """Yields what is wrong with the directory."""
-    is_there = is_folder(directory)
+def _warnings_of_place(session: Session, directory: str) -> Iterable[ResumeWarning]:
+    is_there = _is_folder(directory)
     if not is_there:
         sentence = f"'{directory}' is not here: {FROM_ANYWHERE}"
         yield ResumeWarning("gone", sentence)
@@ -184,16 +177,14 @@ def warnings_of_place(session: Session, directory: str) -> Iterable[ResumeWarnin
         )
 
 
-def is_folder(directory: str) -> bool:
-    """Tells whether a directory is there; a name that no system can hold is not."""
+def _is_folder(directory: str) -> bool:
     try:
         return Path(directory).is_dir()
     except (OSError, ValueError):
         return False
 
 
-def back_to(session: Session, context: Context, number: int) -> Back:
-    """Returns a turn of the active conversation by its number, from 1."""
+def _back_to(session: Session, context: Context, number: int) -> Back:
     found = [turn for turn in conversations(session).active.turns if turn.opener]
     turn = next((one for one in found if one.number == number), None)
     if turn is None or turn.opener is None:

@@ -44,15 +44,14 @@ class Question:
     def sought(self) -> "Wanted | Sought":
         """Returns what is wanted of the index, or what a scan looks for: signs alone too."""
         wanted = parse(self.text) if self.way == "words" else None
-        if wanted and not (isinstance(wanted, Word) and is_signs(wanted.text)):
+        if wanted and not (isinstance(wanted, Word) and _is_signs(wanted.text)):
             return wanted
         from plait.index.expression import sought_pattern, sought_text
 
         return sought_pattern(self.text) if self.way == "regex" else sought_text(self.text.strip())
 
 
-def is_signs(text: str) -> bool:
-    """Tells a text without anything that is indexed, such as an emoji."""
+def _is_signs(text: str) -> bool:
     from plait.index.looks import has_words
 
     return not has_words(text)
@@ -78,41 +77,39 @@ def search(
     started = time.perf_counter()
     asked = Question(text, filters, way, limit, context, has_facets)
     sought = asked.sought()  # what is wrong is said before anything is read
-    problem = brought_up(archive, folder, watch)
+    problem = _update_problem(archive, folder, watch)
     try:
-        reader = opened(archive, folder, watch, is_writable=problem is None)
+        reader = _open_reader(archive, folder, watch, is_writable=problem is None)
     except SourceError as error:
         if problem is None or filters:
             raise (problem or error) from None
-        return by_scan(archive, asked, sought, started)
+        return _by_scan(archive, asked, sought, started)
     try:
-        found = answer(reader, archive, asked, sought, started)
+        found = _answer(reader, archive, asked, sought, started)
     finally:
         reader.close()
     return replace(found, note=found.note or BEHIND) if problem else found
 
 
-def answer(
+def _answer(
     reader: Reader,
     archive: "Archive",
     asked: Question,
     sought: "Wanted | Sought",
     started: float,
 ) -> Found:
-    """Returns what an index answers, for texts and expressions with what the logs hold."""
     much = {"limit": asked.limit, "context": asked.context}
     if isinstance(sought, Wanted):
         return reader.search(asked.text, asked.filters, has_facets=asked.has_facets, **much)
-    seen = scan_all(archive, sought)
+    seen = _scan_all(archive, sought)
     found = reader.sighted(seen, sought, asked.filters, has_facets=asked.has_facets, **much)
     return replace(found, took_ms=ms_since(started))
 
 
-def brought_up(archive: "Archive", folder: Path, watch: Watch | None) -> SourceError | None:
-    """Brings the index up to date; returns why that was not possible."""
+def _update_problem(archive: "Archive", folder: Path, watch: Watch | None) -> SourceError | None:
     if is_fresh_for(folder, [root.path for root in archive.roots]):
         return None
-    from plait.archive.indexing import refresh
+    from plait.archive.index.update import refresh
 
     try:
         if known_stamps(folder):
@@ -124,21 +121,21 @@ def brought_up(archive: "Archive", folder: Path, watch: Watch | None) -> SourceE
     return None
 
 
-def opened(archive: "Archive", folder: Path, watch: Watch | None, *, is_writable: bool) -> Reader:
-    """Opens an index; one that turns out to be damaged is made anew."""
+def _open_reader(
+    archive: "Archive", folder: Path, watch: Watch | None, *, is_writable: bool
+) -> Reader:
     try:
         return Reader(folder)
     except SourceError:
         if not is_writable:
             raise
-    from plait.archive.indexing import refresh
+    from plait.archive.index.update import refresh
 
     refresh(archive, folder, rebuild=True, watch=watch)
     return Reader(folder)
 
 
-def scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
-    """Returns every passage of the logs that holds a text or matches an expression."""
+def _scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
     from plait.index.rawscan import scan
 
     files = archive.files
@@ -146,22 +143,21 @@ def scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
     return scan(paths, sought, sum(file.size for file in files))
 
 
-def by_scan(
+def _by_scan(
     archive: "Archive", asked: Question, sought: "Wanted | Sought", started: float
 ) -> Found:
-    """Returns what the logs alone can answer: passages, without their turns."""
     from plait.index.expression import Sought, finder_of, sought_looks
 
     if isinstance(sought, Sought):
         marks: list[Mark] = [finder_of(sought)]
     else:
-        looks = list(looks_of(sought))
+        looks = list(_looks_of(sought))
         sought = sought_looks(looks)
         marks = [re.compile(look, re.IGNORECASE) for look in looks]
-    sightings = scan_all(archive, sought)
+    sightings = _scan_all(archive, sought)
     owners = {str(file.path.absolute()): one for one in archive.sessions for file in one.files}
     newest = sorted(sightings, key=lambda one: owners[one.path].modified, reverse=True)
-    hits = (bare_hit(owners[one.path], one, marks, asked.context) for one in newest[: asked.limit])
+    hits = (_bare_hit(owners[one.path], one, marks, asked.context) for one in newest[: asked.limit])
     return Found(
         hits=tuple(hits),
         total=len(newest),
@@ -172,8 +168,7 @@ def by_scan(
     )
 
 
-def looks_of(wanted: Wanted) -> Iterator[str]:
-    """Yields how the words of a plain query look; raises where it asks for more than words."""
+def _looks_of(wanted: Wanted) -> Iterator[str]:
     from plait.index.looks import look_of, phrase_look, worded
     from plait.index.words import words_of
 
@@ -190,8 +185,7 @@ def looks_of(wanted: Wanted) -> Iterator[str]:
             )
 
 
-def bare_hit(session: "Session", one: "Sighting", marks: "Sequence[Mark]", context: int) -> Hit:
-    """Returns a hit that only its log is known of."""
+def _bare_hit(session: "Session", one: "Sighting", marks: "Sequence[Mark]", context: int) -> Hit:
     from plait.index.rawscan import number_at
     from plait.index.snippet import lying_at, shown_of
 

@@ -28,7 +28,7 @@ def stats_of(
 
 def counted(ordered: Iterable[Session], tally: Tally) -> Figures:
     """Returns what sessions in order come to; each is read when its turn comes."""
-    from plait.archive.conversations import conversations
+    from plait.archive.open_session import conversations
 
     for session in ordered:
         tally.add(conversations(session))
@@ -42,11 +42,10 @@ def in_order(sessions: Iterable[Session]) -> list[Session]:
 
 def began(session: Session) -> str:
     """Returns the first time in a session's file; what has none comes last."""
-    return next(stamps_of(session), UNKNOWN)
+    return next(_stamps_of(session), UNKNOWN)
 
 
-def stamps_of(session: Session) -> Iterator[str]:
-    """Yields the times that a session's records give, as far as anybody reads on."""
+def _stamps_of(session: Session) -> Iterator[str]:
     for file in session.files:
         for record in read_if_there(file.path):
             stamp = standard(record.timestamp)

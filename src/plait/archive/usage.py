@@ -37,8 +37,7 @@ ReadBills: TypeAlias = Callable[[LogFile], FileBills]
 ReadLeft: TypeAlias = Callable[[Session], Iterable[str]]
 
 
-def read_bills(file: LogFile) -> FileBills:
-    """Reads what a file says of money."""
+def _read_bills(file: LogFile) -> FileBills:
     return FileBills(bills(file.path), file.kind == "agent" and is_warmup(file.path))
 
 
@@ -46,7 +45,7 @@ def count(
     sessions: Iterable[Session],
     watch: Watch | None = None,
     since: float | None = None,
-    read: ReadBills = read_bills,
+    read: ReadBills = _read_bills,
 ) -> Counted:
     """Reads every file of some sessions once and counts their responses.
 
@@ -63,13 +62,12 @@ def count(
     ledger = Ledger()
     for file in watch(files) if watch else files:
         found = read(file)
-        origin = origin_of(file, owners[file.path][1], is_warmup=found.is_warmup)
+        origin = _origin_of(file, owners[file.path][1], is_warmup=found.is_warmup)
         ledger.add(origin, found.bills)
     return Counted(tuple(ledger.responses()), ledger.client_costs, tuple(ledger.drafts))
 
 
-def origin_of(file: LogFile, session: Session, *, is_warmup: bool) -> Origin:
-    """Returns whose bills a file holds."""
+def _origin_of(file: LogFile, session: Session, *, is_warmup: bool) -> Origin:
     if file.kind == "session":
         return Origin(session.id, session.project)
     is_service = is_warmup or (file.agent or "").startswith(SERVICE_IDS)
@@ -106,19 +104,18 @@ def left_in(session: Session) -> Iterable[str]:
     from plait.conversation.bends import may_branch
 
     if session.file and may_branch(read_if_there(session.file.path)):
-        return left_behind(session)
+        return _left_behind(session)
     return ()
 
 
-def left_behind(session: Session) -> Iterator[str]:
-    """Yields the records of a session that stand on a line that is not active."""
-    from plait.archive.lightly import lightly
+def _left_behind(session: Session) -> Iterator[str]:
+    from plait.archive.light_graphs import light_facts
     from plait.graph.build import join_up
     from plait.graph.index import index
     from plait.graph.leaf import leaf_of
     from plait.graph.tree import mark_active
 
-    made = join_up(index(lightly(session.files)), leaf_of).finished
+    made = join_up(index(light_facts(session.files)), leaf_of).finished
     for line in mark_active([*made.lines, *made.bare]).values():
         if not line.is_active:
             yield from line.nodes

@@ -9,7 +9,15 @@ from msgspec.structs import replace
 
 from plait.archive import Session
 from plait.archive.collector import without_collector
-from plait.archive.export import EXPORTERS, MANIFEST, REPORT, ExportPlan, File, export, manifest_of
+from plait.archive.export.plan import (
+    EXPORTERS,
+    MANIFEST,
+    REPORT,
+    ExportPlan,
+    File,
+    export,
+    manifest_of,
+)
 from plait.cli.export_files import prepare, write, write_file
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
 from plait.cli.output import write_bytes
@@ -253,7 +261,7 @@ def everything(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
 
 def turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
     """Returns some turns of one session's active path."""
-    from plait.archive.export import in_bytes
+    from plait.archive.export.plan import in_bytes
     from plait.cli.show_choice import chosen_turns
     from plait.view.transcript.json_form import json_of
     from plait.view.transcript.markdown import text_of, turns_of

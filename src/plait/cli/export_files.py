@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from plait.archive.export import EXPORT_FORMAT, MANIFEST, File
+from plait.archive.export.plan import EXPORT_FORMAT, MANIFEST, File
 from plait.errors import SourceError, UserError
 
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700

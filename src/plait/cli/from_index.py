@@ -11,7 +11,7 @@ import click
 from plait.cli.options import Request
 
 if TYPE_CHECKING:
-    from plait.archive.warm import Warm
+    from plait.archive.index.fresh import FreshIndex
 
 LARGE = 200_000_000
 """Bytes of logs from which on it is said that an index makes this quicker."""
@@ -23,7 +23,7 @@ no_index_option = click.option(
 
 
 @contextmanager
-def index_of(request: Request, *, no_index: bool) -> "Iterator[Warm | None]":
+def index_of(request: Request, *, no_index: bool) -> "Iterator[FreshIndex | None]":
     """Gives the index of the archive, None where the logs are to be read."""
     folder = request.settings.index
     if no_index or not is_there(folder):
@@ -31,9 +31,9 @@ def index_of(request: Request, *, no_index: bool) -> "Iterator[Warm | None]":
             request.output.note(HINT)
         yield None
         return
-    from plait.archive.warm import warmed
+    from plait.archive.index.fresh import fresh_index
 
-    with warmed(request.archive, folder) as warm:
+    with fresh_index(request.archive, folder) as warm:
         yield warm
 
 

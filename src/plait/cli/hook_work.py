@@ -10,7 +10,7 @@ import click
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
-    from plait.archive.hook_worker import Manner
+    from plait.archive.hook.worker import Manner
     from plait.conversation.totals import Pricing
 
 
@@ -39,7 +39,7 @@ def work(folder: Path, **limits: float) -> None:
 
 def work_with_settings(folder: Path, limits: dict[str, float]) -> None:
     """Lets a worker do all jobs; where nobody has said where traces go, none is done."""
-    from plait.archive.hook_worker import Limits, Worker
+    from plait.archive.hook.worker import Limits, Worker
     from plait.cli.settings import load_settings
     from plait.cli.trace_target import target_in
     from plait.cli.usage_prices import prices_with
@@ -58,7 +58,7 @@ def work_with_settings(folder: Path, limits: dict[str, float]) -> None:
 
 def manner_of(content: str, prices: "Pricing") -> "Manner":
     """Returns what of a session goes out."""
-    from plait.archive.hook_worker import Manner
+    from plait.archive.hook.worker import Manner
     from plait.cli.export import redactor_of
     from plait.trace.model import Content
 

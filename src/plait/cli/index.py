@@ -49,7 +49,7 @@ def brought_up_to_date(request: Request, *, rebuild: bool = False) -> Report:
     folder, started = request.settings.index, time.perf_counter()
     if not rebuild and is_fresh_for(folder, request.settings.roots):
         return Report(took_ms=ms_since(started))
-    from plait.archive.indexing import refresh
+    from plait.archive.index.update import refresh
     from plait.cli.index_progress import watched
 
     with watched(request) as watch:
@@ -82,7 +82,7 @@ def in_words(report: Report) -> str:
 
 def show_status(request: Request, *, as_json: bool) -> None:
     """Shows what the index holds, and what has changed since it was written."""
-    from plait.archive.index_status import status_of
+    from plait.archive.index.update import status_of
     from plait.cli.text import counted, number, size
 
     found = status_of(request.archive, request.settings.index)

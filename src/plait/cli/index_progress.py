@@ -10,7 +10,7 @@ from plait.cli.options import Request
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from plait.archive.indexing import Watch
+    from plait.archive.index.update import Watch
 
 
 @contextmanager

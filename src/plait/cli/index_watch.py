@@ -2,7 +2,7 @@
 
 import msgspec
 
-from plait.archive.watching import changes
+from plait.archive.watch import changes
 from plait.cli.index import brought_up_to_date, in_words
 from plait.cli.options import Request
 from plait.cli.output import write_bytes

@@ -6,8 +6,8 @@ from itertools import chain
 import click
 
 from plait.archive import Session
-from plait.archive.forest import unlinked_in
 from plait.archive.graphs import graph_of
+from plait.archive.tree import unlinked_in
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.page import Page, Words, print_heading

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plait.archive import Archive, Facts
-from plait.archive.resolve import is_of_project
+from plait.archive.sessions import is_of_project
 from plait.cli.from_index import index_of, no_index_option
 from plait.cli.options import Request, filter_options, global_options, json_option, point_in_time
 from plait.cli.output import Output

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import click
 
+from plait.archive.live.library import LiveArchive
 from plait.cli.browser import open_in_browser
 from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options
 from plait.cli.output import write_bytes
 from plait.cli.serve import running_file, say
 from plait.errors import SourceError, UserError
-from plait.web.keys import Keys
-from plait.web.library import Library
+from plait.web.access import Keys
 from plait.web.server import Running, alive, opening_file
 
 PATIENCE = 60.0
@@ -63,7 +63,7 @@ def place_of(request: Request, name: str, turn: int | None) -> str:
     """Returns the address of a session, at one of its turns."""
     session = request.archive.session(name, request.settings.directory)
     roots = tuple(root.path for root in request.archive.roots)
-    names = Library(roots, request.settings.index).now.name_of
+    names = LiveArchive(roots, request.settings.index).now.name_of
     known = names.get(session.path)
     if known is None:
         raise UserError(

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.archive.forest import unlinked_in
 from plait.archive.graphs import graph_of
+from plait.archive.tree import unlinked_in
 from plait.cli.figures import fitting, local, short
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.output import Output, as_json, write_bytes

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from plait.archive import Session
-from plait.archive.forest import Unlinked
+from plait.archive.tree import Unlinked
 from plait.cli.text import counted
 from plait.errors import SourceError
 from plait.graph.model import SessionGraph

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from plait.archive import Session
-from plait.archive.resolve import is_of_project
+from plait.archive.sessions import is_of_project
 from plait.cli.ls import is_in, is_within
 from plait.cli.options import Request, complete_session, point_in_time
 from plait.cli.text import now

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from plait.archive.live.library import LiveArchive
 from plait.cli.browser import open_in_browser
 from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, global_options
@@ -17,9 +18,8 @@ from plait.cli.settings import has_display
 from plait.cli.text import safe
 from plait.cli.usage_prices import prices_with
 from plait.errors import UserError
+from plait.web.access import Keys, new_secret
 from plait.web.app import is_local
-from plait.web.keys import Keys, new_secret
-from plait.web.library import Library
 from plait.web.server import (
     PORT,
     Running,
@@ -119,7 +119,7 @@ class Serving:
         settings = self.request.settings
         prices = prices_with(settings.prices)
         roots = tuple(root.path for root in self.request.archive.roots)
-        library = Library(roots, settings.index, prices)
+        library = LiveArchive(roots, settings.index, prices)
         run(library, listener, Keys(running.secret), self.names, self.idle)
 
 

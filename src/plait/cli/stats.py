@@ -21,7 +21,7 @@ from plait.conversation.figures import Figures
 from plait.conversation.tally import Tally
 
 if TYPE_CHECKING:
-    from plait.archive.warm import Warm
+    from plait.archive.index.fresh import FreshIndex
 
 BLOCK = "█"
 
@@ -77,7 +77,10 @@ def command(
 
 
 def figures_of(
-    request: Request, index: "Warm | None", sessions: list[Session], tally: Callable[[], Tally]
+    request: Request,
+    index: "FreshIndex | None",
+    sessions: list[Session],
+    tally: Callable[[], Tally],
 ) -> Figures:
     """Returns what sessions come to, from the index or from their logs."""
 
@@ -89,10 +92,12 @@ def figures_of(
 
     if index is None:
         return read()
-    from plait.archive.warm import either
-    from plait.archive.warm_stats import kept_figures
+    from plait.archive.index.fresh import from_index_or_logs
+    from plait.archive.index.stats import indexed_figures
 
-    return either(index, lambda warm: kept_figures(warm, sessions, tally(), watch), read)
+    return from_index_or_logs(
+        index, lambda warm: indexed_figures(warm, sessions, tally(), watch), read
+    )
 
 
 def sessions_between(

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 import click
 from msgspec.structs import replace
 
-from plait.archive.tracing import TracePlan, batched
+from plait.archive.traces import TracePlan, batched
 from plait.cli.options import (
     Request,
     complete_session,

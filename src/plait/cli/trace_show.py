@@ -2,7 +2,7 @@
 
 import click
 
-from plait.archive.tracing import traces
+from plait.archive.traces import traces
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.show_choice import SPAN, from_end
 from plait.cli.text import counted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plait.archive import Session
-from plait.archive.forest import Forest, Way, forest_of
+from plait.archive.tree import SessionTree, Way, tree_of
 from plait.cli.figures import fitting, lasting, local, short
 from plait.cli.from_index import index_of, no_index_option
 from plait.cli.options import Request, filter_options, global_options, json_option
@@ -23,7 +23,7 @@ from plait.view.words import one_line, plain_words
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from plait.archive.warm import Warm
+    from plait.archive.index.fresh import FreshIndex
 
 SIGNS = {
     "trunk": ("●", "bold green"),
@@ -70,22 +70,22 @@ def command(
 
 
 def grown(
-    request: Request, index: "Warm | None", sessions: list[Session], *, everything: bool
-) -> Forest:
+    request: Request, index: "FreshIndex | None", sessions: list[Session], *, everything: bool
+) -> SessionTree:
     """Returns the trees of some sessions, from the index or from their logs."""
     way: Way = "all" if everything else "few" if sessions[1:] else "agents"
     if index is None:
-        return forest_of(sessions, way)
-    from plait.archive.warm import either
-    from plait.archive.warm_tree import kept_forest
+        return tree_of(sessions, way)
+    from plait.archive.index.fresh import from_index_or_logs
+    from plait.archive.index.tree import indexed_tree
 
     def watch(unknown: Sequence[Session]) -> Iterable[Session]:
         return request.output.progress(unknown, "reading sessions")
 
-    return either(
+    return from_index_or_logs(
         index,
-        lambda warm: kept_forest(warm, sessions, way, watch),
-        lambda: forest_of(sessions, way),
+        lambda warm: indexed_tree(warm, sessions, way, watch),
+        lambda: tree_of(sessions, way),
     )
 
 

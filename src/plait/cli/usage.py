@@ -23,7 +23,7 @@ from plait.line import LogFile
 from plait.view.usage import block_value, row_value
 
 if TYPE_CHECKING:
-    from plait.archive.warm import Warm
+    from plait.archive.index.fresh import FreshIndex
 
 T = TypeVar("T")
 LITTLE = 50_000_000
@@ -98,7 +98,7 @@ def command(
 
 
 def show_rows(
-    request: Request, asked: Asked, prices: Prices, index: "Warm | None", *, as_json: bool
+    request: Request, asked: Asked, prices: Prices, index: "FreshIndex | None", *, as_json: bool
 ) -> None:
     """Shows the rows of a report."""
     found = read_all(request, index)
@@ -119,7 +119,7 @@ def show_rows(
 
 
 def left_behind(
-    request: Request, asked: Asked, responses: Sequence[Response], index: "Warm | None"
+    request: Request, asked: Asked, responses: Sequence[Response], index: "FreshIndex | None"
 ) -> frozenset[str] | None:
     """Returns what was answered on abandoned branches; None where that would take too long.
 
@@ -133,12 +133,12 @@ def left_behind(
     watch = watched(request, "following branches")
     if index is None:
         return abandoned(sessions, responses, watch)
-    from plait.archive.warm import either
-    from plait.archive.warm_usage import kept_abandoned
+    from plait.archive.index.fresh import from_index_or_logs
+    from plait.archive.index.usage import indexed_abandoned
 
-    return either(
+    return from_index_or_logs(
         index,
-        lambda warm: kept_abandoned(warm, sessions, responses, watch),
+        lambda warm: indexed_abandoned(warm, sessions, responses, watch),
         lambda: abandoned(sessions, responses, watch),
     )
 
@@ -151,7 +151,7 @@ def untold(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def show_blocks(
-    request: Request, asked: Asked, prices: Prices, index: "Warm | None", *, as_json: bool
+    request: Request, asked: Asked, prices: Prices, index: "FreshIndex | None", *, as_json: bool
 ) -> None:
     """Shows the five-hour blocks."""
     from plait.conversation.windows import blocks, untimed_row
@@ -179,7 +179,7 @@ def show_blocks(
         request.output.note(f"{words} without a time: in no block")
 
 
-def read_all(request: Request, index: "Warm | None") -> Counted:
+def read_all(request: Request, index: "FreshIndex | None") -> Counted:
     """Reads and counts everything; a copy in one project may belong to another."""
     archive = request.archive
     if archive.discovery.unread:
@@ -188,12 +188,12 @@ def read_all(request: Request, index: "Warm | None") -> Counted:
     watch = watched(request, "reading sessions")
     if index is None:
         return count(archive.sessions, watch)
-    from plait.archive.warm import either
-    from plait.archive.warm_usage import kept_count
+    from plait.archive.index.fresh import from_index_or_logs
+    from plait.archive.index.usage import indexed_count
 
-    return either(
+    return from_index_or_logs(
         index,
-        lambda warm: kept_count(warm, archive.sessions),
+        lambda warm: indexed_count(warm, archive.sessions),
         lambda: count(archive.sessions, watch),
     )
 

@@ -1,15 +1,18 @@
-"""Values to answers: pages with a tag by which a browser knows them again, JSON, errors."""
+"""Values to answers: pages with a tag by which a browser knows them again, JSON, files, errors."""
 
 import logging
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from json import dumps
 from typing import Any
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from plait.archive.export.site import asset, style
 from plait.errors import NoSuchSession, PlaitError, SourceError
 from plait.view.page.trouble import trouble_page
 
@@ -22,18 +25,16 @@ def html(request: Request, text: str, status: int = 200) -> Response:
     return tagged(request, text.encode("utf-8", "replace"), "text/html; charset=utf-8", status)
 
 
-def script(request: Request, data: bytes) -> Response:
-    """Returns a script."""
+def _script(request: Request, data: bytes) -> Response:
     return tagged(request, data, "text/javascript; charset=utf-8")
 
 
 def json(request: Request, value: Any, status: int = 200) -> Response:
     """Returns a value as JSON."""
-    return tagged(request, encoded(value), "application/json", status)
+    return tagged(request, _encoded(value), "application/json", status)
 
 
-def encoded(value: Any) -> bytes:
-    """Returns a value as JSON; a lone surrogate of the log stands as its escape."""
+def _encoded(value: Any) -> bytes:
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -82,3 +83,26 @@ def troubled(request: Request, status: int, message: str, hints: tuple[str, ...]
         return Response(msgspec.json.encode(value), status, ALWAYS_ASK, "application/json")
     page = trouble_page(message, hints)
     return Response(page.encode("utf-8", "replace"), status, ALWAYS_ASK, "text/html; charset=utf-8")
+
+
+SCRIPTS = ("plait.js", "highlight.js", "app.js", "tabs.js")
+
+
+def serve_asset(request: Request) -> Response:
+    """Returns one of them."""
+    name = request.path_params["name"]
+    if name == "plait.css":
+        return tagged(request, _sheet(), "text/css; charset=utf-8")
+    if name in SCRIPTS:
+        return tagged(request, _text_of(name), "text/javascript; charset=utf-8")
+    raise HTTPException(404, "there is no such file")
+
+
+@lru_cache
+def _sheet() -> bytes:
+    return (style() + asset("app.css") + asset("tabs.css")).encode()
+
+
+@lru_cache
+def _text_of(name: str) -> bytes:
+    return asset(name).encode()

@@ -13,18 +13,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from plait.archive.live.cache import Cache
+from plait.archive.live.library import LiveArchive
+from plait.archive.live.rows import SessionRows
+from plait.archive.live.sums import Sums
 from plait.errors import NoSuchSession, PlaitError
+from plait.web.access import Door, Keys
 from plait.web.answers import failed, missing, refused
-from plait.web.door import Door
+from plait.web.events import Hub
 from plait.web.guard import App, Guard
-from plait.web.hub import Hub
-from plait.web.kept import Kept
-from plait.web.keys import Keys
-from plait.web.library import Library
-from plait.web.live import Watcher
 from plait.web.routes import routes
-from plait.web.rows import Shelf
-from plait.web.sums import Sums
+from plait.web.watcher import Watcher
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean, nothing is bound
 
@@ -61,7 +60,7 @@ def is_local(host: str) -> bool:
 
 
 def application(
-    library: Library, keys: Keys, place: Place, hub: Hub, *, is_live: bool = True
+    library: LiveArchive, keys: Keys, place: Place, hub: Hub, *, is_live: bool = True
 ) -> Guard:
     """Returns the application: the guard, and behind it the pages.
 
@@ -86,40 +85,36 @@ def application(
         ],
         lifespan=lifespan,
         exception_handlers={
-            NoSuchSession: answered_missing,
-            PlaitError: answered_refused,
-            HTTPException: answered_http,
-            Exception: answered_failed,
+            NoSuchSession: _answered_missing,
+            PlaitError: _answered_refused,
+            HTTPException: _answered_http,
+            Exception: _answered_failed,
         },
     )
     app.state.library, app.state.hub = library, hub
-    app.state.kept, app.state.heavy = Kept(), Kept(most=3)
-    app.state.shelf = Shelf(library, Sums(library))
+    app.state.kept, app.state.heavy = Cache(), Cache(most=3)
+    app.state.shelf = SessionRows(library, Sums(library))
     guarded: App = app
     if place.is_remote:  # on one machine it would only cost time
         guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
     return Guard(guarded, keys, place.port, place.names, is_remote=place.is_remote)
 
 
-async def answered_missing(request: Request, error: Exception) -> Response:
-    """Says that there is no such session."""
+async def _answered_missing(request: Request, error: Exception) -> Response:
     return missing(request, str(error))
 
 
-async def answered_refused(request: Request, error: Exception) -> Response:
-    """Says what is wrong with a request, or with what it asks for."""
+async def _answered_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, PlaitError)
     return refused(request, error)
 
 
-async def answered_http(request: Request, error: Exception) -> Response:
-    """Says what the router has to say."""
+async def _answered_http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     is_plain = error.detail == HTTPStatus(error.status_code).phrase
     words = PLAIN.get(error.status_code, error.detail) if is_plain else error.detail
     return missing(request, words, error.status_code, error.headers)
 
 
-async def answered_failed(request: Request, error: Exception) -> Response:
-    """Says that something went wrong here, and no more."""
+async def _answered_failed(request: Request, error: Exception) -> Response:
     return failed(request, error)

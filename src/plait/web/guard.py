@@ -14,8 +14,7 @@ from ipaddress import ip_address
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from plait.web.door import closed
-from plait.web.keys import Keys, equal
+from plait.web.access import Keys, equal, refusing
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]
@@ -70,12 +69,12 @@ class Guard:
         refused = self.refusal(scope)
         if refused is None:
             self.last = time.monotonic()
-        app: App = closed(*refused) if refused else self.app
-        await app(scope, receive, carefully(send))
+        app: App = refusing(*refused) if refused else self.app
+        await app(scope, receive, _carefully(send))
 
     def refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Returns why a request may not pass, None where it may."""
-        headers = headers_of(scope)
+        headers = _headers_of(scope)
         if not self.is_host(headers.get("host", "")):
             return 421, "This server does not go by that name."
         if not self.is_from_here(scope, headers):
@@ -116,7 +115,7 @@ class Guard:
         if scope["path"] == "/enter" and origin in (None, "null"):
             return True  # the file that opens the page lies on the disk
         if origin is not None:
-            return is_origin(origin, headers.get("host", ""))
+            return _is_origin(origin, headers.get("host", ""))
         site = headers.get("sec-fetch-site", "none")
         if not is_reading:
             return site == "same-origin" or "sec-fetch-site" not in headers
@@ -136,13 +135,11 @@ class Guard:
         return path.startswith(API) and scheme.lower() == "bearer" and self.keys.is_key(given)
 
 
-def is_origin(origin: str, host: str) -> bool:
-    """Tells whether an origin is the host that was asked, whoever stands between."""
+def _is_origin(origin: str, host: str) -> bool:
     return origin.lower() in (f"http://{host.lower()}", f"https://{host.lower()}")
 
 
-def headers_of(scope: Scope) -> dict[str, str]:
-    """Returns the headers of a request; of several of one name all, as one."""
+def _headers_of(scope: Scope) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in scope["headers"]:
         key, text = name.decode("latin-1"), value.decode("latin-1")
@@ -152,9 +149,7 @@ def headers_of(scope: Scope) -> dict[str, str]:
     return found
 
 
-def carefully(send: Send) -> Send:
-    """Returns a way to answer that adds the headers every answer has."""
-
+def _carefully(send: Send) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name.lower() for name, _ in message["headers"]}

@@ -21,14 +21,14 @@ import msgspec
 import uvicorn
 from msgspec import Struct
 
+from plait.archive.live.library import LiveArchive
 from plait.errors import SourceError, UserError
 from plait.view.page.door import opening_page
+from plait.web.access import LIFE, Keys, equal
 from plait.web.app import Place, application
 from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol
+from plait.web.events import Hub
 from plait.web.guard import MOST_HEADERS, Guard
-from plait.web.hub import Hub
-from plait.web.keys import LIFE, Keys, equal
-from plait.web.library import Library
 
 PORT = 8420
 BACKLOG = 128
@@ -106,7 +106,7 @@ class Server(uvicorn.Server):
 
 
 def run(
-    library: Library,
+    library: LiveArchive,
     listener: socket.socket,
     keys: Keys,
     names: frozenset[str],
@@ -146,7 +146,7 @@ def announced(path: Path, running: Running) -> Iterator[None]:
     finally:
         if found(path) == running:
             path.unlink(missing_ok=True)
-            forget_openings(path.parent, older=0)
+            _forget_openings(path.parent, older=0)
 
 
 def write_private(path: Path, data: bytes) -> None:
@@ -187,15 +187,14 @@ def alive(path: Path) -> Running | None:
 
 def opening_file(folder: Path, running: Running, to: str) -> Path:
     """Writes the file that a browser is opened with, and forgets those of earlier times."""
-    forget_openings(folder, older=LIFE)
+    _forget_openings(folder, older=LIFE)
     ticket = Keys(running.secret).ticket()
     path = folder / f"open-{secrets.token_hex(8)}.html"
     write_private(path, opening_page(running.place.address, ticket, to).encode())
     return path
 
 
-def forget_openings(folder: Path, older: float) -> None:
-    """Deletes the files that browsers were opened with so many seconds ago."""
+def _forget_openings(folder: Path, older: float) -> None:
     for path in folder.glob("open-*.html"):
         with suppress(OSError):
             if path.stat().st_mtime <= time.time() - older:

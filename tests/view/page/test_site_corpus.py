@@ -13,11 +13,10 @@ from urllib.parse import unquote
 import pytest
 
 from plait import Archive
-from plait.archive.conversations import Shelf
-from plait.archive.export_facts import Names
-from plait.archive.export_paths import Family
+from plait.archive.export.site import Site
+from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
-from plait.archive.site import Site
+from plait.archive.open_session import Records
 from plait.conversation.depth import Depth
 from plait.conversation.item import Item
 from plait.conversation.model import Answered, Called, Folded, Said, Thought, Told
@@ -69,7 +68,7 @@ def families_of(root: Path) -> Iterator[Family]:
     names = Names()
     for members in families(Archive([root]).sessions):
         files = [file for one in members for file in one.files]
-        yield Family(members, Shelf(files), str, names)
+        yield Family(members, Records(files), str, names)
 
 
 def words_in(html: str) -> str:

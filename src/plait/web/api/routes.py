@@ -1,6 +1,9 @@
-"""The table of the API to addresses: a question is checked, asked, and answered."""
+"""The table of the API to addresses, and to its OpenAPI document."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
 
 import msgspec
 from starlette.requests import Request
@@ -10,36 +13,135 @@ from starlette.routing import Route
 from plait.errors import UserError
 from plait.web import events
 from plait.web.answers import json
-from plait.web.api.document import document
+from plait.web.api.model import Trouble
 from plait.web.api.table import BASE, TABLE, Entry
+from plait.web.events import Event
+
+REF = "#/components/schemas/{name}"
+TROUBLES = {
+    "400": "The question is not right",
+    "401": "No cookie and no key",
+    "403": "Another page has sent this",
+    "404": "There is no such thing",
+    "503": "A file could not be read",
+}
+
+
+@lru_cache
+def document() -> dict[str, Any]:
+    """Returns the OpenAPI document."""
+    answers = [entry.answer for entry in TABLE]
+    schemas, components = msgspec.json.schema_components(
+        [*answers, Trouble, Event], ref_template=REF
+    )
+    trouble, event = schemas[-2], schemas[-1]
+    paths = {
+        f"{BASE}{entry.path}": {"get": _operation(entry, schema, trouble)}
+        for entry, schema in zip(TABLE, schemas, strict=False)
+    }
+    paths[f"{BASE}/events"] = {"get": _listening(event, trouble)}
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Plait",
+            "version": version("plait"),
+            "description": "The sessions of Claude Code under some folders, read only.",
+        },
+        "security": [{"key": []}, {"cookie": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "key": {"type": "http", "scheme": "bearer"},
+                "cookie": {"type": "apiKey", "in": "cookie", "name": "plait"},
+            },
+        },
+    }
+
+
+def _operation(entry: Entry, schema: dict[str, Any], trouble: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "operationId": entry.name,
+        "summary": entry.summary,
+        "parameters": [*_path_parameters(entry), *_query_parameters(entry)],
+        "responses": {"200": _answered(entry.summary, schema), **_troubled(trouble)},
+    }
+
+
+def _listening(event: dict[str, Any], trouble: dict[str, Any]) -> dict[str, Any]:
+    stream = {"description": "Events as they happen", "content": {"text/event-stream": {}}}
+    stream["content"] = {"text/event-stream": {"schema": event}}
+    session = {"name": "session", "in": "query", "schema": {"type": "string"}}
+    return {
+        "operationId": "all_events",
+        "summary": "What changes, as server-sent events",
+        "parameters": [session],
+        "responses": {"200": stream, **_troubled(trouble)},
+    }
+
+
+def _answered(words: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": words, "content": {"application/json": {"schema": schema}}}
+
+
+def _troubled(schema: dict[str, Any]) -> dict[str, Any]:
+    return {code: _answered(words, schema) for code, words in TROUBLES.items()}
+
+
+def _path_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
+    if "{name}" in entry.path:
+        yield {
+            "name": "name",
+            "in": "path",
+            "required": True,
+            "description": "A session, by its name in the list",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+        }
+
+
+def _query_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
+    _, components = msgspec.json.schema_components([entry.question])
+    schema = components[entry.question.__name__]
+    required = schema.get("required", ())
+    for name, property_ in schema.get("properties", {}).items():
+        yield {
+            "name": name,
+            "in": "query",
+            "required": name in required,
+            "schema": _without_null(property_),
+        }
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    choices = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    rest = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    if schema.get("default") is not None:
+        rest["default"] = schema["default"]
+    return {**rest, **choices[0]} if choices else rest
 
 
 def routes() -> list[Route]:
     """Returns the addresses of the API."""
     return [
-        Route(f"{BASE}/openapi.json", serve_document),
-        Route(f"{BASE}/events", events.serve),
-        *(Route(f"{BASE}{entry.path}", answering(entry)) for entry in TABLE),
+        Route(f"{BASE}/openapi.json", _serve_document),
+        Route(f"{BASE}/events", events.serve_events),
+        *(Route(f"{BASE}{entry.path}", _answering(entry)) for entry in TABLE),
     ]
 
 
-def serve_document(request: Request) -> Response:
-    """Returns the document of the API."""
+def _serve_document(request: Request) -> Response:
     return json(request, document())
 
 
-def answering(entry: Entry) -> Callable[[Request], Response]:
-    """Returns what answers at one address."""
-
+def _answering(entry: Entry) -> Callable[[Request], Response]:
     def serve(request: Request) -> Response:
-        asked = question(entry, request)
+        asked = _question(entry, request)
         return json(request, entry.answers(request, asked))
 
     return serve
 
 
-def question(entry: Entry, request: Request) -> msgspec.Struct:
-    """Returns what is asked, or says what is wrong with it."""
+def _question(entry: Entry, request: Request) -> msgspec.Struct:
     try:
         return msgspec.convert(dict(request.query_params), entry.question, strict=False)
     except msgspec.ValidationError as error:

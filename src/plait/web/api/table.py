@@ -9,7 +9,7 @@ from starlette.requests import Request
 
 from plait.conversation.figures import Figures
 from plait.view.changed_files import ChangedFiles
-from plait.web.api import everything, model, questions, session, sessions
+from plait.web.api import archive, model, questions, sessions
 
 BASE = "/api/v1"
 
@@ -46,19 +46,17 @@ TABLE: tuple[Entry, ...] = (
         "Turns that answer a query",
         questions.Search,
         model.SearchAnswer,
-        everything.search,
+        archive.search,
     ),
     Entry(
         "/usage",
         "Tokens and money, by day or by something else",
         questions.Spending,
         model.Usage,
-        everything.usage,
+        archive.usage,
     ),
-    Entry("/stats", "What was done in all sessions", questions.Nothing, Figures, everything.stats),
-    Entry(
-        "/doctor", "The account of all lines", questions.Nothing, model.Health, everything.doctor
-    ),
+    Entry("/stats", "What was done in all sessions", questions.Nothing, Figures, archive.stats),
+    Entry("/doctor", "The account of all lines", questions.Nothing, model.Health, archive.doctor),
     Entry(
         ONE,
         "A session: its conversations, files and totals",
@@ -71,40 +69,42 @@ TABLE: tuple[Entry, ...] = (
         "Turns of a conversation",
         questions.Talk,
         model.Talk,
-        session.conversation,
+        sessions.conversation,
     ),
-    Entry(f"{ONE}/tree", "A session as it is drawn", questions.Nothing, model.Tree, session.tree),
+    Entry(f"{ONE}/tree", "A session as it is drawn", questions.Nothing, model.Tree, sessions.tree),
     Entry(
-        f"{ONE}/paths", "The ways through a session", questions.Nothing, model.Ways, session.paths
+        f"{ONE}/paths", "The ways through a session", questions.Nothing, model.Ways, sessions.paths
     ),
     Entry(
         f"{ONE}/context",
         "What Claude will see when it is resumed",
         questions.Sight,
         model.Sight,
-        session.context,
+        sessions.context,
     ),
     Entry(
         f"{ONE}/timeline",
         "A conversation in time",
         questions.Span,
         model.InTime,
-        session.timeline,
+        sessions.timeline,
     ),
-    Entry(f"{ONE}/files", "What happened to files", questions.Touched, ChangedFiles, session.files),
-    Entry(f"{ONE}/usage", "What it took", questions.Part, model.Taken, session.usage),
+    Entry(
+        f"{ONE}/files", "What happened to files", questions.Touched, ChangedFiles, sessions.files
+    ),
+    Entry(f"{ONE}/usage", "What it took", questions.Part, model.Taken, sessions.usage),
     Entry(
         f"{ONE}/raw",
         "Lines of its files as they lie",
         questions.Lines,
         model.RawLines,
-        session.raw,
+        sessions.raw,
     ),
     Entry(
         f"{ONE}/findings",
         "The account of its lines, and what is odd",
         questions.Nothing,
         model.Health,
-        session.findings,
+        sessions.findings,
     ),
 )

@@ -4,7 +4,9 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.export_facts import heard
+from plait.archive.export.transcripts import with_own_responses
+from plait.archive.live.library import LiveArchive
+from plait.archive.live.session import Opened
 from plait.conversation.files import CHANGING, files_of
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.paths import path_to
@@ -15,26 +17,23 @@ from plait.view.costs import agents_called
 from plait.view.page.compare import Comparison, Side, compare_page
 from plait.view.page.frame import framed
 from plait.web.answers import html
-from plait.web.library import Library
-from plait.web.opened import Opened
 
 
-def serve(request: Request) -> Response:
+def serve_comparison(request: Request) -> Response:
     """Returns the page."""
-    library: Library = request.app.state.library
+    library: LiveArchive = request.app.state.library
     name = request.path_params["name"]
     one = library.opened(name)
     told, reading, heading = one.told, one.reading, one.headed(name)
     if told is None or reading is None or heading is None:
         raise UserError("there is nothing to compare in this session")
-    first, second = chosen(told, request.query_params.get("a"), request.query_params.get("b"))
-    found = compared(one, told, first, second)
+    first, second = _chosen(told, request.query_params.get("a"), request.query_params.get("b"))
+    found = _compared(one, told, first, second)
     body = compare_page(name, heading.title, told, found, reading.setting, reading.agents)
     return html(request, framed(f"Two branches of {heading.title}", body, side=name))
 
 
-def chosen(told: Conversations, first: str | None, second: str | None) -> tuple[str, str]:
-    """Returns the branches that were asked for; where none was, the active one and another."""
+def _chosen(told: Conversations, first: str | None, second: str | None) -> tuple[str, str]:
     ways = [line for line, one in told.by_line.items() if one.kind in SPOKEN and one.turns]
     if len(ways) < 2:
         raise UserError("this session has one way only", "it never forked: read it")
@@ -46,10 +45,9 @@ def chosen(told: Conversations, first: str | None, second: str | None) -> tuple[
     return one, two
 
 
-def compared(opened: Opened, told: Conversations, first: str, second: str) -> Comparison:
-    """Sets two branches beside each other."""
+def _compared(opened: Opened, told: Conversations, first: str, second: str) -> Comparison:
     paths = [path_to(told.by_line[line], told.by_line.get) for line in (first, second)]
-    shared = shared_turns(*paths)
+    shared = _shared_turns(*paths)
     one, two = (
         side(opened, told, line, path, shared)
         for line, path in zip((first, second), paths, strict=True)
@@ -57,24 +55,22 @@ def compared(opened: Opened, told: Conversations, first: str, second: str) -> Co
     return Comparison(one, two, shared)
 
 
-def shared_turns(one: Conversation, two: Conversation) -> int:
-    """Returns how many turns two conversations begin with alike."""
+def _shared_turns(one: Conversation, two: Conversation) -> int:
     count = 0
     for left, right in zip(one.turns, two.turns, strict=False):
-        if records_of(left) != records_of(right):
+        if _records_of(left) != _records_of(right):
             break
         count += 1
     return count
 
 
-def records_of(turn: Turn) -> list[str]:
-    """Returns the records that stand in a turn."""
+def _records_of(turn: Turn) -> list[str]:
     return [item.uuid for item in turn.items if item.uuid]
 
 
 def side(opened: Opened, told: Conversations, line: str, path: Conversation, shared: int) -> Side:
     """Returns one branch with what it came to after it left the other."""
-    own = heard(replace(path, turns=path.turns[shared:]))
+    own = with_own_responses(replace(path, turns=path.turns[shared:]))
     agents: dict[str, None] = {}
     for name in agents_called(own.items()):
         if name in told.by_line:

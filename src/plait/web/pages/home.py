@@ -7,40 +7,38 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
+from plait.archive.live.library import LiveArchive
+from plait.archive.live.rows import SessionRows, cost_of, drawings
+from plait.archive.live.sums import Money
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
 from plait.view.page.frame import framed
 from plait.view.page.home import Home, Spell, home_page
 from plait.view.page.listing import Listed
 from plait.web.answers import html
-from plait.web.drawings import drawings
-from plait.web.library import Library
-from plait.web.rows import Shelf, cost_of
-from plait.web.sums import Money
 
 RECENT = 12
 SOON = timedelta(days=7)
 WEEK = timedelta(days=7)
 
 
-def serve(request: Request) -> Response:
+def serve_home(request: Request) -> Response:
     """Returns the first page, or what stands in it alone."""
-    shelf: Shelf = request.app.state.shelf
-    page = home_page(home_of(request.app.state.library, shelf))
+    shelf: SessionRows = request.app.state.shelf
+    page = home_page(_home_of(request.app.state.library, shelf))
     if "part" in request.query_params:
         return html(request, page)
     return html(request, framed("Plait", page, here="home", is_asking=True))
 
 
-def home_of(library: Library, shelf: Shelf) -> Home:
-    """Returns what the first page is made of."""
+def _home_of(library: LiveArchive, shelf: SessionRows) -> Home:
     now = datetime.now(UTC)
     rows, money, is_counting = shelf.rows()
     newest = sorted(rows, key=lambda one: one.ended or "", reverse=True)
     running = [one for one in newest if one.is_live]
     recent = [one for one in newest if not one.is_live][:RECENT]
     days = shelf.days()
-    make = partial(two_weeks, money, days, library.prices, beginning_of_week(now))
+    make = partial(_two_weeks, money, days, library.prices, _beginning_of_week(now))
     weeks = shelf.remembered((money, rows), ("weeks", f"{now:%Y-%m-%d %H}"), make)
     return Home(
         now=now,
@@ -50,7 +48,7 @@ def home_of(library: Library, shelf: Shelf) -> Home:
         days=days,
         week=weeks[0],
         last_week=weeks[1],
-        soon=going_soon(rows, now),
+        soon=_going_soon(rows, now),
         settings=[str(config / "settings.json") for config in library.now.archive.kept_days],
         total=len(rows),
         looked=[str(root) for root in library.roots],
@@ -58,29 +56,26 @@ def home_of(library: Library, shelf: Shelf) -> Home:
     )
 
 
-def beginning_of_week(now: datetime) -> datetime:
-    """Returns the last Monday, as it began here."""
+def _beginning_of_week(now: datetime) -> datetime:
     here = now.astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
     return midnight - timedelta(days=here.weekday())
 
 
-def two_weeks(
+def _two_weeks(
     money: Money | None, days: Mapping[date, int], prices: Prices, monday: datetime
 ) -> tuple[Spell | None, Spell | None]:
-    """Returns what was spent in the week that began on a Monday, and in the one before."""
-    before = spell(money, days, prices, monday - WEEK, monday)
-    return spell(money, days, prices, monday, monday + WEEK), before
+    before = _spell(money, days, prices, monday - WEEK, monday)
+    return _spell(money, days, prices, monday, monday + WEEK), before
 
 
-def spell(
+def _spell(
     money: Money | None,
     days: Mapping[date, int],
     prices: Prices,
     start: datetime,
     end: datetime,
 ) -> Spell | None:
-    """Returns what was spent in some days, None while that is being counted."""
     if money is None:
         return None
     chosen = within(money.responses, start, end)
@@ -95,7 +90,6 @@ def spell(
     )
 
 
-def going_soon(rows: Sequence[Listed], now: datetime) -> list[Listed]:
-    """Returns the sessions that the cleanup will delete soon, the first to go first."""
+def _going_soon(rows: Sequence[Listed], now: datetime) -> list[Listed]:
     soon = [one for one in rows if one.deleted_at and one.deleted_at - now < SOON]
     return sorted(soon, key=lambda one: one.deleted_at or now)

@@ -6,6 +6,8 @@ from typing import cast
 from starlette.requests import Request
 from starlette.responses import Response
 
+from plait.archive.live.library import LiveArchive, Snapshot
+from plait.archive.live.rows import SessionRows
 from plait.archive.search import Way, search
 from plait.errors import SourceError, UserError
 from plait.index.model import Found, Hit
@@ -15,14 +17,12 @@ from plait.view.page.frame import framed
 from plait.view.page.hits import Answer, Asked
 from plait.view.page.searching import Answers, asked_in, results, search_page
 from plait.web.answers import html
-from plait.web.library import Library, State
-from plait.web.rows import Shelf
 
 
-def serve(request: Request) -> Response:
+def serve_search(request: Request) -> Response:
     """Returns the page, or the answers alone."""
-    library: Library = request.app.state.library
-    shelf: Shelf = request.app.state.shelf
+    library: LiveArchive = request.app.state.library
+    shelf: SessionRows = request.app.state.shelf
     asked, now = asked_in(request.query_params), datetime.now(UTC)
     answers = answered(library.now, asked) if asked.q.strip() else None
     places = shelf.rows().places
@@ -33,14 +33,14 @@ def serve(request: Request) -> Response:
     return html(request, framed(title, page, here="search", query=asked.q, is_asking=True))
 
 
-def answered(state: State, asked: Asked) -> Answers:
+def answered(state: Snapshot, asked: Asked) -> Answers:
     """Returns what answers a question, or what is wrong with it."""
     try:
-        found = found_for(state, asked)
+        found = _found_for(state, asked)
     except UserError as error:
         return Answers(error=error.message, hints=error.hints)
     return Answers(
-        hits=[answer_of(state, hit) for hit in found.hits],
+        hits=[_answer_of(state, hit) for hit in found.hits],
         total=found.total,
         took_ms=found.took_ms,
         facets=found.facets,
@@ -48,9 +48,8 @@ def answered(state: State, asked: Asked) -> Answers:
     )
 
 
-def found_for(state: State, asked: Asked) -> Found:
-    """Asks the index, which the watcher keeps up to date; the logs for texts and expressions."""
-    filters = filters_of(asked)
+def _found_for(state: Snapshot, asked: Asked) -> Found:
+    filters = _filters_of(asked)
     if asked.way == "words":
         try:
             reader = Reader(state.index)
@@ -67,31 +66,28 @@ def found_for(state: State, asked: Asked) -> Found:
     )
 
 
-def filters_of(asked: Asked) -> list[Field]:
-    """Returns what narrows the answers down."""
+def _filters_of(asked: Asked) -> list[Field]:
     told = {
         "kind": asked.kind,
         "project": asked.project,
         "tool": asked.tool,
         "branch": asked.branch,
         "after": asked.month,
-        "before": following(asked.month),
+        "before": _following(asked.month),
     }
     return [Field(name, value) for name, value in told.items() if value]
 
 
-def following(month: str) -> str:
-    """Returns the month after one, nothing where it is none."""
+def _following(month: str) -> str:
     year, _, number = month.partition("-")
     if not (year.isdecimal() and number.isdecimal() and 1 <= int(number) <= 12):
         return ""
     return f"{int(year) + int(number) // 12}-{int(number) % 12 + 1:02}"
 
 
-def answer_of(state: State, hit: Hit) -> Answer:
-    """Returns a hit as the page has it."""
+def _answer_of(state: Snapshot, hit: Hit) -> Answer:
     return Answer(
-        name=name_of(state, hit),
+        name=_name_of(state, hit),
         title=hit.title,
         project=hit.project,
         kind=hit.kind,
@@ -106,8 +102,7 @@ def answer_of(state: State, hit: Hit) -> Answer:
     )
 
 
-def name_of(state: State, hit: Hit) -> str:
-    """Returns the name in addresses of the session that a hit is in; several may have its id."""
+def _name_of(state: Snapshot, hit: Hit) -> str:
     number, name = 1, hit.session
     while name in state.names:
         if any(str(file.path.absolute()) == hit.path for file in state.names[name].files):

@@ -1,24 +1,27 @@
-"""A session's page: its beginning at once, then what it holds; the rest as it is read."""
+"""A session's page: its beginning at once, then what it holds, then what is written since."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 from threading import Thread
 
+from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
+from plait.archive.live.cache import LARGE
+from plait.archive.live.library import LiveArchive, marks_of
+from plait.archive.live.session import Opened, mark_of
 from plait.archive.model import Session
+from plait.conversation.model import Conversation
 from plait.errors import PlaitError
-from plait.view.page.conversation.column import is_number
+from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of
+from plait.view.page.conversation.page import facts
 from plait.view.page.conversation.served import Glance, page_beginning, page_rest
 from plait.view.page.escape import esc
 from plait.view.page.rail import rail
 from plait.view.text import shortened
 from plait.web.answers import ALWAYS_ASK, html, json, log
-from plait.web.drawn import LARGE
-from plait.web.library import Library, marks_of
-from plait.web.opened import Opened, mark_of
 
 PAGE = "text/html; charset=utf-8"
 AS_IT_COMES = {**ALWAYS_ASK, "Content-Encoding": "identity"}
@@ -27,9 +30,9 @@ TROUBLE = '</section><div class="nothing"><h2>{words}</h2><p>{hint}</p></div>'
 LONGEST_QUERY = 400
 
 
-def serve(request: Request) -> Response:
+def serve_session(request: Request) -> Response:
     """Returns the page of a session; one that must be read first is sent as it is read."""
-    library: Library = request.app.state.library
+    library: LiveArchive = request.app.state.library
     name = request.path_params["name"]
     session = library.now.session(name)
     held = library.held(name)
@@ -39,7 +42,7 @@ def serve(request: Request) -> Response:
     return StreamingResponse(sent, 200, AS_IT_COMES, PAGE)
 
 
-def pieces(library: Library, name: str) -> Iterator[str]:
+def pieces(library: LiveArchive, name: str) -> Iterator[str]:
     """Yields the page: what is known of the session, then what is in it."""
     session = library.now.session(name)
     facts = library.now.facts.get(session.path)
@@ -47,23 +50,22 @@ def pieces(library: Library, name: str) -> Iterator[str]:
     before, after = page_beginning(Glance(name, title, sum(one.size for one in session.files)))
     yield before
     try:
-        yield body_of(library, name, session)
+        yield _body_of(library, name, session)
     except PlaitError as error:
-        yield trouble(error.message, " ".join(error.hints))
+        yield _trouble(error.message, " ".join(error.hints))
     except Exception:  # the head of the page is sent: what is wrong must stand in it
         log.exception("the page of %s failed", name)
-        yield trouble("something went wrong in Plait", "The terminal says what.")
+        yield _trouble("something went wrong in Plait", "The terminal says what.")
     yield after
 
 
-def body_of(library: Library, name: str, session: Session) -> str:
-    """Returns what a session's page holds; one drawn before is there before it is read."""
+def _body_of(library: LiveArchive, name: str, session: Session) -> str:
     marks = marks_of(session)
     held = library.held(name)
     if (held is None or held.marks != marks) and (
         known := library.drawn.find(name, mark_of(marks))
     ):
-        Thread(target=read_ahead, args=(library, name), name="plait-reader", daemon=True).start()
+        Thread(target=_read_ahead, args=(library, name), name="plait-reader", daemon=True).start()
         return known
     one = library.opened(name)
     page = body(one, name)
@@ -72,8 +74,7 @@ def body_of(library: Library, name: str, session: Session) -> str:
     return page
 
 
-def read_ahead(library: Library, name: str) -> None:
-    """Reads a session whose page is there already: its parts will be asked for."""
+def _read_ahead(library: LiveArchive, name: str) -> None:
     with suppress(PlaitError):  # gone since
         library.opened(name)
 
@@ -82,24 +83,23 @@ def body(one: Opened, name: str) -> str:
     """Returns what a session's page holds."""
     heading = one.headed(name)
     if one.reading is None or heading is None:
-        return trouble("there is nothing in this session", "Its log has no line that tells of it.")
-    return page_rest(one.reading, heading, rail(one.rows), f"{one.mark}.{shape_of(one)}")
+        return _trouble("there is nothing in this session", "Its log has no line that tells of it.")
+    return page_rest(one.reading, heading, rail(one.rows), f"{one.mark}.{_shape_of(one)}")
 
 
-def shape_of(one: Opened) -> str:
+def _shape_of(one: Opened) -> str:
     """Returns what changes when a page must be drawn anew."""
     return f"{one.stock.epoch}.{one.reading.shape if one.reading else ''}"
 
 
-def trouble(message: str, hint: str) -> str:
-    """Says in the place of a session what is wrong with it."""
+def _trouble(message: str, hint: str) -> str:
     words = message[:1].upper() + message[1:]
     return TROUBLE.format(words=esc(words), hint=esc(hint))
 
 
 def serve_part(request: Request) -> Response:
     """Returns turns that a page fetches, as a list of their sections."""
-    library: Library = request.app.state.library
+    library: LiveArchive = request.app.state.library
     name, key = request.path_params["name"], request.path_params["part"]
     held = library.held(name)
     if held and held.marks != marks_of(library.now.session(name)) and (found := held.piece(key)):
@@ -113,13 +113,13 @@ def serve_part(request: Request) -> Response:
 
 def serve_line(request: Request) -> Response:
     """Returns one line of the log as it is."""
-    library: Library = request.app.state.library
+    library: LiveArchive = request.app.state.library
     file, _, line = request.path_params["place"].partition(".")
     if not (is_number(file) and is_number(line)):
         raise HTTPException(404, "there is no such line")
     held = library.held(request.path_params["name"])
     record = held.record(int(file), int(line)) if held and held.growing.conversation() else None
-    record = record or opened_for(request).record(int(file), int(line))
+    record = record or _opened_for(request).record(int(file), int(line))
     if record is None:
         raise HTTPException(404, "there is no such line")
     return PlainTextResponse(record.raw, 200, ALWAYS_ASK)
@@ -127,7 +127,7 @@ def serve_line(request: Request) -> Response:
 
 def serve_where(request: Request) -> Response:
     """Returns where a record, or a line of the log, is read; null where it is not."""
-    places = opened_for(request).places
+    places = _opened_for(request).places
     asked = request.query_params
     file, _, line = asked.get("at", "").partition(".")
     found = None
@@ -141,13 +141,98 @@ def serve_where(request: Request) -> Response:
 def serve_find(request: Request) -> Response:
     """Returns the entries of a session that hold some words, those that are not drawn too."""
     words = request.query_params.get("q", "").strip()[:LONGEST_QUERY]
-    places = opened_for(request).places
+    places = _opened_for(request).places
     if not words or places is None:
         return json(request, {"total": 0, "hits": []})
     return json(request, places.holding(words))
 
 
-def opened_for(request: Request) -> Opened:
-    """Returns the session that a request is about."""
-    library: Library = request.app.state.library
+def _opened_for(request: Request) -> Opened:
+    library: LiveArchive = request.app.state.library
     return library.opened(request.path_params["name"])
+
+
+SMALL = 1_000_000
+"""Bytes of logs that are read anew in no time."""
+REST, OFTEN = 3000, 10
+"""Milliseconds until all of a large session is read anew; how much longer than that takes."""
+
+
+class News(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a page lacks."""
+
+    mark: str = ""
+    is_gone: bool = False
+    first: int = 0
+    """The place of the first turn that is given."""
+    count: int = 0
+    """How many turns the active line has."""
+    turns: tuple[str, ...] = ()
+    """The sections of the turns from there on."""
+    prompts: tuple[tuple[str, str], ...] = ()
+    is_redrawn: bool = False
+    """The page must be drawn anew: more has changed than its end."""
+    wait: int = 0
+    """Milliseconds after which the page should ask for the rest of what has changed."""
+    facts: str | None = None
+    rail: str | None = None
+    title: str | None = None
+
+
+def serve_growth(request: Request) -> Response:
+    """Returns what was added since a page was drawn."""
+    library: LiveArchive = request.app.state.library
+    name, asked = request.path_params["name"], request.query_params
+    known = int(asked["turns"]) if is_number(asked.get("turns", "")) else 0
+    mark, _, shape = asked.get("mark", "").partition(".")
+    session = library.now.names.get(name)
+    if session is None:
+        return json(request, News(is_gone=True))
+    held = library.held(name)
+    is_grown = held and held.marks != marks_of(session) and shape == _shape_of(held)
+    if held and is_grown and "whole" not in asked and (news := _quick_news(held, known)):
+        return json(request, news)
+    one = library.opened(name)
+    if one.mark == mark and shape == _shape_of(one):
+        return json(request, News(mark=f"{one.mark}.{shape}", count=known))
+    return json(request, _full_news(one, name, known, shape))
+
+
+def _quick_news(held: Opened, known: int) -> News | None:
+    if held.reading is None or held.bytes <= SMALL:
+        return None
+    grown = held.growing.conversation()
+    first = held.growing.first
+    if grown is None or known <= first:
+        return None
+    start = known - 1 - first
+    return News(
+        mark=f"grown.{_shape_of(held)}",
+        first=known - 1,
+        count=first + len(grown.turns),
+        turns=_drawn_turns(held.reading, grown, start),
+        prompts=prompts_of(grown.turns[start:]),
+        wait=max(REST, int(held.took * 1000 * OFTEN)),
+    )
+
+
+def _full_news(one: Opened, name: str, known: int, shape: str) -> News:
+    told, heading = one.told, one.headed(name)
+    mark = f"{one.mark}.{_shape_of(one)}"
+    if one.reading is None or told is None or heading is None or shape != _shape_of(one):
+        return News(mark=mark, is_redrawn=True)
+    start = max(min(known, len(told.active.turns)) - 1, 0)
+    return News(
+        mark=mark,
+        first=start,
+        count=len(told.active.turns),
+        turns=_drawn_turns(one.reading, told.active, start),
+        prompts=prompts_of(told.active.turns[start:]),
+        facts=facts(heading),
+        rail=rail(one.rows),
+        title=heading.title,
+    )
+
+
+def _drawn_turns(reading: ReadingColumn, one: Conversation, first: int) -> tuple[str, ...]:
+    return tuple(reading.drawn(one, first, len(one.turns)))

@@ -1,31 +1,35 @@
-"""The page of all sessions, and what hangs on one of them."""
+"""The page of all sessions, the column beside others, the palette over all pages."""
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
+from plait.archive.live.rows import SessionRows, drawings
 from plait.index.shapes import parts_of
 from plait.view.page.frame import framed
-from plait.view.page.lists.choice import choice_in
+from plait.view.page.hits import Answer, Asked
+from plait.view.page.listing import Listed
+from plait.view.page.lists.choice import Choice, choice_in, chosen
 from plait.view.page.lists.sessions import SessionPart, parts_rows
+from plait.view.page.lists.side import OFFERED, palette, side_column, side_list
 from plait.view.page.sessions import Page, results, sessions_page, shown_of
 from plait.web.answers import html
-from plait.web.catalogued import catalogue_of
-from plait.web.drawings import drawings
-from plait.web.library import Library
-from plait.web.rows import Shelf
+from plait.web.pages.search import answered
 
 HIDDEN = ("service",)
 
 
-def serve(request: Request) -> Response:
+def serve_sessions(request: Request) -> Response:
     """Returns the page, or its list alone."""
-    library: Library = request.app.state.library
-    shelf: Shelf = request.app.state.shelf
+    library: LiveArchive = request.app.state.library
+    shelf: SessionRows = request.app.state.shelf
     choice = choice_in(request.query_params)
     rows, _, is_counting = shelf.rows()
-    start = start_in(request.query_params.get("from", ""))
+    start = _start_in(request.query_params.get("from", ""))
     shown = [one for one, _ in shown_of(rows, choice)[start:]]
     page = Page(
         rows,
@@ -41,14 +45,13 @@ def serve(request: Request) -> Response:
     return html(request, framed("Sessions", sessions_page(page), here="sessions"))
 
 
-def start_in(text: str) -> int:
-    """Returns how many rows a page has already."""
+def _start_in(text: str) -> int:
     return int(text) if text.isdecimal() and len(text) < 6 else 0
 
 
 def serve_parts(request: Request) -> Response:
     """Returns the branches and agents of one session, as rows below it."""
-    library: Library = request.app.state.library
+    library: LiveArchive = request.app.state.library
     state, name = library.now, request.path_params["name"]
     key = str(state.session(name).path.absolute())
     with catalogue_of(state) as catalogue:
@@ -59,3 +62,45 @@ def serve_parts(request: Request) -> Response:
         if one.kind not in HIDDEN and one.state != "active"
     ]
     return html(request, parts_rows(name, shown))
+
+
+SHOWN = 150
+LONGEST = 300
+LEAST = 2
+"""Letters from which on the words of sessions are looked for."""
+UNFINISHED = re.compile(r"\w{2,}$")
+
+
+def serve_side(request: Request) -> Response:
+    """Returns the column, or its list alone."""
+    shelf: SessionRows = request.app.state.shelf
+    text, here = _asked_of(request, "q"), _asked_of(request, "here")
+    found = chosen(shelf.rows().sessions, Choice(q=text))
+    shown = _with_here(found, here)
+    told = side_list if "part" in request.query_params else side_column
+    return html(request, told(shown, here, datetime.now(UTC), text, len(found)))
+
+
+def _with_here(found: Sequence[Listed], here: str) -> Sequence[Listed]:
+    shown = found[:SHOWN]
+    rest = [one for one in found[SHOWN:] if one.name == here]
+    return [*shown, *rest]
+
+
+def serve_palette(request: Request) -> Response:
+    """Returns what the palette offers for what was typed so far."""
+    shelf: SessionRows = request.app.state.shelf
+    text = _asked_of(request, "q").strip()
+    rows = shelf.rows()
+    sessions = chosen(rows.sessions, Choice(q=text))[:OFFERED]
+    hits = _hits_for(request.app.state.library.now, text) if len(text) >= LEAST else ()
+    return html(request, palette(text, sessions, hits, datetime.now(UTC), rows.places))
+
+
+def _hits_for(state: Snapshot, text: str) -> Sequence[Answer]:
+    is_open = UNFINISHED.search(text) and '"' not in text
+    return answered(state, Asked(q=f"{text}*" if is_open else text)).hits[:OFFERED]
+
+
+def _asked_of(request: Request, name: str) -> str:
+    return str(request.query_params.get(name, ""))[:LONGEST]

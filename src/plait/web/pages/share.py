@@ -10,13 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from plait.archive.collector import without_collector
-from plait.archive.export import Branches, ExportPlan, export
+from plait.archive.export.plan import Branches, ExportPlan, export
+from plait.archive.live.library import LiveArchive
 from plait.archive.model import Session
 from plait.errors import UserError
 from plait.redact import Redactor
 from plait.view.transcript.model import Manner
-from plait.web.door import small_form
-from plait.web.library import Library
+from plait.web.access import small_form
 
 FORMATS = {
     "html": ("text/html; charset=utf-8", "sessions/"),
@@ -28,43 +28,42 @@ IN_MEMORY = 4_000_000
 CHUNK = 1 << 18
 
 
-async def serve(request: Request) -> Response:
+async def serve_export(request: Request) -> Response:
     """Returns a session as one file; the header `Plait-Redacted` says what was replaced."""
-    return await run_in_threadpool(answered, request, await small_form(request))
+    return await run_in_threadpool(_answered, request, await small_form(request))
 
 
-def answered(request: Request, asked: dict[str, str]) -> Response:
-    """Makes the file."""
+def _answered(request: Request, asked: dict[str, str]) -> Response:
     format_ = asked.get("format", "html")
     if format_ not in FORMATS:
         raise UserError(f"there is no format '{format_[:20]}'", f"choose {', '.join(FORMATS)}")
     is_redacted = asked.get("redact", "yes") != "no"
     if not is_redacted and asked.get("sure") != "yes":
         raise UserError("nothing would be redacted", "say `sure=yes` where that is meant")
-    library: Library = request.app.state.library
+    library: LiveArchive = request.app.state.library
     name = request.path_params["name"]
     session = library.now.session(name)
     redactor = Redactor() if is_redacted else None
     branches: Branches = "all" if asked.get("branches") == "all" else "active"
-    file, size = written(library, session, format_, branches, redactor)
+    file, size = _written(library, session, format_, branches, redactor)
     kind, _ = FORMATS[format_]
+    called = _file_name(session, format_, is_redacted)
     headers = {
-        "Content-Disposition": f'attachment; filename="{file_name(session, format_, is_redacted)}"',
+        "Content-Disposition": f'attachment; filename="{called}"',
         "Content-Length": str(size),
         "Cache-Control": "no-store",
-        "Plait-Redacted": told(redactor),
+        "Plait-Redacted": _redacted_kinds(redactor),
     }
-    return StreamingResponse(chunks(file), 200, headers, kind)
+    return StreamingResponse(_chunks(file), 200, headers, kind)
 
 
-def written(
-    library: Library,
+def _written(
+    library: LiveArchive,
     session: Session,
     format_: str,
     branches: Branches,
     redactor: Redactor | None,
 ) -> tuple[IO[bytes], int]:
-    """Returns the file, at its beginning, and its size."""
     plan = ExportPlan(
         (session,),
         Manner(),
@@ -92,20 +91,17 @@ def written(
     return file, size
 
 
-def chunks(file: IO[bytes]) -> Iterator[bytes]:
-    """Yields a file piece by piece, and lets it go."""
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while data := file.read(CHUNK):
             yield data
 
 
-def told(redactor: Redactor | None) -> str:
-    """Returns what was replaced, by its kinds, as a header can hold it."""
+def _redacted_kinds(redactor: Redactor | None) -> str:
     kinds = redactor.report.kinds if redactor else None
     return msgspec.json.encode(kinds).decode().encode("ascii", "replace").decode()
 
 
-def file_name(session: Session, format_: str, is_redacted: bool) -> str:
-    """Returns what the file is called: nothing of its title, which may say too much."""
+def _file_name(session: Session, format_: str, is_redacted: bool) -> str:
     short = "".join(letter for letter in session.id[:8] if letter.isascii() and letter.isalnum())
     return f"session-{short or 'plait'}{'-redacted' if is_redacted else ''}.{format_}"

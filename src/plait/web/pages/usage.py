@@ -1,4 +1,4 @@
-"""The page of tokens and money."""
+"""The pages of figures: tokens and money, and what was done with them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -8,31 +8,51 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
+from plait.archive.live.rows import ListedSessions, SessionRows
+from plait.archive.live.sums import Money
 from plait.conversation.prices import Prices
 from plait.conversation.spending import By, spending, within
 from plait.conversation.usage import Response as Answered
 from plait.conversation.windows import blocks
 from plait.view.page.frame import framed
+from plait.view.page.insights import USUAL, Insights, insights_figures, insights_page
 from plait.view.page.listing import short_place
 from plait.view.page.span import Span, span_in
-from plait.view.page.usage_page import USUAL, usage_figures, usage_page
+from plait.view.page.usage_page import USUAL as USUAL_SPAN
+from plait.view.page.usage_page import usage_figures, usage_page
 from plait.view.page.usage_tables import Saved, Usage
 from plait.web.answers import html
-from plait.web.rows import Rows, Shelf
-from plait.web.sums import Money
+
+
+def serve_insights(request: Request) -> Response:
+    """Returns the page, or its figures alone."""
+    shelf: SessionRows = request.app.state.shelf
+    span = span_in(request.query_params)
+    bounds = span.bounds(datetime.now(UTC), USUAL)
+    figures, is_counting = shelf.sums.figures(span.project or None, *bounds).ask()
+    insights, rows = None, shelf.rows()
+    if figures is not None:
+        known = {one.name: one for one in rows.sessions}
+        insights = Insights(figures, shelf.hours(), known, is_counting)
+    names = {name: short_place(place) for name, place in rows.places.items()}
+    told = insights_figures(insights, is_counting=is_counting)
+    if "part" in request.query_params:
+        return html(request, told)
+    return html(request, framed("Insights", insights_page(span, told, names), here="insights"))
+
 
 BY: dict[str, By] = {"day": "daily", "week": "weekly", "month": "monthly"}
 MANY_DAYS = 120
 
 
-def serve(request: Request) -> Response:
+def serve_usage(request: Request) -> Response:
     """Returns the page, or its figures alone."""
-    shelf: Shelf = request.app.state.shelf
+    shelf: SessionRows = request.app.state.shelf
     span, now = span_in(request.query_params), datetime.now(UTC)
     rows = shelf.rows()
     usage = None
     if rows.money is not None:
-        make = partial(usage_of, rows, rows.money, span, now, shelf.prices)
+        make = partial(_usage_of, rows, rows.money, span, now, shelf.prices)
         usage = shelf.remembered((rows.money, rows.sessions), (span, f"{now:%d %H:%M}"), make)
     names = {name: short_place(place) for name, place in rows.places.items()}
     figures = usage_figures(usage, is_counting=rows.is_counting)
@@ -41,12 +61,13 @@ def serve(request: Request) -> Response:
     return html(request, framed("Usage", usage_page(span, figures, names), here="usage"))
 
 
-def usage_of(rows: Rows, money: Money, span: Span, now: datetime, prices: Prices) -> Usage:
-    """Returns the figures that are asked for."""
-    chosen = within(money.responses, *span.bounds(now, USUAL))
+def _usage_of(
+    rows: ListedSessions, money: Money, span: Span, now: datetime, prices: Prices
+) -> Usage:
+    chosen = within(money.responses, *span.bounds(now, USUAL_SPAN))
     if span.project:
         chosen = [one for one in chosen if one.project == span.project]
-    step = span.by or usual_step(chosen)
+    step = span.by or _usual_step(chosen)
     return Usage(
         span=span,
         now=now,
@@ -55,21 +76,20 @@ def usage_of(rows: Rows, money: Money, span: Span, now: datetime, prices: Prices
         projects=spending(chosen, "project", prices),
         sessions=spending(chosen, "session", prices),
         blocks=blocks(chosen, prices, now),
-        saved=saved_by_cache(chosen, prices),
+        saved=_saved_by_cache(chosen, prices),
         known={one.name: one for one in rows.sessions},
         places=rows.places,
         is_counting=rows.is_counting,
     )
 
 
-def usual_step(responses: Sequence[Answered]) -> str:
-    """Returns the step that shows enough and not too much: days, for long times weeks."""
+def _usual_step(responses: Sequence[Answered]) -> str:
     times = [one.time for one in responses if one.time]
     is_long = times and (max(times) - min(times)).days > MANY_DAYS
     return "week" if is_long else "day"
 
 
-def saved_by_cache(responses: Sequence[Answered], prices: Prices) -> Saved:
+def _saved_by_cache(responses: Sequence[Answered], prices: Prices) -> Saved:
     """Returns what responses cost, and what they would have without a cache."""
     paid = without = 0.0
     for one in responses:

@@ -1,0 +1,238 @@
+"""Families of sessions to a site of plain files: a page for each session, and a first page."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import TypeAlias
+
+import msgspec
+
+from plait.archive.export.transcripts import Family
+from plait.archive.resume import Resume
+from plait.archive.sessions import is_uuid
+from plait.conversation.depth import Depth
+from plait.conversation.model import Conversation, Conversations, Response, Told
+from plait.conversation.tokens import tokens_of
+from plait.conversation.totals import Pricing, totals_over
+from plait.graph.model import Session as GraphSession
+from plait.graph.paths import SPOKEN
+from plait.graph.rows import rows
+from plait.graph.shapes import Row
+from plait.record.time import moment
+from plait.view.page.conversation.blocks import Setting
+from plait.view.page.conversation.page import PageHeading, SessionPage, session_page, spoken
+from plait.view.page.icons import rules
+from plait.view.page.index import Entry, index_page, search_table
+from plait.view.page.rail import mini
+from plait.view.page.raw import Piece, pieces, script_of
+from plait.view.page.shell import Assets, page
+from plait.view.text import shortened
+
+Output: TypeAlias = tuple[str, bytes]
+"""A file of the site: its name within it, and its bytes."""
+FOLDER = "sessions"
+
+
+@dataclass
+class Site:
+    """Makes a site; keeps of each session only what its first page says."""
+
+    pricing: Pricing | None = None
+    depth: Depth | None = None
+    has_thinking: bool = True
+    is_active_only: bool = False
+    is_single: bool = False
+    """Everything that a page needs stands in the page."""
+    title: str = "Sessions"
+    entries: list[Entry] = field(default_factory=list)
+
+    def outputs(self, families: Iterable[Family]) -> Iterator[Output]:
+        """Yields the files of a site, session by session, the first page last."""
+        for family in families:
+            yield from self.family_files(family)
+        yield from self.first_page()
+
+    def family_files(self, family: Family) -> Iterator[Output]:
+        """Yields the pages of sessions that belong together."""
+        for session in family.graph.sessions.values():
+            yield from self.session_files(family, session)
+
+    def session_files(self, family: Family, session: GraphSession) -> Iterator[Output]:
+        """Yields the page of a session and what it fetches; the first page will list it."""
+        told = conversations_in(family, session, is_active_only=self.is_active_only)
+        if told is None:
+            return
+        shapes = shapes_of(family, session)
+        lines = [piece for file in session.files for piece in _packed(family, file)]
+        setting = self.setting(family, session, told)
+        heading = self.heading(family, session, told)
+        home = None if self.is_single else "../index.html"
+        drawn = session_page(told, shapes, heading, setting, lines, home=home)
+        self.entries.append(_entry_of(told, heading, shapes, family.by_line))
+        yield from self.written(heading, drawn, lines)
+
+    def setting(self, family: Family, session: GraphSession, told: Conversations) -> Setting:
+        """Returns what all items of a page share."""
+        pages = {one: f"{family.private(one)}.html" for one in family.graph.sessions}
+        return Setting(
+            told.by_line,
+            family.places[session.id].directory,
+            self.depth,
+            self.has_thinking,
+            self.cost_of,
+            pages.get,
+        )
+
+    def cost_of(self, response: Response) -> float | None:
+        """Returns what a response costs."""
+        if self.pricing is None or response.usage is None or response.is_synthetic:
+            return None
+        when = moment(response.started)
+        return self.pricing.cost(response.model, tokens_of(response.usage), when)
+
+    def heading(self, family: Family, session: GraphSession, told: Conversations) -> PageHeading:
+        """Returns what the head of a page says."""
+        place = family.places[session.id]
+        answers = (one for line in told.by_line.values() for one in line.responses)
+        models = dict.fromkeys(one.model for one in answers if one.model and not one.is_synthetic)
+        title = told.active.title or told.active.label or session.title or session.id
+        return PageHeading(
+            session=family.private(session.id),
+            title=shortened(family.private(title)),
+            project=family.private(session.project),
+            directory=place.directory,
+            git_branch=place.branch,
+            models=tuple(models),
+            turns=sum(turn.number > 0 for line in spoken(told) for turn in line.turns),
+            totals=totals_over(told.by_line.values(), self.pricing),
+            resume=_resume_line(session.id, place.directory),
+        )
+
+    def written(
+        self, heading: PageHeading, drawn: SessionPage, lines: Iterable[Piece]
+    ) -> Iterator[Output]:
+        """Yields the files of one session."""
+        name = f"{FOLDER}/{heading.session}"
+        if self.is_single:
+            body = drawn.body + "".join(_embedded_parts(drawn, lines))
+            yield f"{name}.html", _document(heading.title, body, root="../", inlined=_assets())
+            return
+        yield f"{name}.html", _document(heading.title, drawn.body, root="../")
+        for number, piece in enumerate(lines):
+            yield f"{name}.lines/{number}.js", script_of(piece).encode()
+        for part in drawn.parts:
+            text = msgspec.json.encode(part.turns).decode()
+            yield (
+                f"{name}.lines/part-{part.number}.js",
+                f"plait.part({part.number},{text})".encode(),
+            )
+
+    def first_page(self) -> Iterator[Output]:
+        """Yields the first page, what it searches, and what all pages are drawn with."""
+        body = index_page(self.entries, self.title)
+        table = search_table(self.entries)
+        if self.is_single:
+            body += f'<script type="application/json" class="index">{_inert(table)}</script>'
+            yield "index.html", _document(self.title, body, root="", inlined=_assets())
+            return
+        yield "index.html", _document(self.title, body, root="")
+        yield "assets/index.js", f"plait.index({table})".encode()
+        yield "assets/plait.css", style().encode()
+        for name in ("plait.js", "highlight.js", "highlight.LICENSE"):
+            yield f"assets/{name}", asset(name).encode()
+
+
+def conversations_in(
+    family: Family, session: GraphSession, *, is_active_only: bool
+) -> Conversations | None:
+    """Returns the conversations of one session of a family, None where it has none."""
+    found = {
+        name: one
+        for name, one in family.by_line.items()
+        if one.session == session.id and (one.is_active or not is_active_only)
+    }
+    main = session.trunk if session.trunk in found else next(iter(found), None)
+    return Conversations(session.id, main, found) if main else None
+
+
+def _resume_line(session: str, directory: str | None) -> str | None:
+    """Returns the line that continues a session in Claude Code, None where it has no such name."""
+    return Resume(session, None, directory, None).line if is_uuid(session) else None
+
+
+def shapes_of(family: Family, session: GraphSession) -> list[Row]:
+    """Returns the rows of one session."""
+    tops = [session.trunk] if session.trunk else []
+    tops += [
+        name
+        for name in session.lines
+        if name != session.trunk and family.graph.lines[name].parent is None
+    ]
+    return [row for row in rows(family.graph, roots=tops) if row.session == session.id]
+
+
+def _packed(family: Family, file: int) -> Iterator[Piece]:
+    records = family.shelf.records_of(family.graph.files[file].path)
+    return pieces(file, ((record.line, record.raw) for record in records))
+
+
+def _entry_of(
+    told: Conversations,
+    heading: PageHeading,
+    shapes: list[Row],
+    by_line: Mapping[str, Conversation],
+) -> Entry:
+    lines = told.by_line.values()
+    openers = [turn.opener for one in lines if one.kind in SPOKEN for turn in one.turns]
+    prompts = [opener for opener in openers if isinstance(opener, Told) and opener.text]
+    above = by_line.get(told.active.parent or "")
+    return Entry(
+        session=heading.session,
+        href=f"{FOLDER}/{heading.session}.html",
+        title=heading.title,
+        project=heading.project,
+        directory=heading.directory,
+        started=heading.totals.first,
+        ended=heading.totals.last,
+        turns=heading.turns,
+        branches=sum(one.kind == "branch" for one in lines),
+        agents=sum(one.kind == "agent" for one in lines),
+        tokens=heading.totals.tokens.total,
+        cost=heading.totals.cost_usd,
+        drawing=mini(shapes),
+        prompts=tuple(opener.text for opener in prompts),
+        prompt_times=tuple(opener.time for opener in prompts if opener.time),
+        parent=above.session if above and above.session != told.session else None,
+    )
+
+
+def _embedded_parts(drawn: SessionPage, lines: Iterable[Piece]) -> Iterator[str]:
+    """Yields what a page would fetch, as parts of itself that no browser runs."""
+    for number, piece in enumerate(lines):
+        yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.data}</script>'
+    for part in drawn.parts:
+        turns = "".join(part.turns)
+        yield f'<template class="parts" data-n="{part.number}">{turns}</template>'
+
+
+def _inert(text: str) -> str:
+    return text.replace("<", "\\u003c")
+
+
+def _document(title: str, body: str, *, root: str, inlined: Assets | None = None) -> bytes:
+    return page(title, body, root=root, inlined=inlined).encode("utf-8", "replace")
+
+
+def _assets() -> Assets:
+    return Assets(style(), asset("plait.js"), asset("highlight.js"))
+
+
+def style() -> str:
+    """Returns the style sheet of all pages, their drawings in it."""
+    return asset("plait.css") + rules()
+
+
+def asset(name: str) -> str:
+    """Returns a file that belongs to the pages."""
+    folder = files("plait.view.page").joinpath("assets")
+    return folder.joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,315 @@
+"""Sessions of a family to their transcripts: one for each path, with names and headings."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from plait.archive.model import Session
+from plait.archive.open_session import Records
+from plait.archive.resume import Resume
+from plait.archive.sessions import is_uuid
+from plait.conversation.build import RecordAt, conversations_of, recovered_from
+from plait.conversation.model import Called, Conversation, Said, Shown, Thought
+from plait.conversation.paths import parent_of, path_to
+from plait.conversation.totals import Pricing, Totals, totals_over
+from plait.graph.model import Session as GraphSession
+from plait.graph.model import SessionGraph
+from plait.graph.paths import SPOKEN, Path, paths
+from plait.record import Record
+from plait.view.costs import agents_called
+from plait.view.transcript.model import Heading, Transcript
+
+UNSAFE = re.compile(r"[^\w.~-]+")
+LONGEST = 120
+OfModel = (Said, Thought, Called, Shown)
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What the records of a session say of where it took place."""
+
+    directory: str | None = None
+    branch: str | None = None
+    versions: tuple[str, ...] = ()
+
+
+@dataclass
+class Names:
+    """Gives each transcript a name of its own."""
+
+    taken: set[str] = field(default_factory=set)
+
+    def free(self, name: str) -> str:
+        """Returns a name that no other has, on any file system."""
+        safe = UNSAFE.sub("_", name)[:LONGEST]
+        found, number = safe, 2
+        while found.casefold() in self.taken:
+            found, number = f"{safe}_{number}", number + 1
+        self.taken.add(found.casefold())
+        return found
+
+
+def with_own_responses(told: Conversation) -> Conversation:
+    """Returns a path with those responses alone that stand on it, for counting."""
+    spoken = {item.response for item in told.items() if isinstance(item, OfModel)}
+    kept = tuple(one for number, one in enumerate(told.responses) if number in spoken)
+    return replace(told, responses=kept)
+
+
+def _surroundings(records: Iterable[Record]) -> Surroundings:
+    directory = branch = None
+    versions: dict[str, None] = {}
+    for record in records:
+        envelope = record.envelope
+        directory = directory or envelope.cwd
+        branch = envelope.git_branch or branch
+        if envelope.version:
+            versions[envelope.version] = None
+    return Surroundings(directory, branch, tuple(versions))
+
+
+def _empty_conversation(path: Path, graph: SessionGraph) -> Conversation:
+    project = graph.sessions[path.session].project
+    files = tuple(file.path for file in graph.files)
+    return Conversation(path.session, "trunk", path.session, project, None, (), (), files)
+
+
+Private: TypeAlias = Callable[[str], str]
+"""A text to the same without what should not be shared."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Sessions that share records, read together."""
+
+    sessions: tuple[Session, ...]
+    shelf: Records
+    private: Private
+    names: Names
+    pricing: Pricing | None = None
+    is_active_only: bool = False
+
+    @cached_property
+    def graph(self) -> SessionGraph:
+        """All their records in their places."""
+        return self.shelf.graph()
+
+    @cached_property
+    def record_at(self) -> RecordAt:
+        """What finds a record by its place."""
+        return self.shelf.finder(self.graph)
+
+    @cached_property
+    def by_line(self) -> dict[str, Conversation]:
+        """All conversations, their names without what should not be shared."""
+        if not self.graph.sessions:
+            return {}
+        found = conversations_of(self.graph, next(iter(self.graph.sessions)), self.record_at)
+        told = {**found.by_line, **self.recovered}
+        return {name: self._named(one) for name, one in told.items()}
+
+    @cached_property
+    def recovered(self) -> dict[str, Conversation]:
+        """What can be read from broken lines, for each session that has any."""
+        records: dict[str, list[tuple[int, Record]]] = {}
+        for number, record in self.shelf.recovered(self.graph):
+            session = self.session_of.get(number)
+            if session:
+                records.setdefault(session, []).append((number, record))
+        found = (recovered_from(held, session) for session, held in records.items())
+        return {one.id: one for one in found if one}
+
+    @cached_property
+    def session_of(self) -> dict[int, str]:
+        """The session of each file."""
+        sessions = self.graph.sessions.values()
+        return {number: one.id for one in sessions for number in one.files}
+
+    @cached_property
+    def paths(self) -> tuple[Path, ...]:
+        """One for each ending; a session of which agents alone are left has one as well."""
+        found = paths(self.graph)
+        told = {path.session for path in found} | {
+            self.by_line[line].session for path in found for line in self.way(path)
+        }
+        rest = [
+            one for one in self.graph.sessions.values() if one.id not in told and self._holds(one)
+        ]
+        return (
+            *found,
+            *(Path(one.id, 1, 1, "ACTIVE", None, "", one.id, one.title) for one in rest),
+        )
+
+    @cached_property
+    def chosen(self) -> list[tuple[int, Path]]:
+        """The paths that are wanted, with their places among all."""
+        numbered = enumerate(self.paths)
+        return [one for one in numbered if not self.is_active_only or one[1].status == "ACTIVE"]
+
+    def _holds(self, session: GraphSession) -> bool:
+        """Tells whether a session has records that no other has."""
+        return any(self.graph.lines[line].nodes for line in session.lines)
+
+    @cached_property
+    def copies(self) -> list[str]:
+        """Sessions that hold nothing but what another holds as well."""
+        return [one.id for one in self.graph.sessions.values() if not self._holds(one)]
+
+    def way(self, path: Path) -> list[str]:
+        """Returns the DAG-lines that a path goes along, its end first."""
+        line = self.by_line.get(path.line)
+        found: list[str] = []
+        while line is not None:
+            found.append(line.id)
+            line = parent_of(line, self.by_line.get)
+        return found
+
+    @cached_property
+    def named(self) -> dict[int, str]:
+        """The name of each path's transcript, by the path's place."""
+        return {number: self.names.free(self._name(path)) for number, path in enumerate(self.paths)}
+
+    @cached_property
+    def targets(self) -> dict[str, str]:
+        """By DAG-line: the transcript that reads it to its end, else one that goes along it."""
+        found = {path.line: self.named[number] for number, path in self.chosen}
+        for number, path in self.chosen:
+            for line in self.way(path):
+                found.setdefault(line, self.named[number])
+        for line in self.agents:
+            session = self.private(self.by_line[line].session)
+            agent = self.by_line[line].agent or line.rpartition("#")[2]
+            found[line] = self.names.free(f"transcript_{session}_agent_{agent}")
+        return found
+
+    @cached_property
+    def agents(self) -> list[str]:
+        """The agents there are, service agents too."""
+        return [name for name, one in self.by_line.items() if one.kind not in SPOKEN]
+
+    @cached_property
+    def unnamed(self) -> dict[int, list[str]]:
+        """Agents that no call names, by the path at whose end they stand."""
+        called = {name for one in self.by_line.values() for name in agents_called(one.items())}
+        homes: dict[str, int] = {}
+        for number, path in enumerate(self.paths):
+            if path.status == "ACTIVE":
+                homes[path.session] = number
+                for line in self.way(path):
+                    homes.setdefault(self.by_line[line].session, number)
+        found: dict[int, list[str]] = {}
+        for name in (*self.recovered, *self.agents):
+            if name not in called:
+                home = homes.get(self.by_line[name].session, len(self.paths) - 1)
+                found.setdefault(home, []).append(name)
+        return found
+
+    def transcripts(self) -> Iterator[Transcript]:
+        """Yields the paths that are wanted as transcripts, one by one."""
+        for number, path in self.chosen:
+            yield self.transcript(number, path)
+
+    def transcript(self, number: int, path: Path) -> Transcript:
+        """Returns one path as a transcript."""
+        end = self.by_line.get(path.line) or _empty_conversation(path, self.graph)
+        conversation = path_to(end, self.by_line.get)
+        unnamed = tuple(self.unnamed.get(number, ()))
+        return Transcript(
+            name=self.named[number],
+            heading=self._heading(path, conversation, unnamed),
+            conversation=conversation,
+            by_line=self.by_line,
+            names=self.targets,
+            way=frozenset(self.way(path)),
+            unnamed=unnamed,
+        )
+
+    def agent_transcripts(self) -> Iterator[Transcript]:
+        """Yields the agents as transcripts of their own."""
+        for name in self.agents:
+            agent = self.by_line[name]
+            yield Transcript(
+                name=self.targets[name],
+                heading=Heading(
+                    session=self.private(agent.session),
+                    started=agent.started,
+                    ended=agent.ended,
+                    turns=len(agent.turns),
+                    totals=totals_over([agent], self.pricing),
+                    directory=self.places[agent.session].directory,
+                ),
+                conversation=agent,
+                by_line=self.by_line,
+                names=self.targets,
+                way=frozenset({name}),
+                agent=name,
+            )
+
+    def _name(self, path: Path) -> str:
+        number = f"_path{path.path}" if path.of > 1 else ""
+        mark = "_abandoned" if path.of > 1 and path.status == "ABANDONED" else ""
+        return f"transcript_{self.private(path.session)}{number}{mark}"
+
+    def _named(self, one: Conversation) -> Conversation:
+        title = self.private(one.title) if one.title else one.title
+        label = self.private(one.label) if one.label else one.label
+        return replace(one, title=title, label=label, files=self._files)
+
+    @cached_property
+    def _files(self) -> tuple[str, ...]:
+        """The files by their names alone."""
+        return tuple(self.private(PurePath(file.path).name) for file in self.graph.files)
+
+    def _heading(self, path: Path, told: Conversation, unnamed: Iterable[str]) -> Heading:
+        session = self.graph.sessions[path.session]
+        place = self.places[path.session]
+        models = (one.model for one in told.responses if one.model and not one.is_synthetic)
+        started = next((turn.started for turn in told.turns if turn.started), told.started)
+        can_resume = path.status == "ACTIVE" and is_uuid(path.session)
+        return Heading(
+            session=self.private(path.session),
+            path=path.path,
+            of=path.of,
+            status=path.status,
+            fork_point=path.fork_point,
+            messages=path.messages,
+            compactions=path.compactions,
+            turns=sum(turn.number > 0 for turn in told.turns),
+            title=self.private(session.title) if session.title else None,
+            project=self.private(session.project),
+            directory=place.directory,
+            branch=place.branch,
+            models=tuple(dict.fromkeys(models)),
+            versions=place.versions,
+            started=started,
+            ended=told.ended,
+            totals=self._totals(told, unnamed),
+            resume=Resume(path.session, None, place.directory, None).line if can_resume else None,
+        )
+
+    def _totals(self, told: Conversation, unnamed: Iterable[str]) -> Totals:
+        """Returns what a path came to, with the agents that were sent out on it."""
+        agents: dict[str, None] = {}
+        waiting = [*unnamed, *agents_called(told.items())]
+        while waiting:
+            name = waiting.pop()
+            if name not in agents and name in self.by_line:
+                agents[name] = None
+                waiting += agents_called(self.by_line[name].items())
+        parts = [with_own_responses(told), *(self.by_line[name] for name in agents)]
+        return totals_over(parts, self.pricing)
+
+    @cached_property
+    def places(self) -> dict[str, Surroundings]:
+        """Where each session took place."""
+        return {name: self._place(one) for name, one in self.graph.sessions.items()}
+
+    def _place(self, session: GraphSession) -> Surroundings:
+        files = [self.graph.files[number] for number in session.files]
+        own = [file for file in files if file.kind == "session"] or files
+        return _surroundings(record for file in own for record in self.shelf.records_of(file.path))

@@ -1,0 +1,1 @@
+"""Jobs that hooks left to spans that are sent: what is new and final in each session's log."""

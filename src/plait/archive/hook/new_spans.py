@@ -1,0 +1,265 @@
+"""A session's log to the spans that are new and final, at the cost of what is new.
+
+The last turn that was sent is read again each time, with what follows it. Only where the log
+does not go on straight (a rewind, a branch, a file that was written anew, an agent that was
+sent out long ago) all of it is read; what was sent before is known by its ids.
+"""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from plait.archive.checkpoint import packed_bends, with_judged
+from plait.archive.hook.reading import (
+    HookReading,
+    log_beside,
+    read_new_part,
+    read_whole,
+    sent_by_relatives,
+)
+from plait.archive.hook.turns import (
+    Agents,
+    Occasion,
+    closing_line,
+    file_of,
+    first_line,
+    is_at_rest,
+    is_own,
+)
+from plait.conversation.model import Conversation, Turn
+from plait.conversation.totals import Pricing
+from plait.graph.paths import SPOKEN
+from plait.trace.ids import trace_id
+from plait.trace.journal import Journal
+from plait.trace.model import Span
+from plait.trace.progress import Progress, mark_at
+from plait.trace.spans import traces_of
+from plait.trace.spans_draft import first_key
+from plait.trace.state import SessionState
+
+if TYPE_CHECKING:
+    from plait.redact import Redactor
+
+
+@dataclass(frozen=True)
+class NewSpans:
+    """What a look at a session has found."""
+
+    traces: list[list[Span]]
+    """The new spans that are final, turn by turn."""
+    known: list[str]
+    """The ids of spans that another tool has sent, or the hook of another session."""
+    progress: Progress | None
+    last_line: int | None
+    """The last line of the last turn that was sent; None where it is as before."""
+    turns: int
+    """How many turns are new."""
+    is_open: bool
+    """Something that was answered is not final yet."""
+    is_at_rest: bool
+    """The model has said its last word, as far as one can see."""
+    is_whole: bool
+    """All of the log was read."""
+    broken: Sequence[int] = ()
+    """The new lines that cannot be read."""
+
+
+def new_spans(
+    path: Path,
+    session: str,
+    journal: Journal,
+    *,
+    state: SessionState,
+    occasion: Occasion,
+    prices: Pricing | None = None,
+    redactor: "Redactor | None" = None,
+) -> NewSpans:
+    """Returns what is new and final in a session."""
+    start = journal.progress()
+    reading = None
+    if start:
+        reading = read_new_part(path, session, start, occasion, redactor)
+    if reading is None:
+        reading = read_whole(path, session, redactor)
+    sent = set(reading.start.sent) if reading.start else journal.sent()
+    copied = set() if reading.start else sent_by_relatives(path, reading.records, journal) - sent
+    legacy = state.last_line if not state.path else 0
+    return SpanSorter(reading, occasion, sent | copied, legacy, copied).found(prices)
+
+
+@dataclass
+class SpanSorter:
+    """Sorts what was read into what is sent now, what was sent and what must wait."""
+
+    reading: HookReading
+    occasion: Occasion
+    sent: set[str]
+    legacy: int = 0
+    """The last line that another tool has sent."""
+    copied: Set[str] = frozenset()
+    """What was sent as part of another session, which this one was copied from."""
+    new: list[list[Span]] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.agents = Agents(self.reading.by_line, self.occasion)
+        self.active = self.reading.active
+        self.turns = {turn.number: turn for turn in self.active.turns} if self.active else {}
+        self.by_trace = (
+            {_trace_of(self.active, turn): turn for turn in self.active.turns}
+            if self.active
+            else {}
+        )
+        """The same turns; what branches off is numbered from there, and may have their numbers."""
+        self.last = max(self.turns, default=0)
+        self.final: list[tuple[Turn, int, list[str]]] = []
+        """The turns of the active conversation that are final: each with its number in all of
+        the log, and the spans of it that have gone out.
+        """
+        self.open: Turn | None = None
+        self.unsent: set[str] = set()
+        """The conversations that have a part in it."""
+        self.lines = {one.uuid: one.line for one in self.reading.records if one.uuid}
+
+    def found(self, prices: Pricing | None) -> NewSpans:
+        """Returns what the look has found."""
+        base = self.base()
+        for trace in traces_of(self.reading.by_line, prices):
+            self.add([_renumbered(span, base) for span in trace])
+        return NewSpans(
+            self.new,
+            self.known,
+            self.progress(),
+            self.last_line(),
+            self.count(),
+            self.open is not None or bool(self.held()),
+            self.open is not None and is_at_rest(self.open),
+            self.reading.start is None,
+            self.reading.broken,
+        )
+
+    def count(self) -> int:
+        """Returns how many turns are new."""
+        return sum(1 for trace in self.new if trace[0].kind == "turn")
+
+    def base(self) -> int:
+        """Returns the number of turns that stand before what was read."""
+        start = self.reading.start
+        if start is None:
+            return 0
+        again = next(turn for turn in self.turns.values() if first_line(turn) == start.line)
+        return start.number - again.number
+
+    def add(self, trace: list[Span]) -> None:
+        """Takes in a trace: what is final of it goes out, unless it has."""
+        root = trace[0]
+        if self.is_elsewhere(root.session):
+            return
+        turn = self.by_trace.get(root.trace)
+        end = self.end_of(turn) if turn else None
+        if end == 0:
+            self.open = turn
+            self.unsent |= {span.conversation for span in trace}
+            return
+        done = [span for span in trace if span.id in self.sent or self.is_done(span, end)]
+        if turn:
+            self.final.append((turn, root.turn, [span.id for span in done]))
+        self.known += [span.id for span in done if span.id in self.copied]
+        new = [span for span in done if span.id not in self.sent]
+        if new and turn and 0 < first_line(turn) <= self.legacy:
+            self.known += [span.id for span in new]
+        elif new:
+            self.new.append(new)
+
+    def end_of(self, turn: Turn) -> int | None:
+        """Returns up to which line a turn is final: 0 for none of it, None for all.
+
+        What follows its end may yet turn out to begin the next one.
+        """
+        if turn.number != self.last or self.occasion.is_over:
+            return None
+        return closing_line(turn) or 0
+
+    def is_done(self, span: Span, end: int | None) -> bool:
+        """Tells whether nothing more comes to a span of a turn that is final up to a line."""
+        if end is not None and span.kind in ("event", "hook"):
+            line = self.lines.get(span.record or "")
+            if line is None or line > end:
+                return False
+        return self.agents.is_done(span.conversation)
+
+    def is_elsewhere(self, session: str) -> bool:
+        """Tells whether a session within this file has a file of its own."""
+        return session != self.reading.session and bool(log_beside(self.reading.path, session))
+
+    def held(self) -> list[str]:
+        """Returns the agents' files that are not complete yet, those not read now among them."""
+        start, read = self.reading.start, {str(one.path) for one in self.reading.agents}
+        return sorted(self.agents.held | (set(start.held) - read if start else set()))
+
+    def last_line(self) -> int | None:
+        """Returns the last line before the first turn that was not sent."""
+        records = self.reading.records
+        if not self.final or (self.reading.start and not self.count()):
+            return None
+        begun = self.waiting_from()
+        return max((one.line for one in records if begun is None or one.line < begun), default=0)
+
+    def waiting_from(self) -> int | None:
+        """Returns the line where the turns begin that are not final or not answered."""
+        done = max(turn.number for turn, *_ in self.final)
+        left = (turn for number, turn in self.turns.items() if number > done)
+        return min(map(first_line, left), default=None)
+
+    def progress(self) -> Progress | None:
+        """Returns how to go on next time; None where all must be read again."""
+        reading = self.reading
+        if not self.final:
+            return reading.start
+        turn, number, sent = max(self.final, key=lambda one: one[0].number)
+        begin = first_line(turn)
+        place = next((one.offset for one in reading.records if one.line == begin), None)
+        if place is None or any(line >= begin for line in self.lines_before(turn)):
+            return None
+        before = (one for one in reading.records if one.line < begin)
+        held = self.held()
+        left = {*held, *map(str, map(file_of, map(reading.by_line.__getitem__, self.unsent)))}
+        sizes = {str(one.path): one.size for one in reading.agents if str(one.path) not in left}
+        return Progress(
+            path=str(reading.path),
+            read=reading.records[-1].line,
+            line=begin,
+            offset=place,
+            mark=mark_at(reading.path, place),
+            number=number,
+            sent=sent,
+            agents={**(reading.start.agents if reading.start else {}), **sizes},
+            held=held,
+            bends=packed_bends(with_judged(reading.bends(), before)),
+            telling=reading.telling,
+        )
+
+    def lines_before(self, last: Turn) -> Iterator[int]:
+        """Yields the lines of all that does not stand in the last turns."""
+        for conversation in self.reading.by_line.values():
+            is_active = conversation is self.active
+            for turn in conversation.turns if conversation.kind in SPOKEN else ():
+                if not (is_active and turn.number >= last.number):
+                    yield from (item.line for item in turn.items if is_own(item))
+
+
+def _renumbered(span: Span, base: int) -> Span:
+    if not base:
+        return span
+    number = span.turn + base
+    if span.kind != "turn":
+        return replace(span, turn=number)
+    metadata = {**span.metadata, "turn_number": number}
+    return replace(span, turn=number, name=f"Turn {number}", metadata=metadata)
+
+
+def _trace_of(conversation: Conversation, turn: Turn) -> str:
+    return trace_id(first_key(conversation, turn.items))

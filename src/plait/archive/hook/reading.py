@@ -1,0 +1,225 @@
+"""A log to the conversations of its new part, or of all of it where that is in doubt."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from dataclasses import replace as with_fields
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, TypeAlias
+
+from msgspec.structs import replace
+
+from plait.archive.archive import beside
+from plait.archive.checkpoint import goes_on_straight, unpacked_bends, with_judged
+from plait.archive.hook.turns import Occasion, first_line, last_line
+from plait.archive.open_session import Records, Through
+from plait.conversation.bends import Bends
+from plait.conversation.build import conversations_of
+from plait.conversation.model import Conversation
+from plait.errors import SourceError
+from plait.graph.paths import SPOKEN
+from plait.graph.source import Source, source_file
+from plait.line import LogFile, lines, read_slice
+from plait.line.discover import SUFFIX, log_file
+from plait.record import Record
+from plait.record.decode import NotAnObject
+from plait.record.read import Broken, entry_of, read, read_if_there, record_of
+from plait.record.sidecar import title_file
+from plait.trace.journal import Journal
+from plait.trace.progress import Progress, goes_on_from
+
+if TYPE_CHECKING:
+    from plait.redact import Redactor
+
+
+Telling: TypeAlias = tuple[str, int, int]
+"""A line: its file, its offset, its length."""
+
+
+@dataclass(frozen=True)
+class HookReading:
+    """What was read of a session."""
+
+    path: Path
+    session: str
+    records: Sequence[Record]
+    """Of its own file, from the beginning or from the last turn that was sent."""
+    agents: tuple[LogFile, ...]
+    by_line: Mapping[str, Conversation]
+    start: Progress | None = None
+    """From where it was read; None for all of it."""
+    broken: Sequence[int] = ()
+    """The new lines that cannot be read."""
+    telling: list[Telling] | None = None
+    """The lines that taught the redactor something, also those of what was not read now."""
+
+    @property
+    def active(self) -> Conversation | None:
+        """The conversation that goes on: the one that the log ends with."""
+        spoken = (one for one in self.by_line.values() if one.kind in SPOKEN)
+        return max(spoken, key=last_line, default=None)
+
+    def bends(self) -> Bends:
+        """Returns the judge of what stands before the first record that was read."""
+        return unpacked_bends(self.start.bends, self.path) if self.start else Bends()
+
+
+def read_whole(path: Path, session: str, redactor: "Redactor | None" = None) -> HookReading:
+    """Reads a session with all its agents."""
+    records, broken = _records_in(path)
+    reading = _reading_of(path, session, records, _agents_of(path), redactor)
+    return with_fields(reading, broken=broken)
+
+
+def read_new_part(
+    path: Path,
+    session: str,
+    start: Progress,
+    occasion: Occasion,
+    redactor: "Redactor | None" = None,
+) -> HookReading | None:
+    """Reads a session from its last turn that was sent; None where that cannot be trusted."""
+    if not goes_on_from(start, path) or (redactor and start.telling is None):
+        return None
+    records, broken = _records_in(path, start.offset, start.line)
+    try:
+        bends = unpacked_bends(start.bends, path)
+    except (SourceError, ValueError):
+        return None
+    with_judged(bends, (one for one in records if one.line <= start.read))
+    if not goes_on_straight(bends, (one for one in records if one.line > start.read)):
+        return None
+    agents = tuple(one for one in _agents_of(path) if _is_new(one, start, occasion))
+    reading = _reading_of(path, session, records, agents, redactor, start)
+    new = [line for line in broken if line > start.read]
+    return with_fields(reading, broken=new) if _is_sound(reading) else None
+
+
+def _records_in(path: Path, offset: int = 0, number: int = 1) -> tuple[list[Record], list[int]]:
+    """Returns the records of a log, and the numbers of the lines that are broken; one that is
+    still being written is neither.
+    """
+    records: list[Record] = []
+    broken: list[int] = []
+    for line in lines(path, offset=offset, number=number):
+        entry = entry_of(line)
+        if isinstance(entry, Record):
+            records.append(entry)
+        elif isinstance(entry, Broken) and line.is_ended:
+            broken.append(line.number)
+    return records, broken
+
+
+def _agents_of(path: Path) -> tuple[LogFile, ...]:
+    own = next((one for one in beside(path) if one.file and one.file.path == path), None)
+    return own.agents + own.journals if own else ()
+
+
+def _is_new(file: LogFile, start: Progress, occasion: Occasion) -> bool:
+    name = str(file.path)
+    if name in start.held:
+        return occasion.is_over or file.agent in occasion.agents
+    return start.agents.get(name) != file.size
+
+
+def _reading_of(
+    path: Path,
+    session: str,
+    records: list[Record],
+    agents: tuple[LogFile, ...],
+    redactor: "Redactor | None" = None,
+    start: Progress | None = None,
+) -> HookReading:
+    file = log_file(path, path.stat().st_size)
+    own = Source(source_file(file), records, title=title_file(file.folder))
+    telling = _teaching_lines(redactor, own, agents, start) if redactor else None
+    shelf = Records([own, *agents], _redacting(redactor) if redactor else None)
+    graph = shelf.graph()
+    if not graph.sessions:
+        return HookReading(path, session, records, agents, {}, start, telling=telling)
+    name = session if session in graph.sessions else next(iter(graph.sessions))
+    found = conversations_of(graph, name, shelf.finder(graph)).by_line
+    if redactor:
+        found = {
+            key: replace(one, project=redactor.text(one.project)) for key, one in found.items()
+        }
+    return HookReading(path, name, records, agents, found, start, telling=telling)
+
+
+def _teaching_lines(
+    redactor: "Redactor", own: Source, agents: Iterable[LogFile], start: Progress | None
+) -> list[Telling]:
+    """Lets a redactor see everything first: what one place tells is hidden in all.
+
+    Of what stands before the records that were read, only the lines that taught something are
+    read again.
+    """
+    telling = list(start.telling or ()) if start else []
+    for path, offset, length in telling:
+        with suppress(SourceError, NotAnObject):
+            redactor.learn(record_of(read_slice(Path(path), offset, length)))
+    sources = [(own.file.path, own.records)]
+    sources += [(str(agent.path), read_if_there(agent.path)) for agent in agents]
+    for path, records in sources:
+        for record in records:
+            before = redactor.learnt
+            redactor.learn(record)
+            if redactor.learnt > before:
+                telling.append((path, record.offset, len(record.raw)))
+    return telling
+
+
+def _redacting(redactor: "Redactor") -> Through:
+    return lambda record, path: redactor.record(record, PurePath(path).name)
+
+
+def _is_sound(reading: HookReading) -> bool:
+    """Tells whether a part of a session reads as all of it would: one line that begins with the
+    turn it was read from, and every agent was sent out from here.
+    """
+    spoken = [one for one in reading.by_line.values() if one.kind in SPOKEN and one.turns]
+    agents = [one for one in reading.by_line.values() if one.kind == "agent"]
+    begin = reading.start.line if reading.start else 1
+    return (
+        len(spoken) == 1
+        and any(first_line(turn) == begin for turn in spoken[0].turns)
+        and all(one.call for one in agents)
+    )
+
+
+def sent_by_relatives(path: Path, records: Iterable[Record], journal: Journal) -> set[str]:
+    """Returns what was sent as part of sessions that begin with the same record: a fork is
+    a copy of all that was said, under another name.
+    """
+    first = next((record.uuid for record in records if record.uuid), None)
+    found: set[str] = set()
+    for log in sorted(path.parent.glob(f"*{SUFFIX}")) if first else ():
+        if log != path and (other := journal.of(log.stem)).exists():
+            found |= other.sent() if _begins_with(log, first) else set()
+    return found
+
+
+def _begins_with(log: Path, uuid: str | None) -> bool:
+    return next((one.uuid for one in read_if_there(log) if one.uuid), None) == uuid
+
+
+def previous_session(path: Path, session: str) -> tuple[str, Path] | None:
+    """Returns the session that a log goes on from, if its own log lies beside: its first line
+    names another session than the rest.
+    """
+    try:
+        first = next(read(path), None)
+    except SourceError:
+        return None
+    named = first.session_id if first else None
+    log = log_beside(path, named) if named and named != session else None
+    return (named, log) if named and log else None
+
+
+def log_beside(path: Path, session: str) -> Path | None:
+    """Returns the log of a session that lies beside another; None where there is none."""
+    try:
+        log = path.with_name(f"{session}{SUFFIX}")
+        return log if log != path and log.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None

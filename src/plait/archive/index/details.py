@@ -1,0 +1,167 @@
+"""A session to what it adds to figures, what it shares with others, and rows of what it did.
+
+All three take a whole reading of its logs, so they are worked out together.
+"""
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from plait.archive.model import Session
+from plait.archive.open_session import ReadSession
+from plait.conversation.files import touches_of
+from plait.conversation.model import Conversation
+from plait.conversation.share import Share, digest
+from plait.conversation.sharing import Sharing
+from plait.conversation.times import between
+from plait.conversation.totals import response_key, tokens_in
+from plait.conversation.walk import calls_of, walk
+from plait.graph.build import Builder
+from plait.graph.model import SessionGraph
+from plait.graph.node import Node
+from plait.graph.source import FileFacts, sources
+from plait.index.changes import Change
+from plait.index.detail_rows import CALL, FINDING, RESPONSE, TOUCH, keeping_rows
+from plait.index.model import LineRow
+from plait.record import Record
+
+NONE = frozenset(("", "session ", "session None", "agent None", "run None"))
+"""What stands for nothing."""
+
+
+def read_facts(session: Session) -> tuple[list[FileFacts], set[str]]:
+    """Reads what the graph knows of a session's files, and the times of its loose lines."""
+    builder, loose = Builder(), set[str]()
+    for source in sources(session.files):
+        builder.add(replace(source, records=_noticing(source.records, loose)))
+    return list(builder.facts.values()), loose
+
+
+def _noticing(records: Iterable[Record], loose: set[str]) -> Iterator[Record]:
+    for record in records:
+        if record.uuid is None and record.timestamp:
+            loose.add(record.timestamp)
+        yield record
+
+
+def references_of(facts: Iterable[FileFacts], loose: Iterable[str]) -> "array[int]":
+    """Returns digests of all that a session holds or names."""
+    found = {f"loose {time}" for time in loose}
+    for one in facts:
+        found.update(_references_of_file(one))
+        for node in one.nodes:
+            found.update(filter(None, _references_of_node(node)))
+    return array("q", map(digest, found - NONE))
+
+
+def _references_of_file(facts: FileFacts) -> Iterator[str]:
+    yield f"session {facts.session}"
+    file, meta = facts.file, facts.meta
+    yield f"agent {file.agent}"
+    yield f"run {file.run}"
+    if meta:
+        yield meta.call_id or ""
+        yield f"agent {meta.parent_agent_id}"
+    for aside in facts.asides:
+        yield aside.leaf or ""
+        yield f"agent {aside.agent}"
+        yield f"session {aside.session}"
+
+
+def _references_of_node(node: Node) -> Iterator[str | None]:
+    yield node.uuid
+    yield node.parent
+    yield node.logical
+    yield node.source
+    yield node.message_id
+    yield node.request_id
+    yield from node.kept
+    yield from node.results
+    yield from (call.id for call in node.calls)
+    yield f"session {node.session}"
+    if node.forked_from:
+        yield f"session {node.forked_from}"
+    if node.agent:
+        yield f"agent {node.agent}"
+    if node.spawned:
+        yield f"agent {node.spawned.agent}"
+        yield f"run {node.spawned.run}"
+
+
+class Details(NamedTuple):
+    """All that one reading of a session gives."""
+
+    ties: "array[int]"
+    share: Share
+    """As if there were no other session."""
+    rows: Change
+
+
+def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
+    """Reads a session that the catalogue knows by a number, with these DAG-lines."""
+    read = ReadSession.of(session)
+    loose = (
+        record.timestamp
+        for source in read.shelf.sources
+        for record in source.records
+        if record.uuid is None and record.timestamp
+    )
+    ties = references_of(read.shelf.facts, loose)
+    return Details(ties, Sharing().share(read.told), keeping_rows(sid, _rows_of(read, lines)))
+
+
+def shares_of(sessions: Iterable[Session]) -> Iterator[Share]:
+    """Yields what sessions add, in their order: what an earlier one had is left out."""
+    sharing = Sharing()
+    for session in sessions:
+        yield sharing.share(ReadSession.of(session).told)
+
+
+def _rows_of(read: ReadSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:
+    numbers = {line.id: dag for dag, line in enumerate(lines)}
+    found: dict[str, list[tuple[Any, ...]]] = {RESPONSE: [], CALL: [], TOUCH: []}
+    for conversation in read.told.by_line.values():
+        dag = numbers.setdefault(conversation.id, len(numbers))
+        found[RESPONSE] += _responses_in(conversation, dag)
+        found[CALL] += _calls_in(conversation, dag)
+        found[TOUCH] += _touches_in(conversation, dag)
+    found[FINDING] = list(_findings_in(read.graph))
+    return found
+
+
+def _responses_in(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:
+    turns = {
+        response: turn
+        for turn, item in walk(conversation)
+        if (response := getattr(item, "response", None)) is not None
+    }
+    for number, one in enumerate(conversation.responses):
+        tokens = tokens_in(one)
+        yield (
+            *(dag, number, turns.get(number), response_key(one), next(iter(one.uuids), None)),
+            *(one.model, one.started, tokens.input, tokens.output, tokens.cache_write_5m),
+            *(tokens.cache_write_1h, tokens.cache_read, tokens.web_searches, tokens.web_fetches),
+            *(one.is_error, one.is_synthetic),
+        )
+
+
+def _calls_in(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:
+    for number, (turn, one) in enumerate(calls_of(conversation)):
+        took = between(one.time, one.answered_at)
+        yield dag, number, turn, one.call, one.name, one.time, one.outcome, took, one.uuid
+
+
+def _touches_in(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:
+    for number, one in enumerate(touches_of(conversation)):
+        added, removed = (one.patch.added, one.patch.removed) if one.patch else (None, None)
+        yield (
+            *(dag, number, one.turn, one.path, one.action, one.time, one.outcome),
+            *(added, removed, one.uuid),
+        )
+
+
+def _findings_in(graph: SessionGraph) -> Iterator[tuple[Any, ...]]:
+    for number, one in enumerate(graph.findings):
+        path = graph.files[one.file].path if one.file is not None else None
+        yield number, one.code, one.sentence, path, one.line, one.uuid

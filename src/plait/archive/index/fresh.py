@@ -1,0 +1,158 @@
+"""An archive and its index to an index that tells what the logs hold, where there is one.
+
+It answers in the place of the logs, and gives the same answers. One that is behind is brought
+up to date first, where that is little work; one that is not there, or broken, is left alone.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+from plait.archive.archive import Archive
+from plait.archive.index.facts import TROUBLE, facts_from
+from plait.archive.model import Session
+from plait.index.catalogue import Catalogue
+from plait.index.changes import Change
+from plait.index.derived import keep
+from plait.index.scan import Stamp, stamps
+from plait.index.schema import NAME
+from plait.line.discover import SUFFIX, session_folder
+
+T = TypeVar("T")
+MOST = 8_000_000
+"""Bytes that are read to bring an index up to date before a question is answered."""
+
+
+@dataclass
+class FreshIndex:
+    """An index that is up to date."""
+
+    archive: Archive
+    folder: Path
+    catalogue: Catalogue
+    generation: int
+
+    @cached_property
+    def sids(self) -> Mapping[Path, int]:
+        """The numbers of all sessions, by path."""
+        known = self.catalogue.keys()
+        return {one.path: known[key_of(one.path)] for one in self.archive.sessions}
+
+    def number(self, session: Session) -> int:
+        """Returns the number of a session."""
+        return self.sids[session.path]
+
+    def remember(self) -> None:
+        """Gives the archive the facts of all sessions."""
+        known = self.catalogue.facts()
+        self.archive.remember(
+            {
+                one.path: facts_from(known[key_of(one.path)], one, self.archive)
+                for one in self.archive.sessions
+            }
+        )
+
+    def keep(self, changes: Iterable[Change]) -> None:
+        """Keeps what was worked out for the next time, if nobody else is writing."""
+        chosen = list(changes)
+        if chosen:
+            keep(self.folder, self.generation, chosen)
+
+
+def key_of(path: Path) -> str:
+    """Returns how the catalogue names a file."""
+    return str(path.absolute())
+
+
+def from_index_or_logs(
+    warm: FreshIndex | None, kept: Callable[[FreshIndex], T], read: Callable[[], T]
+) -> T:
+    """Returns what an index answers; what the logs do where there is none, or it is broken."""
+    if warm is not None:
+        with suppress(*TROUBLE):
+            return kept(warm)
+    return read()
+
+
+@contextmanager
+def fresh_index(archive: Archive, folder: Path) -> Iterator[FreshIndex | None]:
+    """Gives the index of an archive, None where the logs must be read."""
+    catalogue = None
+    with suppress(*TROUBLE):
+        catalogue = _fresh_catalogue(archive, folder)
+    try:
+        yield _with_facts(archive, folder, catalogue) if catalogue else None
+    finally:
+        if catalogue:
+            catalogue.close()
+
+
+def _with_facts(archive: Archive, folder: Path, catalogue: Catalogue) -> FreshIndex | None:
+    with suppress(*TROUBLE):
+        found = FreshIndex(archive, folder, catalogue, catalogue.generation())
+        found.remember()
+        return found
+    return None
+
+
+def _fresh_catalogue(archive: Archive, folder: Path) -> Catalogue | None:
+    if not (folder / NAME).exists():
+        return None
+    catalogue = Catalogue(folder)
+    try:
+        now = stamps_of(archive)
+        due = _bytes_due(catalogue, now) if _is_whole(catalogue) else MOST + 1
+    except BaseException:
+        catalogue.close()
+        raise
+    if not due:
+        return catalogue
+    catalogue.close()
+    return _refreshed_catalogue(archive, folder) if due <= MOST else None
+
+
+def _refreshed_catalogue(archive: Archive, folder: Path) -> Catalogue | None:
+    from plait.archive.index.update import refresh
+
+    refresh(archive, folder, wait=0)
+    catalogue = Catalogue(folder)
+    if _is_whole(catalogue) and catalogue.stamps() == stamps_of(archive):
+        return catalogue
+    catalogue.close()
+    return None
+
+
+def _is_whole(catalogue: Catalogue) -> bool:
+    return catalogue.is_current() and not catalogue.pending()
+
+
+def stamps_of(archive: Archive) -> dict[str, Stamp]:
+    """Returns the stamps of all files of an archive, by their whole paths."""
+    return stamps(root.logs.absolute() for root in archive.roots)
+
+
+def _bytes_due(catalogue: Catalogue, now: Mapping[str, Stamp]) -> int:
+    """Returns how many bytes must be read, at most, to bring an index up to date; 0 for none."""
+    known = catalogue.stamps()
+    if known == now:
+        return 0
+    owners, straight = catalogue.owners(), catalogue.straight()
+    sizes: dict[int, int] = {}
+    for path, sid in owners.items():
+        sizes[sid] = sizes.get(sid, 0) + known[path][0]
+    due, read = 1, {owners[path] for path in known.keys() - now.keys()}
+    for path, stamp in now.items():
+        before = known.get(path, (0, 0, 0))
+        if before != stamp:
+            due += max(stamp.size - before[0], 0)
+            if path not in straight or before[0] >= stamp.size or before[2] != stamp.inode:
+                read.add(owners.get(path, owners.get(_own_log(path), 0)))
+    return due + sum(sizes[sid] for sid in read if sid)
+
+
+def _own_log(path: str) -> str:
+    folder, _ = session_folder(Path(path))
+    return str(folder.with_suffix(SUFFIX)) if folder else ""

@@ -1,0 +1,155 @@
+"""A session to what the index keeps of it: rows, and the words of every turn."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from plait.archive.checkpoint import checkpoints_of
+from plait.archive.facts import Survey, title_of
+from plait.archive.index.facts import CataloguedFacts, catalogued_facts
+from plait.archive.index.lines import WordedLine, WordedRecords, worded_lines
+from plait.archive.light_graphs import straight_graph
+from plait.archive.model import Session
+from plait.archive.open_session import name_in_graph
+from plait.conversation.model import Answered, Called, Told
+from plait.conversation.persisted import persisted_text
+from plait.conversation.turns import SPOKEN
+from plait.graph.model import SessionGraph
+from plait.index.anytexts import MOST_OUTPUT
+from plait.index.marks import mark_of
+from plait.index.model import FileMark, LineRow, Passage, SessionRows, State, TurnRow
+from plait.index.passages import words_in
+from plait.index.scan import Stamp
+
+NO_STAMP = Stamp(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class IndexedSession:
+    """A session with everything that was read of it."""
+
+    session: Session
+    shelf: WordedRecords
+    graph: SessionGraph
+    lines: list[WordedLine]
+    """In the order of their numbers; what was recovered from broken lines is the last."""
+
+    @classmethod
+    def of(cls, session: Session) -> "IndexedSession":
+        """Reads a session."""
+        shelf = WordedRecords(session.files)
+        one = shelf.sources[0] if len(shelf.sources) == 1 else None
+        graph = (straight_graph(one) if one else None) or shelf.graph()
+        lines = worded_lines(shelf, graph, name_in_graph(graph, session))
+        return cls(session, shelf, graph, lines)
+
+    def rows(self, stamps: Mapping[str, Stamp], sides: list[str]) -> SessionRows:
+        """Returns what the catalogue keeps."""
+        kept = self.kept
+        files = [self.mark(file.path, file.kind, stamps) for file in self.graph.files]
+        beside = [FileMark(path, *stamps[path], "side") for path in sides if path in stamps]
+        return SessionRows(
+            key=str(self.session.path),
+            id=self.session.id,
+            project=self.session.project,
+            title=kept.title,
+            started=kept.started,
+            ended=kept.ended,
+            files=(*files, *beside),
+            lines=tuple(_line_of(one) for one in self.lines),
+            turns=tuple(_turns_in(self.lines)),
+            facts=kept.encoded(),
+            tails=checkpoints_of(self.shelf, self.graph, self.lines),
+        )
+
+    def mark(self, path: str, kind: str, stamps: Mapping[str, Stamp]) -> FileMark:
+        """Returns the marks of a log, by what was read of it."""
+        records = self.shelf.records_of(path)
+        end = records[-1].offset + len(records[-1].raw) + 1 if records else 0
+        return mark_of(path, stamps.get(path, NO_STAMP), kind, end)
+
+    @cached_property
+    def kept(self) -> CataloguedFacts:
+        """Returns what a list shows."""
+        survey = Survey()
+        own = (self.session.file,) if self.session.file else self.session.agents
+        for file in own:
+            for record in self.shelf.records_of(str(file.path)):
+                survey.add(record)
+        return catalogued_facts(survey, title_of(self.session, survey.titles))
+
+    def passages(self) -> Iterator[Passage]:
+        """Yields the words of the session, its title first."""
+        kept = self.kept
+        if kept.title:
+            yield title_passage(kept.title, kept.started)
+        places = [
+            {
+                record.line: (record.offset, len(record.raw))
+                for record in self.shelf.records_of(file.path)
+            }
+            for file in self.graph.files
+        ]
+        folder = self.session.path.with_suffix("")
+        for dag, line in enumerate(self.lines):
+            yield from _passages_in(line, dag, places, folder)
+
+
+def title_passage(title: str, started: str | None) -> Passage:
+    """Returns the words of a session's title, which stand in no turn."""
+    return Passage("title", title, "active", 0, 0, 0, 0, 0, 0, 0, started)
+
+
+def _passages_in(
+    read: WordedLine,
+    dag: int,
+    places: list[dict[int, tuple[int, int]]],
+    folder: Path,
+) -> Iterator[Passage]:
+    state, models = _state_of(read), read.models
+    parts: dict[tuple[int, int], int] = {}
+    paths: dict[str, str | None] = {}
+    for turn, item in read.walk():
+        file, line = item.file, item.line
+        part = parts.get((file, line), 0)
+        parts[file, line] = part + 1
+        found = words_in(item) if line else None
+        if found is None:
+            continue
+        kind, text, path = found
+        tool, model = None, None
+        if isinstance(item, Answered):
+            tool, path = item.name, paths.get(item.call)
+            if item.result.persisted:
+                text = persisted_text(folder, item.result.persisted, MOST_OUTPUT) or text
+        elif isinstance(item, SPOKEN):
+            model = models[item.response]
+            if isinstance(item, Called):
+                tool, paths[item.call] = item.name, path
+        offset, length = places[file].get(line, (0, 0))
+        where = (dag, turn, file, line, offset, length, part)
+        yield Passage(kind, text, state, *where, item.time, tool, model, path)
+
+
+def _state_of(read: WordedLine) -> State:
+    """Returns how a DAG-line stands to the one that Claude Code would go on with."""
+    line = read.line
+    if read.is_recovered:
+        return "recovered"
+    if line.kind == "agent" or line.kind == "service":
+        return line.kind
+    return "active" if line.is_active else "abandoned"
+
+
+def _line_of(read: WordedLine) -> LineRow:
+    line = read.line
+    return LineRow(line.id, line.kind, _state_of(read), len(read.openers), line.parent, line.label)
+
+
+def _turns_in(lines: list[WordedLine]) -> Iterator[TurnRow]:
+    for dag, read in enumerate(lines):
+        for number, place in enumerate(read.openers, 1):
+            opener = read.items[place]
+            if isinstance(opener, Told):
+                yield TurnRow(dag, number, opener.kind, opener.time, opener.uuid)

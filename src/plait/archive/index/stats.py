@@ -1,0 +1,135 @@
+"""An index to the figures of some sessions: what `plait.archive.stats` counts, without logs.
+
+What a session adds is kept by family. A family of which a member is new or has grown is
+counted anew, and so is one of which only some members are asked about.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from plait.archive.index.families import KnownFamilies
+from plait.archive.index.fresh import FreshIndex
+from plait.archive.model import Session
+from plait.conversation.figures import Figures
+from plait.conversation.share import Share
+from plait.conversation.tally import Tally, settled
+from plait.index.changes import Change
+from plait.index.derived import detailed, families, keeping_family
+from plait.index.packed import packed, unpacked
+from plait.record.time import stamp_of
+
+SORT = "stats"
+BATCH = 50
+"""Sessions after which their rows are written."""
+Family = tuple[int, ...]
+Watch = Callable[[Sequence[Session]], Iterable[Session]]
+
+
+def indexed_figures(
+    warm: FreshIndex, sessions: Sequence[Session], tally: Tally, watch: Watch
+) -> Figures:
+    """Returns what sessions come to, in the order in which they began.
+
+    Where only a span of time counts, the families that reach beyond it are read.
+    """
+    counting = IndexedShares(warm, sessions, watch)
+    shares, outside = counting.shares(), set[int]()
+    for family in counting.families:
+        if not all(_is_within(shares[sid], tally) for sid in family):
+            outside.update(family)
+    for session in counting.ordered():
+        sid = warm.number(session)
+        if sid in outside:
+            from plait.archive.open_session import conversations
+
+            tally.add(conversations(session))
+        else:
+            tally.take(shares[sid])
+    counting.keep()
+    return tally.figures()
+
+
+def _is_within(share: Share, tally: Tally) -> bool:
+    if tally.since and share.earliest and share.earliest < stamp_of(tally.since):
+        return False
+    return not (tally.until and share.latest and share.latest >= stamp_of(tally.until))
+
+
+def fill_rows(warm: FreshIndex, watch: Watch) -> None:
+    """Sees to it that every session's responses, calls, files and findings are there as rows."""
+    counting = IndexedShares(warm, warm.archive.sessions, watch)
+    counting.shares()
+    counting.keep()
+
+
+class IndexedShares:
+    """Gives what each session adds; what is not known yet is read and kept."""
+
+    def __init__(self, warm: FreshIndex, sessions: Sequence[Session], watch: Watch) -> None:
+        self.warm, self.watch = warm, watch
+        self.by_sid = {warm.number(one): one for one in sessions}
+        self.kinship = KnownFamilies(warm)
+        self._alone: dict[int, Share] = {}
+        self._changes: list[Change] = []
+        self._read_unknown(sessions)
+        self.families = self.kinship.families(sessions)
+
+    def ordered(self) -> list[Session]:
+        """Returns the sessions by when they began, as `stats.in_order` has them."""
+        began = self.kinship.began
+        return sorted(
+            self.by_sid.values(),
+            key=lambda one: (began[self.warm.number(one)], one.modified, one.id),
+        )
+
+    def shares(self) -> dict[int, Share]:
+        """Returns what each session adds, by its number."""
+        known = families(self.warm.catalogue, SORT)
+        found: dict[int, Share] = {}
+        missing: list[Family] = []
+        for family in self.families:
+            if family in known:
+                found.update(zip(family, unpacked(known[family], list[Share]), strict=True))
+            else:
+                missing.append(family)
+        for family in missing:
+            shares = self._counted(family)
+            found.update(shares)
+            ordered = [shares[sid] for sid in family]
+            self._changes.append(keeping_family(SORT, family, packed(ordered)))
+        return found
+
+    def keep(self) -> None:
+        """Keeps what was worked out."""
+        self.warm.keep([*self.kinship.changes(), *self._changes])
+
+    def _read_unknown(self, sessions: Sequence[Session]) -> None:
+        """Reads the sessions whose families or rows are not there; each as if it were alone."""
+        known = detailed(self.warm.catalogue) & self.kinship.began.keys()
+        unknown = [one for one in sessions if self.warm.number(one) not in known]
+        if not unknown:
+            return
+        from plait.archive.index.details import details_of
+
+        rows: list[Change] = []
+        for session in self.watch(unknown):
+            sid = self.warm.number(session)
+            found = details_of(session, sid, self.warm.catalogue.lines(sid))
+            self.kinship.learn(session, found.ties)
+            self._alone[sid] = found.share
+            rows.append(found.rows)
+            if len(rows) >= BATCH:
+                self.warm.keep(rows)
+                rows.clear()
+        self.warm.keep(rows)
+
+    def _counted(self, family: Family) -> dict[int, Share]:
+        """Returns what the members of a family add, in the order in which they began."""
+        if family[1:] or family[0] not in self._alone:
+            from plait.archive.index.details import shares_of
+
+            members = [one for one in self.ordered() if self.warm.number(one) in family]
+            found = zip(members, shares_of(self.watch(members)), strict=True)
+            shares = {self.warm.number(one): share for one, share in found}
+        else:
+            shares = {family[0]: self._alone[family[0]]}
+        return shares if family[1:] else {family[0]: settled(shares[family[0]])}

@@ -1,0 +1,139 @@
+"""A session to everything that its pages are drawn from, read once."""
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from time import perf_counter
+from typing import TypeAlias
+
+import msgspec
+
+from plait.archive.collector import without_collector
+from plait.archive.export.site import Site, conversations_in, shapes_of
+from plait.archive.export.transcripts import Family, Names
+from plait.archive.live.growth import Growing
+from plait.archive.model import Session
+from plait.archive.open_session import RecordsSoFar, records_so_far
+from plait.conversation.model import Conversations
+from plait.conversation.prices import Prices
+from plait.graph.shapes import Row
+from plait.record import Record
+from plait.view.page.conversation.column import ReadingColumn
+from plait.view.page.conversation.page import PageHeading
+from plait.view.page.conversation.places import Places
+
+Marks: TypeAlias = tuple[tuple[str, int, float], ...]
+"""The files of a session, their sizes, when they were written."""
+
+
+@dataclass
+class Opened:
+    """A session as its files were when it was opened."""
+
+    session: Session
+    marks: Marks
+    family: Family
+    stock: RecordsSoFar
+    prices: Prices = field(default_factory=Prices)
+    took: float = 0.0
+    """Seconds that it took to read it."""
+
+    @property
+    def bytes(self) -> int:
+        """How large its logs are."""
+        return sum(size for _, size, _ in self.marks)
+
+    @property
+    def mark(self) -> str:
+        """What stands for its files as they were."""
+        return mark_of(self.marks)
+
+    @cached_property
+    def id(self) -> str:
+        """The name that the graph knows the session by."""
+        sessions = self.family.graph.sessions
+        return self.session.id if self.session.id in sessions else next(iter(sessions), "")
+
+    @cached_property
+    def told(self) -> Conversations | None:
+        """All its conversations, None where it has none."""
+        known = self.family.graph.sessions.get(self.id)
+        return conversations_in(self.family, known, is_active_only=False) if known else None
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """Its graph as it is drawn."""
+        return shapes_of(self.family, self.family.graph.sessions[self.id])
+
+    @cached_property
+    def reading(self) -> ReadingColumn | None:
+        """Its reading column, None where nothing was said."""
+        if self.told is None:
+            return None
+        graph = self.family.graph.sessions[self.id]
+        return ReadingColumn(self.told, Site(self.prices).setting(self.family, graph, self.told))
+
+    @cached_property
+    def heading(self) -> PageHeading | None:
+        """What the head of its pages says; it goes by its id there."""
+        if self.told is None:
+            return None
+        graph = self.family.graph.sessions[self.id]
+        return Site(self.prices).heading(self.family, graph, self.told)
+
+    @cached_property
+    def places(self) -> Places | None:
+        """Where everything in it is read."""
+        return Places(self.told) if self.told else None
+
+    @cached_property
+    def growing(self) -> Growing:
+        """What is added to its own file from here on."""
+        return Growing(self.session, self.family, self.told)
+
+    def headed(self, name: str) -> PageHeading | None:
+        """Returns the head of its pages, under the name that it has in addresses."""
+        return msgspec.structs.replace(self.heading, session=name) if self.heading else None
+
+    def piece(self, key: str) -> list[str] | None:
+        """Returns turns of the active line, what was written since among them.
+
+        None where that cannot be told without reading the session anew.
+        """
+        asked = self.reading.stretch(key) if self.reading else None
+        grown = self.growing.conversation()
+        if self.reading is None or asked is None or grown is None or asked.line != grown.id:
+            return None
+        start = self.growing.first
+        found = self.reading.piece(asked._replace(last=min(asked.last, start)))
+        first, last = max(asked.first - start, 0), max(asked.last - start, 0)
+        return [*found, *self.reading.drawn(grown, first, last)]
+
+    def record(self, file: int, line: int) -> Record | None:
+        """Returns the record on a line of one of its files."""
+        files = self.family.graph.files
+        if not 0 <= file < len(files):
+            return None
+        held = self.stock.shelf.records_of(files[file].path)
+        place = bisect_left(held, line, key=lambda record: record.line)
+        return held[place] if place < len(held) and held[place].line == line else None
+
+
+def open_for_page(
+    session: Session, marks: Marks, prices: Prices | None = None, before: Opened | None = None
+) -> Opened:
+    """Reads a session; where it was read before, only what is new."""
+    start = perf_counter()
+    with without_collector():
+        stock = records_so_far(session.files, before.stock if before else None)
+        family = Family((session,), stock.shelf, str, Names())
+        one = Opened(session, marks, family, stock, prices or Prices())
+        _ = one.told, one.heading
+    one.took = perf_counter() - start
+    return one
+
+
+def mark_of(marks: Marks) -> str:
+    """Returns a short text that changes when the files of a session do."""
+    return blake2b(repr(marks).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,126 @@
+"""A log file to its lines as they lie: where each begins, of what type it is, what is odd."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec import Struct
+
+from plait.line import Line, lines
+from plait.line.split import read_slice
+from plait.record.read import Broken, Entry, entry_of
+from plait.record.record import Record
+from plait.view.words import record_words
+
+BLANK, BROKEN, OTHER = "blank", "broken", "other"
+WORDS = 240
+MOST_KINDS = 200
+"""Types that are told apart; a log may make up as many as it likes."""
+
+
+@dataclass(frozen=True)
+class LineSurvey:
+    """Where the lines of a file lie, and of which type each is."""
+
+    path: Path
+    offsets: "array[int]"
+    """Of each line, and of the end of the last."""
+    kinds: "array[int]"
+    names: tuple[str, ...]
+    counts: dict[str, int]
+    broken: dict[int, str]
+    """What is wrong with broken lines, by number."""
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def kind(self, number: int) -> str:
+        """Returns the type of a line."""
+        return self.names[self.kinds[number - 1]]
+
+    def numbers(self, kind: str | None) -> Sequence[int]:
+        """Returns the lines of a type, or all."""
+        if kind is None:
+            return range(1, len(self) + 1)
+        if kind not in self.names:
+            return ()
+        wanted = self.names.index(kind)
+        return [at for at, one in enumerate(self.kinds, 1) if one == wanted]
+
+
+class RawLine(Struct, frozen=True, kw_only=True):
+    """One line of a file."""
+
+    number: int
+    offset: int
+    length: int
+    type: str
+    uuid: str | None = None
+    time: str | None = None
+    words: str = ""
+    """A record in a few words."""
+    text: str
+    """As it lies, or its beginning."""
+    finding: str | None = None
+
+
+def line_survey(path: Path, size: int) -> LineSurvey:
+    """Reads a file once, as far as it was when it was found, and returns where its lines lie."""
+    offsets, kinds = array("Q"), array("H")
+    places: dict[str, int] = {}
+    counts = Counter[str]()
+    broken: dict[int, str] = {}
+    end = 0
+    for line in lines(path, end=size):
+        entry = entry_of(line)
+        kind = _kind_of(entry)
+        if isinstance(entry, Broken):
+            broken[line.number] = entry.reason
+        if kind not in places and len(places) >= MOST_KINDS:
+            kind = OTHER
+        offsets.append(line.offset)
+        kinds.append(places.setdefault(kind, len(places)))
+        counts[kind] += 1
+        end = line.offset + len(line.data) + 1
+    offsets.append(end)
+    return LineSurvey(path, offsets, kinds, tuple(places), dict(counts.most_common()), broken)
+
+
+def _kind_of(entry: Entry) -> str:
+    match entry:
+        case Record():
+            return entry.kind
+        case Broken():
+            return BROKEN
+        case _:
+            return BLANK
+
+
+def raw_lines(
+    found: LineSurvey, numbers: Sequence[int], most: int | None = None
+) -> Iterator[RawLine]:
+    """Yields some lines of a file; of long ones the beginning."""
+    for number in numbers:
+        offset = found.offsets[number - 1]
+        length = found.offsets[number] - offset - 1
+        data = read_slice(found.path, offset, length)
+        entry = entry_of(Line(number, offset, data, True))
+        record = entry if isinstance(entry, Record) else None
+        yield RawLine(
+            number=number,
+            offset=offset,
+            length=length,
+            type=found.kind(number),
+            uuid=record.uuid if record else None,
+            time=record.timestamp if record else None,
+            words=_words_of(record) if record else "",
+            text=(data if most is None else data[: 4 * most]).decode("utf-8", "replace")[:most],
+            finding=found.broken.get(number),
+        )
+
+
+def _words_of(record: Record) -> str:
+    told = record_words(record)
+    return f"{told.kind} {told.words}"[:WORDS] if told.words else ""

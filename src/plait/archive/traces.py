@@ -1,0 +1,116 @@
+"""Sessions to traces: read by families, redacted before anything is made of them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from plait.archive.families import families
+from plait.archive.model import Session
+from plait.archive.open_session import Records
+from plait.conversation.build import conversations_of
+from plait.conversation.model import Conversation
+from plait.conversation.totals import Pricing
+from plait.record import Record
+from plait.record.read import read_if_there
+from plait.trace.content import prepared
+from plait.trace.model import Content, Span
+from plait.trace.spans import traces_of
+
+if TYPE_CHECKING:
+    from plait.redact import Redactor
+
+
+BATCH = 500
+"""Spans that go out together."""
+
+
+@dataclass
+class TracePlan:
+    """Which sessions are traced, and what of them may be told."""
+
+    sessions: tuple[Session, ...]
+    content: Content = field(default_factory=Content)
+    redactor: "Redactor | None" = None
+    pricing: Pricing | None = None
+    among: Sequence[Session] = ()
+    """What those may have been forked from: read along, so that a copied turn is its owner's."""
+
+    def traces(self) -> Iterator[list[Span]]:
+        """Yields the spans of each answered turn, ready to go out; one family after the other."""
+        self._learn()
+        origins = _origins_of(self.sessions, self.among)
+        for members in families((*self.sessions, *origins.values())):
+            for spans in traces_of(self._conversations(members), self.pricing):
+                if spans[0].session not in origins:
+                    yield list(prepared(spans, self.content))
+
+    def _learn(self) -> None:
+        """Lets the redactor see everything first: what one place tells is hidden in all."""
+        for session in self.sessions if self.redactor else ():
+            for file in session.files:
+                if self.redactor:
+                    self.redactor.learn(read_if_there(file.path))
+
+    def _conversations(self, members: Iterable[Session]) -> dict[str, Conversation]:
+        """Returns the conversations of sessions that share records."""
+        files = [file for session in members for file in session.files]
+        shelf = Records(files, self._redacted if self.redactor else None)
+        graph = shelf.graph()
+        if not graph.sessions:
+            return {}
+        told = conversations_of(graph, next(iter(graph.sessions)), shelf.finder(graph))
+        return {name: self._private(one) for name, one in told.by_line.items()}
+
+    def _redacted(self, record: Record, path: str) -> Record:
+        return self.redactor.record(record, PurePath(path).name) if self.redactor else record
+
+    def _private(self, one: Conversation) -> Conversation:
+        """Returns a conversation whose project does not name its user."""
+        return replace(one, project=self.redactor.text(one.project)) if self.redactor else one
+
+
+def _origins_of(sessions: Iterable[Session], among: Iterable[Session]) -> dict[str, Session]:
+    asked = list(sessions)
+    known = {one.id: one for one in among}
+    for one in asked:
+        known.pop(one.id, None)
+    found: dict[str, Session] = {}
+    while asked:
+        origin = known.pop(_forked_from(asked.pop()) or "", None)
+        if origin:
+            found[origin.id] = origin
+            asked.append(origin)
+    return found
+
+
+def _forked_from(session: Session) -> str | None:
+    records = read_if_there(session.file.path) if session.file else ()
+    first = next((record for record in records if record.uuid), None)
+    return first.forked_from.session_id if first and first.forked_from else None
+
+
+def traces(
+    sessions: Iterable[Session],
+    *,
+    content: Content | None = None,
+    redactor: "Redactor | None" = None,
+    pricing: Pricing | None = None,
+    among: Sequence[Session] = (),
+) -> Iterator[list[Span]]:
+    """Yields the spans of each answered turn of some sessions, the root of each first."""
+    return TracePlan(tuple(sessions), content or Content(), redactor, pricing, among).traces()
+
+
+def batched(found: Iterable[list[Span]], most: int = BATCH) -> Iterator[list[Span]]:
+    """Yields traces together, as many as make a request of a good size."""
+    waiting: list[Span] = []
+    for spans in found:
+        if waiting and len(waiting) + len(spans) > most:
+            yield waiting
+            waiting = []
+        waiting += spans
+    if waiting:
+        yield waiting

@@ -1,0 +1,244 @@
+"""The tabs of a session: context, timeline, files, usage, raw lines."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from pathlib import Path
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from plait.archive.raw_lines import RawLine, raw_lines
+from plait.conversation.model import Conversation
+from plait.line import LogFile
+from plait.view.changed_files import ChangedFiles, Handled
+from plait.view.page.context import context_body, message_html
+from plait.view.page.files import files_body, handled_html, whole_patch
+from plait.view.page.raw_page import (
+    MOST_PRETTY,
+    SHOWN,
+    STEP,
+    FileChoice,
+    RawRow,
+    RawView,
+    line_html,
+    raw_body,
+)
+from plait.view.page.spent import spent_body
+from plait.view.page.tabs import Head, tab_page
+from plait.view.page.timeline import timeline_body, waterfall_body
+from plait.view.timeline import Bar, Lane, Timeline, bars_of, began
+from plait.web.answers import html, tagged
+from plait.web.session import SessionRequest, number_in, session_request
+
+ASKED_BY_SCRIPT = "x-plait-part"
+
+
+def _fragment(request: Request, head: Head, tab: str, body: str) -> Response:
+    if ASKED_BY_SCRIPT in request.headers:
+        response = html(request, body)
+        response.headers["Vary"] = ASKED_BY_SCRIPT
+        return response
+    return html(request, tab_page(head, tab, body))
+
+
+def serve_context(request: Request) -> Response:
+    """Returns the tab."""
+    look = session_request(request)
+    body = context_body(look.head, look.weighed, number_in(request, "from") or 1)
+    return html(request, tab_page(look.head, "context", body))
+
+
+def serve_message(request: Request) -> Response:
+    """Returns one message with all its blocks."""
+    look = session_request(request)
+    number, messages = request.path_params["number"], look.resumption.context.request
+    if not 0 < number <= len(messages):
+        raise HTTPException(404, "there is no such message")
+    role, blocks = messages[number - 1]
+    return _fragment(request, look.head, "context", message_html(role, blocks))
+
+
+def serve_files(request: Request) -> Response:
+    """Returns the tab."""
+    look = session_request(request)
+    by, start = request.query_params.get("by", "file"), number_in(request, "from") or 1
+    body = files_body(look.head, look.files, by=by, start=start, directory=look.directory)
+    return html(request, tab_page(look.head, "files", body))
+
+
+def serve_changes(request: Request) -> Response:
+    """Returns what happened to a file, in a turn, or one patch."""
+    look = session_request(request)
+    body = _changes_html(request, look.head, look.files)
+    return _fragment(request, look.head, "files", body)
+
+
+def _changes_html(request: Request, head: Head, found: ChangedFiles) -> str:
+    file, turn = number_in(request, "file"), number_in(request, "turn")
+    if file is not None:
+        return handled_html(head, _chosen(found, "files", file), has_path=False)
+    if turn is not None:
+        return handled_html(head, _chosen(found, "turns", turn), has_path=True)
+    wanted = number_in(request, "touch")
+    every = (one for story in found.files for one in story.handled)
+    touch = next((one for one in every if one.number == wanted), None)
+    if touch is None:
+        raise HTTPException(404, "there is no such change")
+    return whole_patch(touch)
+
+
+def _chosen(found: ChangedFiles, part: str, number: int) -> tuple[Handled, ...]:
+    stories = found.files if part == "files" else found.turns
+    for story in stories:
+        if story.number == number:
+            return story.handled
+    raise HTTPException(404, "nothing was touched there")
+
+
+PLAIN = "text/plain; charset=utf-8"
+
+
+def serve_raw(request: Request) -> Response:
+    """Returns a part of a file: from a line on, of one type or all."""
+    look = session_request(request)
+    number = number_in(request, "file") or 0
+    kind = request.query_params.get("type") or None
+    line, start = number_in(request, "line"), number_in(request, "from")
+    view = _view_of(look, number, kind, line, start)
+    return html(request, tab_page(look.head, "raw", raw_body(look.head, view)))
+
+
+def _view_of(
+    look: SessionRequest, number: int, kind: str | None, line: int | None, start: int | None
+) -> RawView:
+    found = look.survey(number)
+    numbers = found.numbers(kind)
+    first = _first_of(numbers, line, start)
+    findings = sorted(look.findings(number), key=lambda one: one[0] or 0)
+    told: dict[int, list[str]] = {}
+    for at, sentence in findings:
+        told.setdefault(at or 0, []).append(sentence)
+    shown = raw_lines(found, numbers[first - 1 : first - 1 + STEP], SHOWN)
+    files = [_choice_of(at, file) for at, file in enumerate(look.session.files)]
+    return RawView(
+        files=files,
+        file=number,
+        total=len(found),
+        counts=found.counts,
+        kind=kind,
+        first=first,
+        matching=len(numbers),
+        rows=[_row_of(one, told.get(one.number, ())) for one in shown],
+        line=line,
+        findings=findings,
+    )
+
+
+def _first_of(numbers: Sequence[int], line: int | None, start: int | None) -> int:
+    """Returns where a page begins, so that a line stands near its top."""
+    if line is not None:
+        return max(bisect_left(numbers, line) + 1 - 3, 1)
+    return min(max(start or 1, 1), max(len(numbers), 1))
+
+
+def _choice_of(number: int, file: LogFile) -> FileChoice:
+    name = (
+        "the session" if file.kind == "session" else f"{file.kind} {file.agent or file.run or ''}"
+    )
+    return FileChoice(number, f"{name.strip()}: {file.path.name}", file.size)
+
+
+def _row_of(one: RawLine, findings: Sequence[str]) -> RawRow:
+    return RawRow(
+        number=one.number,
+        offset=one.offset,
+        length=one.length,
+        type=one.type,
+        uuid=one.uuid,
+        time=one.time,
+        words=one.words,
+        text=one.text,
+        findings=tuple(findings),
+    )
+
+
+def serve_line(request: Request) -> Response:
+    """Returns one line, pretty or as it is."""
+    look = session_request(request)
+    file, number = request.path_params["file"], request.path_params["line"]
+    found = look.survey(file)
+    if not 0 < number <= len(found):
+        raise HTTPException(404, "there is no such line")
+    is_raw = "raw" in request.query_params
+    one = next(raw_lines(found, [number], None if is_raw else MOST_PRETTY))
+    if is_raw:
+        return tagged(request, one.text.encode("utf-8", "replace"), PLAIN)
+    return _fragment(request, look.head, "raw", line_html(look.head, file, _row_of(one, ())))
+
+
+def serve_file(request: Request) -> Response:
+    """Returns a file as it is, to be kept."""
+    file = session_request(request).file(request.path_params["file"])
+    if not file.path.is_file():
+        raise HTTPException(404, "the file is no longer there")
+    return FileResponse(
+        file.path, media_type="application/x-ndjson", filename=_safe_name(file.path)
+    )
+
+
+def _safe_name(path: Path) -> str:
+    return "".join(one if one.isalnum() or one in "-_.~" else "_" for one in path.name)
+
+
+def serve_spent(request: Request) -> Response:
+    """Returns the tab."""
+    look = session_request(request)
+    by, start = request.query_params.get("by", "time"), number_in(request, "from") or 1
+    body = spent_body(look.head, look.spent, by=by, start=start)
+    return html(request, tab_page(look.head, "usage", body))
+
+
+def serve_timeline(request: Request) -> Response:
+    """Returns a conversation in time, or one turn of it."""
+    look = session_request(request)
+    line = look.line(request.query_params.get("line"))
+    timeline, number = look.timeline(line.id), number_in(request, "turn")
+    if number is None:
+        ways = look.ways
+        if line.id not in dict(ways):
+            ways = [*ways, (line.id, "this agent")]
+        body = timeline_body(look.head, timeline, ways)
+    else:
+        start = number_in(request, "from") or 1
+        body = _one_turn(look, line, timeline, number, start)
+    return html(request, tab_page(look.head, "timeline", body))
+
+
+def _one_turn(
+    look: SessionRequest, line: Conversation, timeline: Timeline, number: int, start: int
+) -> str:
+    turn = next((one for one in timeline.turns if one.number == number), None)
+    if turn is None:
+        raise HTTPException(404, "there is no such turn")
+    bars = _turn_bars(line, number, look.directory)
+    wanted = {name for bar in bars for name in bar.agents}
+    lanes = {lane.line: lane for lane in timeline.lanes if lane.line in wanted}
+    agents = _agent_bars(look, lanes, began(line))
+    return waterfall_body(look.head, timeline, turn, bars, agents, start)
+
+
+def _turn_bars(line: Conversation, number: int, directory: str | None) -> list[Bar]:
+    turns = [turn for turn in line.turns if turn.number == number]
+    bars = [bar for turn in turns for bar in bars_of(line, turn, began(line), directory)]
+    return sorted(bars, key=lambda bar: bar.start)
+
+
+def _agent_bars(
+    look: SessionRequest, lanes: dict[str, Lane], zero: float
+) -> dict[str, tuple[Lane, Sequence[Bar]]]:
+    found: dict[str, tuple[Lane, Sequence[Bar]]] = {}
+    for name, lane in lanes.items():
+        one = look.told.by_line[name]
+        found[name] = lane, [bar for turn in one.turns for bar in bars_of(one, turn, zero)]
+    return found
