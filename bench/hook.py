@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.measure import CACHE, Run, row
-from plait.trace.hook import is_worker_there
-from plait.trace.hook_jobs import jobs_in
+from plait.trace.hook.event import is_worker_there
+from plait.trace.hook.jobs import jobs_in
 
 MB = 1_000_000
 HOME = CACHE / "hook"

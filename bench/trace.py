@@ -16,12 +16,11 @@ from plait.archive.traces import batched, traces
 from plait.conversation.prices import Prices
 from plait.redact import Redactor
 from plait.trace.model import Convention, Span
-from plait.trace.otlp_json import json_of
-from plait.trace.spans import traces_of
-from plait.trace.waterfall import rows_of
-from plait.trace.wire import encoded, request_of, sdk
+from plait.trace.send.otlp import json_of, request_bytes, request_of, sdk
+from plait.trace.spans.traces import traces_of
+from plait.trace.spans.waterfall import waterfall
 
-IMPORT = "import plait.trace.spans, plait.trace.wire"
+IMPORT = "import plait.trace.spans.traces, plait.trace.send.otlp"
 
 
 def main() -> None:
@@ -44,7 +43,7 @@ def main() -> None:
         backfill("real logs", SHARED / "corpus")
     print()
     loaded = python(IMPORT).cpu - python("pass").cpu
-    sending = python(f"{IMPORT}; plait.trace.wire.sdk()").cpu - python(IMPORT).cpu
+    sending = python(f"{IMPORT}; plait.trace.send.otlp.sdk()").cpu - python(IMPORT).cpu
     print(f"import: spans and wire {loaded:.2f} s, the SDK when sending {sending:.2f} s more")
 
 
@@ -62,7 +61,7 @@ def measure(name: str, root: Path) -> None:
         ("to OTLP, both conventions", lambda: written(found, "both")),
         ("to OTLP, Langfuse's alone", lambda: written(found, "langfuse")),
         ("to OTLP's JSON", lambda: [json_of(request_of(one)) for one in batched(found)]),
-        ("to rows of a waterfall", lambda: [rows_of(spans) for spans in found]),
+        ("to rows of a waterfall", lambda: [waterfall(spans) for spans in found]),
     ):
         took = best_of(2, work)
         row(f"{name}: {what}", count, f"{count / took:,.0f}", f"{size / took:.0f}")
@@ -71,7 +70,7 @@ def measure(name: str, root: Path) -> None:
 def written(found: list[list[Span]], convention: Convention) -> None:
     """Encodes spans as requests of the usual size."""
     for batch in batched(found):
-        encoded(batch, convention=convention)
+        request_bytes(batch, convention=convention)
 
 
 def backfill(name: str, root: Path) -> None:

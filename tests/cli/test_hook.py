@@ -14,10 +14,10 @@ from plait.cli.app import run
 from plait.cli.hook import HIDDEN, SUBCOMMANDS
 from plait.cli.hook_event import COMMANDS
 from plait.cli.settings import config_file
-from plait.trace.hook import EVENTS, is_worker_there
-from plait.trace.hook_jobs import jobs_in
-from plait.trace.spool import Spool
-from plait.trace.state import SessionState, note, states
+from plait.trace.hook.event import EVENTS, is_worker_there
+from plait.trace.hook.jobs import jobs_in
+from plait.trace.send.spool import Spool
+from plait.trace.sent import SessionState, note_state, states
 from tests.trace.logs import SESSION, Growing
 from tests.trace.made import many
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
@@ -269,7 +269,9 @@ def test_trace_status_tells_what_waits_and_what_was_refused(
     assert "nothing has been sent by hooks yet" in capsys.readouterr().out
     spool = Spool(folder)
     spool.put(many(3, session="s1"))
-    note(folder, "s1", SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl", error="odd"))
+    note_state(
+        folder, "s1", SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl", error="odd")
+    )
     send_to(f"http://127.0.0.1:{free_port()}")
     assert plait("trace", "flush") == 3
     assert "3 spans still waiting: no connection" in capsys.readouterr().err

@@ -13,8 +13,8 @@ from typing import TypeAlias
 
 import pytest
 
-from plait.trace.hook import is_worker_there, leave_job
-from plait.trace.hook_jobs import jobs_in
+from plait.trace.hook.event import is_worker_there, leave_job
+from plait.trace.hook.jobs import jobs_in
 from tests.trace.logs import Growing
 from tests.trace.otlp_receiver import Answer, Receiver
 
@@ -23,9 +23,9 @@ from tests.trace.otlp_receiver import Answer, Receiver
 RUNS = """
 import json, os, resource, signal, sys
 import plait.cli.app, plait.cli.hook_event, plait.cli.hook_work, plait.cli.export
-import plait.archive.hook.worker, plait.redact, plait.trace.wire
+import plait.archive.hook.worker, plait.redact, plait.trace.send.otlp
 import opentelemetry.exporter.otlp.proto.http.trace_exporter, requests
-plait.trace.wire.sdk()
+plait.trace.send.otlp.sdk()
 STEPS = {"open", "os.rename", "os.remove", "os.mkdir", "os.truncate", "socket.connect"}
 
 def run(env, arguments, told, steps, room):

@@ -17,7 +17,7 @@ from plait.cli.app import run
 from plait.cli.trace import SUBCOMMANDS
 from plait.cli.trace import command as group
 from plait.cli.trace_rows import lasting
-from plait.trace.otlp_json import spans_in
+from plait.trace.send.otlp import spans_in
 from tests.trace.collecting import receiving
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ from plait.archive import Archive
 from plait.archive.traces import traces
 from plait.conversation.prices import Prices
 from plait.trace.model import Span
-from plait.trace.spans import traces_of
+from plait.trace.spans.traces import traces_of
 from tests.conversation.sketched import talk
 
 SECOND = 1_000_000_000

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.trace.content import as_json, as_text, cut, prepared, shortened
 from plait.trace.model import Content, Span
+from plait.trace.send.content import as_json, as_text, cut, outgoing, shortened
 
 
 def span(**facts: Any) -> Span:
@@ -29,7 +29,7 @@ def span(**facts: Any) -> Span:
 
 
 def one(value: Span, **options: Any) -> Span:
-    (found,) = prepared([value], Content(**options))
+    (found,) = outgoing([value], Content(**options))
     return found
 
 

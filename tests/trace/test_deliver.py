@@ -10,10 +10,17 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 
-from plait.trace.deliver import Delivered, deliver
-from plait.trace.flush import LONGEST_PAUSE, Tries, flush, note_tries, tries_of
-from plait.trace.spool import Spool
-from plait.trace.target import Target, langfuse, otlp
+from plait.trace.send.delivery import (
+    LONGEST_PAUSE,
+    Delivered,
+    Tries,
+    deliver,
+    flush,
+    note_tries,
+    tries_of,
+)
+from plait.trace.send.spool import Spool
+from plait.trace.send.target import Target, langfuse, otlp
 from tests.trace.made import ids, made, many
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
 
@@ -226,10 +233,10 @@ def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
 
 def test_one_process_at_a_time_sends(tmp_path: Path) -> None:
     from plait.line.lock import held
-    from plait.trace.flush import BUSY, LOCK
+    from plait.trace.send.delivery import BUSY, SENDING_LOCK
 
     spool = Spool(tmp_path)
     spool.put(many(2))
-    with held(tmp_path / LOCK), Receiver() as receiver:
+    with held(tmp_path / SENDING_LOCK), Receiver() as receiver:
         assert flush(spool, target_of(receiver)) == Delivered(waiting=2, reason=BUSY)
         assert not receiver.requests

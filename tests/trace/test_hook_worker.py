@@ -16,14 +16,14 @@ from plait.archive.hook.new_spans import new_spans
 from plait.archive.hook.worker import Limits, Manner, Worker
 from plait.line.lock import held
 from plait.redact import Redactor
-from plait.trace.flush import tries_of
-from plait.trace.hook import LOCK, leave_job
-from plait.trace.hook_jobs import jobs_in
+from plait.trace.hook.event import LOCK, leave_job
+from plait.trace.hook.jobs import jobs_in
 from plait.trace.model import Content
-from plait.trace.spool import Spool
-from plait.trace.standing import standing
-from plait.trace.state import SessionState, note, states
-from plait.trace.target import Target, otlp
+from plait.trace.send.delivery import tries_of
+from plait.trace.send.spool import Spool
+from plait.trace.send.status import sending_status
+from plait.trace.send.target import Target, otlp
+from plait.trace.sent import SessionState, note_state, states
 from tests.trace.logs import OTHER, SESSION, Growing
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
 
@@ -257,7 +257,7 @@ def test_what_is_known_of_a_session_goes_some_time_after_its_log(bench: Bench) -
     other = Growing(bench.log.path.parent, OTHER)
     other.turn("one")
     bench.log.turn("one")
-    note(bench.folder, "of another tool", SessionState(3, 1, "2020-01-01T00:00:00Z"))
+    note_state(bench.folder, "of another tool", SessionState(3, 1, "2020-01-01T00:00:00Z"))
     with Receiver() as receiver:
         for log in (other, bench.log):
             bench.tell(log=log)
@@ -314,7 +314,7 @@ def test_what_is_refused_is_reported_and_not_tried_again(bench: Bench) -> None:
     with Receiver(lambda _: Answer(401)) as receiver:
         bench.work(receiver)
         assert len(receiver.requests) == 1
-    found = standing(bench.folder)
+    found = sending_status(bench.folder)
     assert (found.waiting, found.refused) == (0, 4)
     assert [one.refused for one in found.sessions] == [4]
     assert list(found.reasons) == ["401 Unauthorized"]
@@ -376,7 +376,7 @@ def test_a_job_that_comes_when_the_worker_is_about_to_end_is_done(
 def test_a_state_from_another_tool_is_gone_on_from(bench: Bench) -> None:
     for text in ("one", "two", "three"):
         bench.log.turn(text)
-    note(bench.folder, SESSION, SessionState(10, 2, "2025-01-15T10:00:00Z"))
+    note_state(bench.folder, SESSION, SessionState(10, 2, "2025-01-15T10:00:00Z"))
     bench.tell()
     with Receiver() as receiver:
         bench.work(receiver)

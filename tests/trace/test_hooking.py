@@ -17,9 +17,8 @@ from plait.archive.hook.turns import Occasion
 from plait.archive.traces import traces
 from plait.conversation.grouped import group_turns
 from plait.record.read import record_of
-from plait.trace.journal import Journal
 from plait.trace.model import Content, Span
-from plait.trace.state import SessionState
+from plait.trace.sent import SentSession, SessionState
 from tests.trace.logs import OTHER, SESSION, Growing
 
 NEVER = 1e9
@@ -40,7 +39,7 @@ class Hook:
         self, log: Growing, occasion: Occasion | None = None, **state: Any
     ) -> list[tuple[str, str]]:
         """Returns what a look finds to send, as kinds and names."""
-        journal = Journal(self.folder / "state", log.session)
+        journal = SentSession(self.folder / "state", log.session)
         known = SessionState(self.last_line, self.turn_count, path="" if state else "x", **state)
         wanted = occasion or Occasion(idle=NEVER, forgotten=NEVER)
         stopped = frozenset(journal.stopped()) | wanted.agents

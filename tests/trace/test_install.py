@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.errors import UserError
-from plait.trace.hook import EVENTS
-from plait.trace.install import found_in, installed, others_in, uninstalled, write_settings
+from plait.trace.hook.event import EVENTS
+from plait.trace.hook.install import (
+    install_plan,
+    installed_hooks,
+    other_tracing_hooks,
+    uninstall_plan,
+    write_settings,
+)
 
 THEIRS: dict[str, Any] = {
     "model": "opus",
@@ -36,7 +42,7 @@ def settings(tmp_path: Path, value: Any = None, indent: int | str = 2) -> Path:
 
 
 def carry_out(path: Path, command: str = "plait") -> None:
-    write_settings(installed(path, command), path.with_name("backup.json"))
+    write_settings(install_plan(path, command), path.with_name("backup.json"))
 
 
 def test_hooks_are_added_where_there_are_no_settings(tmp_path: Path) -> None:
@@ -59,21 +65,21 @@ def test_everything_else_stays(tmp_path: Path, indent: int | str) -> None:
     assert list(after) == list(THEIRS)
     assert after["hooks"]["Stop"][:2] == THEIRS["hooks"]["Stop"]
     assert path.with_name("backup.json").read_text(encoding="utf-8") == before
-    write_settings(uninstalled(path), path.with_name("backup2.json"))
+    write_settings(uninstall_plan(path), path.with_name("backup2.json"))
     assert path.read_text(encoding="utf-8") == before
 
 
 def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path)
-    assert not installed(path, "plait").is_change
+    assert not install_plan(path, "plait").is_change
 
 
 def test_a_plait_elsewhere_is_brought_up_to_date(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path, "'/old place/bin/plait'")
     carry_out(path, "/new/bin/plait")
-    assert set(found_in(path).values()) == {f"/new/bin/plait hook {name}" for name in EVENTS}
+    assert set(installed_hooks(path).values()) == {f"/new/bin/plait hook {name}" for name in EVENTS}
     stops = json.loads(path.read_text(encoding="utf-8"))["hooks"]["Stop"]
     assert len(stops) == 3
 
@@ -105,8 +111,8 @@ def test_hooks_that_stand_twice_stand_once_after(tmp_path: Path) -> None:
 def test_ours_are_known_wherever_plait_lies(tmp_path: Path, command: str, is_ours: bool) -> None:
     entry = {"hooks": [{"type": "command", "command": command}]}
     path = settings(tmp_path, {"hooks": {"Stop": [entry]}})
-    assert bool(found_in(path)) is is_ours
-    assert uninstalled(path).is_change is is_ours
+    assert bool(installed_hooks(path)) is is_ours
+    assert uninstall_plan(path).is_change is is_ours
 
 
 @pytest.mark.parametrize(
@@ -123,7 +129,7 @@ def test_settings_that_are_broken_are_left_alone(tmp_path: Path, text: str, says
     path = tmp_path / "settings.json"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=says):
-        installed(path, "plait")
+        install_plan(path, "plait")
     assert path.read_text(encoding="utf-8") == text
 
 
@@ -131,7 +137,7 @@ def test_odd_entries_among_hooks_are_passed_over(tmp_path: Path) -> None:
     odd: dict[str, Any] = {"Stop": ["?", {"hooks": "?"}, {"hooks": ["?", {"command": 3}]}]}
     path = settings(tmp_path, {"hooks": odd})
     carry_out(path)
-    write_settings(uninstalled(path), path.with_name("backup.json"))
+    write_settings(uninstall_plan(path), path.with_name("backup.json"))
     assert json.loads(path.read_text(encoding="utf-8")) == {"hooks": odd}
 
 
@@ -139,12 +145,12 @@ def test_an_empty_file_is_as_good_as_none(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text("", encoding="utf-8")
     carry_out(path)
-    assert len(found_in(path)) == len(EVENTS)
+    assert len(installed_hooks(path)) == len(EVENTS)
 
 
 def test_settings_that_changed_meanwhile_are_not_written_over(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
-    plan = installed(path, "plait")
+    plan = install_plan(path, "plait")
     path.write_text("{}", encoding="utf-8")
     with pytest.raises(UserError, match="changed meanwhile"):
         write_settings(plan, path.with_name("backup.json"))
@@ -158,14 +164,14 @@ def test_a_link_stays_a_link_and_rights_stay_rights(tmp_path: Path) -> None:
     link.symlink_to(real)
     carry_out(link)
     assert link.is_symlink()
-    assert len(found_in(real)) == len(EVENTS)
+    assert len(installed_hooks(real)) == len(EVENTS)
     assert real.stat().st_mode & 0o777 == 0o640
 
 
 def test_others_who_send_traces_are_named(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path)
-    assert others_in(path) == ["node cc-langfuse.js"]
+    assert other_tracing_hooks(path) == ["node cc-langfuse.js"]
 
 
 FILES = [
@@ -194,10 +200,10 @@ def test_uninstalling_gives_back_the_very_bytes(tmp_path: Path, text: str | None
     carry_out(path)
     carry_out(path, "/elsewhere/plait")
     now = path.read_bytes().decode().removeprefix("\ufeff")
-    assert len(found_in(path)) == len(EVENTS)
+    assert len(installed_hooks(path)) == len(EVENTS)
     kept = (line.rstrip(", \r") for line in (text or "").removeprefix("\ufeff").split("\n"))
     assert all(line.rstrip("]} ") in now for line in kept), "a line was written anew"
-    write_settings(uninstalled(path), path.with_name("backup.json"))
+    write_settings(uninstall_plan(path), path.with_name("backup.json"))
     assert (path.read_bytes().decode() if path.exists() else None) == text
 
 
@@ -209,7 +215,7 @@ def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
     value["hooks"]["Stop"][0]["hooks"].insert(0, theirs)
     value["hooks"]["Stop"].insert(0, {"hooks": [theirs]})
     settings(tmp_path, value)
-    write_settings(uninstalled(path), path.with_name("backup.json"))
+    write_settings(uninstall_plan(path), path.with_name("backup.json"))
     left = json.loads(path.read_text(encoding="utf-8"))
     assert left == {"model": "opus", "hooks": {"Stop": [{"hooks": [theirs]}] * 2}}
 
@@ -217,7 +223,7 @@ def test_what_others_add_between_ours_stays(tmp_path: Path) -> None:
 def test_ours_go_wherever_somebody_has_put_them(tmp_path: Path) -> None:
     ours = {"hooks": [{"type": "command", "command": "plait hook stop"}]}
     path = settings(tmp_path, {"model": "opus", "hooks": {"Notification": [ours]}})
-    write_settings(uninstalled(path), path.with_name("backup.json"))
+    write_settings(uninstall_plan(path), path.with_name("backup.json"))
     assert json.loads(path.read_text(encoding="utf-8")) == {"model": "opus"}
 
 
@@ -261,6 +267,6 @@ def test_whatever_the_settings_uninstalling_gives_them_back(
         carry_out(path)
         with_ours = json.loads(path.read_bytes())
         assert {**with_ours, "hooks": 0} == {**value, "hooks": 0}
-        assert len(found_in(path)) == len(EVENTS)
-        write_settings(uninstalled(path), path.with_name("backup.json"))
+        assert len(installed_hooks(path)) == len(EVENTS)
+        write_settings(uninstall_plan(path), path.with_name("backup.json"))
         assert path.read_bytes().decode() == text

@@ -13,8 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from plait.errors import SourceError, UserError
 from plait.trace.model import Span
-from plait.trace.otlp_json import json_of, spans_in, write_spans
-from plait.trace.wire import request_of
+from plait.trace.send.otlp import json_of, request_of, spans_in, write_spans
 from tests.trace.pictured import traced
 from tests.trace.test_wire import SESSION
 

@@ -20,7 +20,7 @@ from plait.conversation.totals import totals_over
 from plait.graph import build
 from plait.graph.model import LineKind
 from plait.trace.model import Span
-from plait.trace.spans import traces_of
+from plait.trace.spans.traces import traces_of
 from tests.conversation.sketched import talk, tell
 from tests.graph.generated import archives, sources
 from tests.trace.pictured import SECOND, named, picture, seconds, traced

@@ -12,8 +12,8 @@ import pytest
 from plait.archive import Archive
 from plait.conversation.grouped import group_turns
 from plait.record import read
-from plait.trace.langfuse import usage_of
 from plait.trace.model import Span
+from plait.trace.send.attributes import langfuse_usage
 from tests.trace.pictured import named, picture, traced_lines, written
 
 TEN = datetime(2025, 1, 15, 10, tzinfo=UTC).timestamp()
@@ -108,7 +108,7 @@ def test_the_tables_of_times_names_and_usage(tmp_path: Path) -> None:
     assert (grep.start, grep.end) == (ns(5), ns(9))
     assert (last.start, last.end) == (ns(12), ns(12)), "with its last block, never now"
     assert first.tokens is not None
-    assert usage_of(first.tokens) == {
+    assert langfuse_usage(first.tokens) == {
         "input": 100, "output": 50, "total": 170, "cache_read_input_tokens": 20,
     }  # fmt: skip
     assert last.tokens is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from plait.conversation.model import Noted
-from plait.trace.spans_hooks import HookRun, hooks_in
+from plait.trace.spans.notes import HookRun, hooks_in
 
 
 def attached(kind: str, **facts: Any) -> Noted:

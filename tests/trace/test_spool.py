@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.trace import spool as spool_module
-from plait.trace.spool import Spool
+from plait.trace.send import spool as spool_module
+from plait.trace.send.spool import Spool
 from tests.trace.made import ids, made, many
 
 
@@ -107,7 +107,7 @@ def test_a_batch_that_cannot_be_read_is_in_nobodys_way(tmp_path: Path) -> None:
     )
 )
 def test_whatever_a_log_holds_can_wait(value: object) -> None:
-    [(part, data)] = spool_module.parted([made(1, input=value)])
+    [(part, data)] = spool_module.in_batches([made(1, input=value)])
     assert msgspec.msgpack.decode(data, type=spool_module.Batch).spans == part
     assert part[0].id == made(1).id
 

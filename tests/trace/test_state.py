@@ -6,17 +6,27 @@ from pathlib import Path
 
 import pytest
 
-from plait.trace.journal import Journal, name_of
-from plait.trace.progress import Progress, goes_on_from, mark_at
-from plait.trace.state import NAME, SessionState, note, states, states_in, taken_over
+from plait.trace.sent import (
+    STATE_FILE,
+    Progress,
+    SentSession,
+    SessionState,
+    file_name,
+    goes_on_from,
+    mark_at,
+    note_state,
+    states,
+    states_in,
+    take_over_states,
+)
 
 STATE = SessionState(12, 3, "2026-11-15T10:00:00Z", "/logs/s1.jsonl")
 
 
 # checklist: T41
 def test_the_state_has_the_documented_form(tmp_path: Path) -> None:
-    note(tmp_path, "s1", STATE)
-    written = json.loads((tmp_path / NAME).read_text(encoding="utf-8"))
+    note_state(tmp_path, "s1", STATE)
+    written = json.loads((tmp_path / STATE_FILE).read_text(encoding="utf-8"))
     assert list(written) == ["s1"]
     first_three = {"last_line": 12, "turn_count": 3, "updated": "2026-11-15T10:00:00Z"}
     assert dict(list(written["s1"].items())[:3]) == first_three
@@ -24,8 +34,8 @@ def test_the_state_has_the_documented_form(tmp_path: Path) -> None:
 
 
 def test_noting_one_session_leaves_the_others(tmp_path: Path) -> None:
-    note(tmp_path, "s1", STATE)
-    note(tmp_path, "s2", SessionState(1))
+    note_state(tmp_path, "s1", STATE)
+    note_state(tmp_path, "s2", SessionState(1))
     assert states(tmp_path) == {"s1": STATE, "s2": SessionState(1)}
 
 
@@ -41,7 +51,7 @@ def test_a_state_that_cannot_be_read_is_none(text: str) -> None:
 def write_many(folder: Path, writer: int) -> None:
     """Notes twenty sessions."""
     for number in range(20):
-        note(folder, f"{writer}-{number}", SessionState(number))
+        note_state(folder, f"{writer}-{number}", SessionState(number))
 
 
 def test_several_processes_may_write_at_once(tmp_path: Path) -> None:
@@ -61,17 +71,17 @@ def test_the_state_of_another_tool_is_taken_over_once(tmp_path: Path) -> None:
         "s2": {"last_line": 4.0, "turn_count": 1, "updated": "2025-01-15T10:00:00Z", "more": 1},
         "odd": "?",
     }
-    note(tmp_path, "s1", STATE)
-    assert taken_over(tmp_path, json.dumps(theirs).encode()) == 1
+    note_state(tmp_path, "s1", STATE)
+    assert take_over_states(tmp_path, json.dumps(theirs).encode()) == 1
     assert states(tmp_path) == {
         "s1": STATE,
         "s2": SessionState(4, 1, "2025-01-15T10:00:00Z"),
     }
-    assert taken_over(tmp_path, json.dumps(theirs).encode()) == 0
+    assert take_over_states(tmp_path, json.dumps(theirs).encode()) == 0
 
 
 def test_a_journal_keeps_ids(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "s1")
+    journal = SentSession(tmp_path, "s1")
     assert journal.sent() == set()
     journal.add(["00000000000000aa", "00000000000000bb"])
     journal.add([])
@@ -80,7 +90,7 @@ def test_a_journal_keeps_ids(tmp_path: Path) -> None:
 
 
 def test_an_id_that_a_crash_cut_is_none_and_spoils_none(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "s1")
+    journal = SentSession(tmp_path, "s1")
     journal.add(["00000000000000aa"])
     with (tmp_path / "sessions" / "s1.sent").open("ab") as file:
         file.write(b"\x01\x02\x03")
@@ -90,7 +100,7 @@ def test_an_id_that_a_crash_cut_is_none_and_spoils_none(tmp_path: Path) -> None:
 
 
 def test_agents_that_stopped_are_kept(tmp_path: Path) -> None:
-    journal = Journal(tmp_path, "s1")
+    journal = SentSession(tmp_path, "s1")
     assert journal.stopped() == set()
     journal.note_stopped("a1")
     journal.note_stopped("a2")
@@ -99,8 +109,8 @@ def test_agents_that_stopped_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("session", ["../../etc/passwd", "", "a/b", "x" * 300, "ü", ".hidden"])
 def test_an_odd_session_stays_within_the_folder(session: str) -> None:
-    assert len(name_of(session)) == 32
-    assert name_of(session).isalnum()
+    assert len(file_name(session)) == 32
+    assert file_name(session).isalnum()
 
 
 def progress_at(path: Path, offset: int) -> Progress:
@@ -125,7 +135,7 @@ def test_a_log_that_grew_goes_on_and_one_that_was_written_anew_does_not(tmp_path
 def test_progress_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"one\n")
-    journal = Journal(tmp_path, "s1")
+    journal = SentSession(tmp_path, "s1")
     assert journal.progress() is None
     journal.keep(progress_at(path, 4))
     assert journal.progress() == progress_at(path, 4)

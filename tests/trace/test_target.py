@@ -3,7 +3,7 @@
 import pytest
 
 from plait.errors import ConfigError
-from plait.trace.target import headers_in, langfuse, otlp
+from plait.trace.send.target import headers_in, langfuse, otlp
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ import pytest
 
 from plait.archive.traces import batched
 from plait.conversation.tokens import Tokens
-from plait.trace.deliver import deliver
 from plait.trace.model import Convention, Span
-from plait.trace.target import otlp
-from plait.trace.wire import encoded, readable, times_of
+from plait.trace.send.delivery import deliver
+from plait.trace.send.otlp import request_bytes, sdk_spans, times_of
+from plait.trace.send.target import otlp
 from tests.trace.collecting import receiving, spans_in
 from tests.trace.pictured import traced
 from tests.trace.test_content import span
@@ -206,7 +206,7 @@ def test_every_value_can_be_written() -> None:
         )
 
         (got,) = spans_in(
-            ExportTraceServiceRequest.FromString(encoded([odd], convention=convention))
+            ExportTraceServiceRequest.FromString(request_bytes([odd], convention=convention))
         )
         assert got["name"] == "a�?"
 
@@ -215,11 +215,11 @@ def test_a_tool_that_called_itself_ten_thousand_times_is_no_trouble() -> None:
     spans = [
         span(id=f"{n:016x}", parent=f"{n - 1:016x}" if n > 1 else None) for n in range(1, 10_001)
     ]
-    assert len(readable(spans)) == 10_000
+    assert len(sdk_spans(spans)) == 10_000
 
 
 @pytest.mark.parametrize(
-    "module", ["plait.trace.wire", "plait.cli.trace_show", "plait.trace.spans"]
+    "module", ["plait.trace.send.otlp", "plait.cli.trace_show", "plait.trace.spans.traces"]
 )
 def test_the_sdk_is_not_loaded_before_something_is_sent(module: str) -> None:
     code = f"import sys, {module}; print([m for m in sys.modules if m.startswith('opentelemetry')])"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.view.charts import bar, between_ends, columns, scale, stretched
+from plait.view.charts import bar, between_ends, columns, scale, stepped_counts
 
 DAY = date(2026, 11, 2)
 
@@ -52,7 +52,7 @@ def test_a_column_is_empty_only_where_there_is_nothing(
 
 @given(st.dictionaries(st.integers(0, 3000), st.integers(1, 9), min_size=1), st.integers(1, 200))
 def test_days_are_put_together_until_they_fit(counts: dict[int, int], width: int) -> None:
-    found = stretched({DAY + timedelta(days=day): n for day, n in counts.items()}, width)
+    found = stepped_counts({DAY + timedelta(days=day): n for day, n in counts.items()}, width)
     assert found is not None
     assert len(found.counts) <= width
     if found.span != "month" or len(found.counts) < width:
@@ -61,8 +61,8 @@ def test_days_are_put_together_until_they_fit(counts: dict[int, int], width: int
 
 
 def test_no_days_make_no_chart() -> None:
-    assert stretched({}, 10) is None
-    one = stretched({DAY: 3}, 10)
+    assert stepped_counts({}, 10) is None
+    one = stepped_counts({DAY: 3}, 10)
     assert one is not None
     assert (one.span, one.counts) == ("day", (3,))
 

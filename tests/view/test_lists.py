@@ -4,20 +4,26 @@ from datetime import UTC, datetime
 
 import pytest
 
-from plait.view.page.listing import Listed, priced, short_place, title_link
+from plait.view.page.figures.charts import (
+    Chart,
+    Series,
+    ceiling,
+    columns_chart,
+    largest_series,
+    share_in_words,
+)
+from plait.view.page.figures.period import Period, period_in
+from plait.view.page.figures.usage import between
 from plait.view.page.lists.choice import Choice, choice_in, chosen, nested
-from plait.view.page.lists.rows import since, until
-from plait.view.page.plots import Chart, Series, ceiling, columns_chart, share_in_words, together
-from plait.view.page.span import Span, span_in
-from plait.view.page.usage_time import between
+from plait.view.page.lists.rows import ListedSession, priced, short_place, since, title_link, until
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 
 
-def one(name: str, parent: str | None = None, **facts: object) -> Listed:
+def one(name: str, parent: str | None = None, **facts: object) -> ListedSession:
     """Returns a session of a list."""
     plain = {"title": name, "prompt": None, "project": "p", "place": "/home/dev/p"}
-    return Listed(name=name, parent=parent, **{**plain, **facts})  # type: ignore[arg-type]
+    return ListedSession(name=name, parent=parent, **{**plain, **facts})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +87,7 @@ def test_a_chart_says_its_figures_in_a_table_too() -> None:
 
 
 def test_many_series_are_put_together() -> None:
-    found = together([Series(f"m{n}", (float(n), 1.0)) for n in range(9)])
+    found = largest_series([Series(f"m{n}", (float(n), 1.0)) for n in range(9)])
     assert [series.name for series in found] == ["m8", "m7", "m6", "m5", "other"]
     assert found[-1].values == (10.0, 5.0)
     assert sum(series.total for series in found) == 45
@@ -103,12 +109,12 @@ def test_no_step_of_time_is_left_out() -> None:
 
 
 def test_a_range_is_days_of_here_today_among_them() -> None:
-    start, end = Span(range="7d").bounds(NOW, "30d")
+    start, end = Period(range="7d").bounds(NOW, "30d")
     assert start is not None
     assert (NOW.astimezone().date() - start.date()).days == 6
     assert (start.hour, start.minute, end) == (0, 0, None)
-    assert Span().bounds(NOW, "all") == (None, None)
-    assert span_in({"range": "eternity", "since": "x", "by": "hour", "of": "sand"}) == Span()
+    assert Period().bounds(NOW, "all") == (None, None)
+    assert period_in({"range": "eternity", "since": "x", "by": "hour", "of": "sand"}) == Period()
 
 
 @pytest.mark.parametrize(

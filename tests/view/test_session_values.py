@@ -12,8 +12,8 @@ from plait.conversation.tokens import tokens_of
 from plait.conversation.totals import totals_over
 from plait.record.time import moment
 from plait.view.changed_files import changed_files
+from plait.view.context_window import PICTURE, context_window, tokens_in
 from plait.view.costs import CostOf, session_cost
-from plait.view.weights import PICTURE, tokens_in, weighed
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_every_record_is_in_a_message_or_left_out_for_a_reason(
         if session.file is None:
             continue
         found = resumption_of(session)
-        one = weighed("x", found.context, found.tokens)
+        one = context_window("x", found.context, found.tokens)
         assert len(one.messages) == len(found.context.request)
         assert sum(each.count for each in one.left_out) == len(found.context.left_out)
         own = sum(count for name, count in one.parts.items() if name != "system")
@@ -42,7 +42,7 @@ def test_every_record_is_in_a_message_or_left_out_for_a_reason(
 
 def test_a_compaction_leaves_out_what_was_before_it(sessions: dict[str, Session]) -> None:
     found = resumption_of(sessions["compaction"])
-    one = weighed("x", found.context, found.tokens)
+    one = context_window("x", found.context, found.tokens)
     assert "before compaction" in {each.reason for each in one.left_out}
 
 

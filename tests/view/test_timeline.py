@@ -9,7 +9,7 @@ from examples.drawing import draw
 from plait.archive.open_session import Records
 from plait.conversation.build import conversations_of
 from plait.conversation.model import Conversations
-from plait.view.page.scale import plain_scale, squeezed_scale
+from plait.view.page.tabs.timeline import plain_scale, squeezed_scale
 from plait.view.timeline import (
     Bar,
     Lane,

@@ -14,7 +14,7 @@ from plait.archive.index.update import refresh
 from plait.archive.live.rows import fewer_turns
 from plait.index.shapes import Begun
 from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.page.rail import MOST_MINI
+from plait.view.page.graph_svg import MOST_MINI
 from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, walk
 from tests.web.reading_page import Served, served
 

@@ -15,9 +15,9 @@ from plait.conversation.model import Conversation
 from plait.conversation.totals import Pricing
 from plait.record import Record
 from plait.record.read import read_if_there
-from plait.trace.content import prepared
 from plait.trace.model import Content, Span
-from plait.trace.spans import traces_of
+from plait.trace.send.content import outgoing
+from plait.trace.spans.traces import traces_of
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -45,7 +45,7 @@ class TracePlan:
         for members in families((*self.sessions, *origins.values())):
             for spans in traces_of(self._conversations(members), self.pricing):
                 if spans[0].session not in origins:
-                    yield list(prepared(spans, self.content))
+                    yield list(outgoing(spans, self.content))
 
     def _learn(self) -> None:
         """Lets the redactor see everything first: what one place tells is hidden in all."""

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import click
 
-from plait.trace.hook import EVENTS
+from plait.trace.hook.event import EVENTS
 
 SUBCOMMANDS = {
     "install": ("plait.cli.hook_install", "Add the hooks to Claude Code's settings."),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from plait.errors import PlaitError
-from plait.trace.hook import EVENTS, is_worker_there, leave_job, start_worker, told
+from plait.trace.hook.event import EVENTS, hook_input, is_worker_there, leave_job, start_worker
 
 COMMANDS = ("install", "uninstall", "status", "work")
 """What people call, and the worker."""
@@ -66,7 +66,7 @@ def hooked(event: str, *, is_waiting: bool = False) -> str:
     if os.isatty(0):
         return "Claude Code calls this with JSON on stdin"
     folder = trace_folder()
-    data = told(0)
+    data = hook_input(0)
     if not data.strip():
         return "nothing on stdin"
     leave_job(folder, event, data)

@@ -12,8 +12,8 @@ from plait.cli.options import Request, global_options
 from plait.cli.text import counted
 from plait.cli.trace_target import target_in
 from plait.line import read_small
-from plait.trace.install import installed, others_in
-from plait.trace.state import taken_over
+from plait.trace.hook.install import install_plan, other_tracing_hooks
+from plait.trace.sent import take_over_states
 
 OTHER_STATE = Path("state") / "cc-langfuse_state.json"
 
@@ -29,7 +29,7 @@ def command(request: Request, scope: str, yes: bool, dry_run: bool) -> None:
     sent is not sent again.
     """
     path = settings_file(request, scope)
-    plan = installed(path, own_command())
+    plan = install_plan(path, own_command())
     output = request.output
     if not plan.is_change:
         output.print(f"the hooks are in {path} already")
@@ -37,7 +37,7 @@ def command(request: Request, scope: str, yes: bool, dry_run: bool) -> None:
         return
     else:
         output.print(f"the hooks are in {path}")
-    for other in others_in(path):
+    for other in other_tracing_hooks(path):
         output.note(f"another hook sends traces, too, and stays: {other}")
     take_over(request)
     tell_target(request)
@@ -56,7 +56,7 @@ def take_over(request: Request) -> None:
     from plait.cli.settings import claude_home
 
     data = read_small(claude_home() / OTHER_STATE)
-    count = taken_over(request.settings.state / FOLDER, data) if data else 0
+    count = take_over_states(request.settings.state / FOLDER, data) if data else 0
     if count:
         told = counted(count, "session")
         request.output.print(f"what cc-langfuse has sent is not sent again: {told}")

@@ -12,7 +12,7 @@ from plait.cli.options import Request
 from plait.cli.output import write_bytes
 from plait.cli.text import safe
 from plait.errors import UserError
-from plait.trace.install import SettingsPlan, write_settings
+from plait.trace.hook.install import SettingsPlan, write_settings
 
 F = TypeVar("F", bound=Callable[..., Any])
 SCOPES = ("user", "project", "local")

@@ -9,8 +9,8 @@ from plait.cli.hook_settings import SCOPES, settings_file
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.trace_target import target_in
 from plait.errors import PlaitError
-from plait.trace.hook import EVENTS, LOG, is_worker_there
-from plait.trace.install import found_in
+from plait.trace.hook.event import EVENTS, LOG, is_worker_there
+from plait.trace.hook.install import installed_hooks
 
 
 @click.command("status")
@@ -37,7 +37,7 @@ def scope_status(request: Request, scope: str) -> dict[str, Any]:
     """Returns which hooks are in the settings of a scope."""
     path = settings_file(request, scope)
     try:
-        events, error = found_in(path), None
+        events, error = installed_hooks(path), None
     except PlaitError as wrong:
         events, error = {}, wrong.message
     missing = [name for name in EVENTS.values() if name not in events] if events else []

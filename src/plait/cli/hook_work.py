@@ -27,14 +27,14 @@ def command(folder: Path, idle: float | None, life: float | None) -> None:
 
 def work(folder: Path, **limits: float) -> None:
     """Does what hooks have left to do; what goes wrong stands in the log."""
-    from plait.trace.hook_log import Log
+    from plait.trace.hook.jobs import WorkerLog
 
     try:
         with suppress(OSError):
             os.chdir(folder)  # the project's folder may go
         work_with_settings(folder, limits)
     except PlaitError as error:
-        Log(folder).note("; ".join((error.message, *error.hints)))
+        WorkerLog(folder).note("; ".join((error.message, *error.hints)))
 
 
 def work_with_settings(folder: Path, limits: dict[str, float]) -> None:
@@ -43,14 +43,13 @@ def work_with_settings(folder: Path, limits: dict[str, float]) -> None:
     from plait.cli.settings import load_settings
     from plait.cli.trace_target import target_in
     from plait.cli.usage_prices import prices_with
-    from plait.trace.hook_jobs import taken
-    from plait.trace.hook_log import Log
+    from plait.trace.hook.jobs import WorkerLog, take_jobs
 
     settings = load_settings()
     target = target_in(settings.hook_collector)
     if target is None:
-        dropped = sum(1 for _ in taken(folder))
-        Log(folder).note(f"nobody has said where traces go: {dropped} jobs dropped")
+        dropped = sum(1 for _ in take_jobs(folder))
+        WorkerLog(folder).note(f"nobody has said where traces go: {dropped} jobs dropped")
         return
     manner = manner_of(settings.hook_collector.content, prices_with(settings.prices))
     Worker(folder, target, manner, Limits(**limits)).run()

@@ -13,7 +13,7 @@ from plait.cli.printing import print_lines
 from plait.cli.text import clipped, columns, counted, safe
 from plait.graph.model import SessionGraph
 from plait.graph.shapes import Row
-from plait.view.strands import Drawn, draw
+from plait.view.graph_text import GraphLine, graph_lines
 from plait.view.words import notes_of, one_line, record_words, words_of
 
 if TYPE_CHECKING:
@@ -77,11 +77,11 @@ class Page:
     def print(self, shapes: Sequence[Row]) -> None:
         """Prints all rows."""
         self.width = self.output.width
-        lines = list(draw(shapes, ascii_only=self.ascii_only))
+        lines = list(graph_lines(shapes, ascii_only=self.ascii_only))
         width = min(max((len(line.text) for line in lines), default=0), WIDEST)
         print_lines(self.output, (self.line(line, width) for line in lines))
 
-    def line(self, line: Drawn, width: int) -> "Text":
+    def line(self, line: GraphLine, width: int) -> "Text":
         """Returns one line: the strands, the time, the words, the figures."""
         from rich.text import Text
 
@@ -127,7 +127,7 @@ class Page:
             text.append(f"  {notes}", style=node_style(row))
         return text
 
-    def label(self, line: Drawn) -> str:
+    def label(self, line: GraphLine) -> str:
         """Returns what stands beside a strand that begins or comes back."""
         row = line.row
         if line.part == "rejoin":
@@ -159,7 +159,7 @@ class Page:
         return fitting(parts, self.width // 3)
 
 
-def strands(line: Drawn, width: int) -> "Text":
+def strands(line: GraphLine, width: int) -> "Text":
     """Returns the drawing before a row, its node in the style of what it is."""
     from rich.text import Text
 

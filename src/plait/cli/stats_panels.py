@@ -18,7 +18,7 @@ from plait.cli.stats_text import (
 from plait.cli.text import clipped, number, safe
 from plait.conversation.figures import Figures
 from plait.conversation.tally import SERVICE
-from plait.view.charts import bar, between_ends, columns, scale, stretched
+from plait.view.charts import bar, between_ends, columns, scale, stepped_counts
 from plait.view.words import one_line
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Panels:
     def over_time(self) -> "Iterator[RenderableType]":
         """Yields prompts by day, week or month."""
         days = {date.fromisoformat(one.day): one.prompts for one in self.figures.days}
-        stretch = stretched({day: count for day, count in days.items() if count}, self.room)
+        stretch = stepped_counts({day: count for day, count in days.items() if count}, self.room)
         if stretch is None or len(stretch.counts) < 2:
             return
         width = max(min(self.room // len(stretch.counts), 3), 1)

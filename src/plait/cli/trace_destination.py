@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from plait.cli.settings import Collector
 from plait.cli.trace_target import target_in
 from plait.errors import ConfigError, UserError
-from plait.trace.target import Target, headers_in, otlp
+from plait.trace.send.target import Target, headers_in, otlp
 
 FILE, LANGFUSE = "file:", "langfuse"
 SUFFIXES = (".json", ".jsonl")

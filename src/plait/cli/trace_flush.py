@@ -8,9 +8,8 @@ from plait.cli.options import Request, global_options, json_option
 from plait.cli.text import counted
 from plait.cli.trace_target import target_of
 from plait.errors import SourceError
-from plait.trace.deliver import Delivered
-from plait.trace.flush import flush
-from plait.trace.spool import Spool
+from plait.trace.send.delivery import Delivered, flush
+from plait.trace.send.spool import Spool
 
 WAIT = 30.0
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from plait.cli.text import clipped, columns, safe
 from plait.trace.model import Span
-from plait.trace.waterfall import Row
+from plait.trace.spans.waterfall import WaterfallRow
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.words import one_line
 
@@ -57,7 +57,7 @@ class Columns:
     bar: int
 
     @classmethod
-    def fitting(cls, width: int, rows: list[Row]) -> "Columns":
+    def fitting(cls, width: int, rows: list[WaterfallRow]) -> "Columns":
         """Returns columns for a screen; narrow ones do without tokens and cost."""
         has_cost = any(row.cost is not None for row in rows)
         tokens = 6 if width >= NARROW else 0
@@ -67,7 +67,7 @@ class Columns:
         return cls(width - tokens - cost - time - bar - 2, tokens, cost, time, bar)
 
 
-def heading(row: Row, columns_: Columns) -> Text:
+def heading(row: WaterfallRow, columns_: Columns) -> Text:
     """Returns the line of a turn: its number, its prompt, how long it took, how it ended."""
     span = row.span
     text = Text().append(MARKS[span.level], STYLES[span.level])
@@ -82,7 +82,7 @@ def heading(row: Row, columns_: Columns) -> Text:
     return with_figures(text, row, columns_)
 
 
-def line_of(row: Row, columns_: Columns) -> Text:
+def line_of(row: WaterfallRow, columns_: Columns) -> Text:
     """Returns the line of a span within a turn."""
     span = row.span
     most = columns_.name // 2
@@ -99,7 +99,7 @@ def line_of(row: Row, columns_: Columns) -> Text:
     return with_figures(text, row, columns_).append("  ").append_text(bar(row, columns_.bar))
 
 
-def with_figures(text: Text, row: Row, columns_: Columns) -> Text:
+def with_figures(text: Text, row: WaterfallRow, columns_: Columns) -> Text:
     """Returns a line with its figures, each in its column."""
     text.append(" " * max(columns_.name - columns(text.plain), 0))
     if columns_.tokens:
@@ -128,7 +128,7 @@ def lasting(duration: int | None) -> str:
     return f"{hours}h {minutes:02}m" if hours else f"{minutes}m {seconds:02}s"
 
 
-def bar(row: Row, width: int) -> Text:
+def bar(row: WaterfallRow, width: int) -> Text:
     """Returns the bar of a span, marked where it goes on beyond the turn."""
     start = min(int(row.left * width), width - 1)
     end = max(round(row.right * width), start + 1)

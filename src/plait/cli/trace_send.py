@@ -23,10 +23,10 @@ from plait.cli.text import counted, in_words
 from plait.cli.trace_destination import destination
 from plait.cli.usage_prices import prices_with
 from plait.errors import SourceError, UserError
-from plait.trace.deliver import Delivered, deliver
 from plait.trace.model import Content, Convention, Span
-from plait.trace.otlp_json import write_spans
-from plait.trace.target import Target
+from plait.trace.send.delivery import Delivered, deliver
+from plait.trace.send.otlp import write_spans
+from plait.trace.send.target import Target
 
 F = TypeVar("F", bound=Callable[..., Any])
 

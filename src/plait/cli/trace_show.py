@@ -10,7 +10,7 @@ from plait.cli.trace_rows import Columns, heading, line_of
 from plait.cli.usage_prices import prices_with
 from plait.errors import UserError
 from plait.trace.model import Content, Span
-from plait.trace.waterfall import loud, rows_of
+from plait.trace.spans.waterfall import waterfall, without_quiet_hooks
 
 
 @click.command("show")
@@ -76,8 +76,8 @@ def of_turns(found: list[list[Span]], text: str) -> list[list[Span]]:
 def show_trace(request: Request, spans: list[Span], *, show_all: bool) -> None:
     """Prints one trace."""
     output = request.output
-    shown = spans if show_all else loud(spans)
-    rows = rows_of(shown)
+    shown = spans if show_all else without_quiet_hooks(spans)
+    rows = waterfall(shown)
     columns = Columns.fitting(output.width, rows)
     output.print(heading(rows[0], columns))
     for row in rows[1:]:

@@ -11,7 +11,7 @@ from plait.cli.options import Request, global_options, json_option
 from plait.cli.text import ago, counted, number, size
 from plait.cli.trace_target import target_in
 from plait.record.time import moment
-from plait.trace.standing import SessionStanding, Standing, standing
+from plait.trace.send.status import SendingStatus, SessionStatus, sending_status
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,7 +34,7 @@ def command(request: Request, limit: int, as_json: bool) -> None:
 
     Only what hooks sent is known here; `plait trace send` keeps no account.
     """
-    found = standing(request.settings.state / FOLDER)
+    found = sending_status(request.settings.state / FOLDER)
     target = target_in(request.settings.hook_collector)
     url = target.url if target else None
     if as_json:
@@ -51,7 +51,7 @@ def command(request: Request, limit: int, as_json: bool) -> None:
         request.output.print(line)
 
 
-def table_of(request: Request, sessions: list[SessionStanding]) -> "Table":
+def table_of(request: Request, sessions: list[SessionStatus]) -> "Table":
     """Returns one row for each session; a narrow screen shows the figures that matter most."""
     is_narrow = request.output.width < NARROW
     names = ("turns", "waiting", "refused") if is_narrow else COLUMNS
@@ -65,7 +65,7 @@ def table_of(request: Request, sessions: list[SessionStanding]) -> "Table":
     return table
 
 
-def cells_of(one: SessionStanding, now: datetime) -> tuple[str, ...]:
+def cells_of(one: SessionStatus, now: datetime) -> tuple[str, ...]:
     """Returns what the columns say of a session."""
     time = moment(one.updated)
     return (
@@ -78,7 +78,7 @@ def cells_of(one: SessionStanding, now: datetime) -> tuple[str, ...]:
     )
 
 
-def lines_of(found: Standing, target: str | None) -> list[str]:
+def lines_of(found: SendingStatus, target: str | None) -> list[str]:
     """Returns what is to be said of all sessions together."""
     lines = [f"target: {target or 'none yet, see `plait config`'}"]
     if found.waiting or found.refused:

@@ -2,7 +2,7 @@
 
 from plait.cli.settings import Collector
 from plait.errors import ConfigError
-from plait.trace.target import LANGFUSE_CLOUD, Target, headers_in, langfuse, otlp
+from plait.trace.send.target import LANGFUSE_CLOUD, Target, headers_in, langfuse, otlp
 
 
 def target_in(collector: Collector) -> Target | None:

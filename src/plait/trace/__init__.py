@@ -1,1 +1,1 @@
-"""Conversations to spans, and spans to those who collect them."""
+"""Conversations to traces: what they hold (`spans`), how they go out (`send`), when (`hook`)."""

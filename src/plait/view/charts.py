@@ -9,13 +9,13 @@ STANDING = " ▁▂▃▄▅▆▇█"
 PLAIN = " .:-=+*#"
 WHOLE, PLAIN_BAR = "█", "#"
 EIGHTHS = 8
-Span: TypeAlias = Literal["day", "week", "month"]
+Step: TypeAlias = Literal["day", "week", "month"]
 
 
-class Stretch(NamedTuple):
+class SteppedCounts(NamedTuple):
     """Counts by day, week or month, with no day between the first and the last left out."""
 
-    span: Span
+    span: Step
     counts: tuple[int, ...]
     first: date
     last: date
@@ -46,36 +46,35 @@ def columns(
     ]
 
 
-def stretched(counts: Mapping[date, int], width: int) -> Stretch | None:
+def stepped_counts(counts: Mapping[date, int], width: int) -> SteppedCounts | None:
     """Returns counts by day where they fit the width, else by week, else by month."""
     if not counts:
         return None
     first, last = min(counts), max(counts)
     if (last - first).days < width:
-        return Stretch("day", summed(counts, days_between(first, last), 1), first, last)
+        return SteppedCounts("day", _summed(counts, _days_between(first, last), 1), first, last)
     monday = first - timedelta(days=first.weekday())
     if (last - monday).days // 7 < width:
-        return Stretch("week", summed(counts, days_between(monday, last, 7), 7), first, last)
-    by_month = [0] * (months_since(first, last) + 1)
+        return SteppedCounts(
+            "week", _summed(counts, _days_between(monday, last, 7), 7), first, last
+        )
+    by_month = [0] * (_months_since(first, last) + 1)
     for day, count in counts.items():
-        by_month[months_since(first, day)] += count
-    return Stretch("month", tuple(by_month[-width:]), first, last)
+        by_month[_months_since(first, day)] += count
+    return SteppedCounts("month", tuple(by_month[-width:]), first, last)
 
 
-def summed(counts: Mapping[date, int], starts: Iterable[date], length: int) -> tuple[int, ...]:
-    """Returns what was counted in each stretch of so many days."""
+def _summed(counts: Mapping[date, int], starts: Iterable[date], length: int) -> tuple[int, ...]:
     return tuple(
         sum(counts.get(start + timedelta(days=day), 0) for day in range(length)) for start in starts
     )
 
 
-def days_between(first: date, last: date, step: int = 1) -> list[date]:
-    """Returns days from the first to the last."""
+def _days_between(first: date, last: date, step: int = 1) -> list[date]:
     return [first + timedelta(days=day) for day in range(0, (last - first).days + 1, step)]
 
 
-def months_since(first: date, day: date) -> int:
-    """Returns how many months lie between two days."""
+def _months_since(first: date, day: date) -> int:
     return (day.year - first.year) * 12 + day.month - first.month
 
 

@@ -113,8 +113,8 @@ def timeline_of(told: Conversations, name: str) -> Timeline:
     """Returns a conversation in time: its turns, and the agents that were at work."""
     shown = told.by_line[name]
     zero = began(shown)
-    turns = tuple(turn_bar(shown, turn, zero) for turn in shown.turns if turn.started)
-    lanes = tuple(laid_out(lanes_of(told, shown, zero)))
+    turns = tuple(_turn_bar(shown, turn, zero) for turn in shown.turns if turn.started)
+    lanes = tuple(laid_out(_lanes_of(told, shown, zero)))
     ends = [*(turn.end for turn in turns), *(lane.end for lane in lanes)]
     return Timeline(
         line=name, started=shown.started, length=max(ends, default=0.0), turns=turns, lanes=lanes
@@ -124,19 +124,17 @@ def timeline_of(told: Conversations, name: str) -> Timeline:
 def began(conversation: Conversation) -> float:
     """Returns when a conversation began, in milliseconds since 1970."""
     stamps = [conversation.started, *(turn.started for turn in conversation.turns)]
-    return min((at for at in map(milliseconds, stamps) if at is not None), default=0.0)
+    return min((at for at in map(_milliseconds, stamps) if at is not None), default=0.0)
 
 
-def milliseconds(stamp: str | None) -> float | None:
-    """Returns a time of the log in milliseconds since 1970."""
+def _milliseconds(stamp: str | None) -> float | None:
     when = moment(stamp)
     return when.timestamp() * 1000 if when else None
 
 
-def turn_bar(conversation: Conversation, turn: Turn, zero: float) -> TurnBar:
-    """Returns a turn with what its time went into."""
+def _turn_bar(conversation: Conversation, turn: Turn, zero: float) -> TurnBar:
     bars = list(bars_of(conversation, turn, zero))
-    start = (milliseconds(turn.started) or zero) - zero
+    start = (_milliseconds(turn.started) or zero) - zero
     calls = [bar for bar in bars if bar.kind != "model"]
     return TurnBar(
         number=turn.number,
@@ -144,7 +142,7 @@ def turn_bar(conversation: Conversation, turn: Turn, zero: float) -> TurnBar:
         uuid=turn.opener.uuid if turn.opener else None,
         started=turn.started,
         start=start,
-        end=max((milliseconds(turn.ended) or zero) - zero, start),
+        end=max((_milliseconds(turn.ended) or zero) - zero, start),
         model_ms=covered(bar for bar in bars if bar.kind == "model"),
         tools_ms=covered(bar for bar in bars if bar.kind == "tool"),
         asking_ms=covered(bar for bar in bars if bar.kind == "person"),
@@ -169,14 +167,14 @@ def bars_of(
     conversation: Conversation, turn: Turn, zero: float, directory: str | None = None
 ) -> Iterator[Bar]:
     """Yields the responses and the calls of a turn, in the order in which they began."""
-    heard = milliseconds(turn.started)
-    end = milliseconds(turn.ended)
+    heard = _milliseconds(turn.started)
+    end = _milliseconds(turn.ended)
     until = float("inf") if end is None else end - zero
-    for bar in bars_in(conversation, turn, heard, zero, directory):
+    for bar in _bars_in(conversation, turn, heard, zero, directory):
         yield replace(bar, start=min(bar.start, until), end=min(bar.end, until))
 
 
-def bars_in(
+def _bars_in(
     conversation: Conversation,
     turn: Turn,
     heard: float | None,
@@ -190,23 +188,22 @@ def bars_in(
     begun: set[int] = set()
     for item in opened(turn.items):
         if isinstance(item, Told | Answered):
-            at = milliseconds(item.time)
+            at = _milliseconds(item.time)
             heard = at if heard is None else max(heard, at or heard)
             continue
         number: int | None = getattr(item, "response", None)
         if number is not None and number not in begun:
             begun.add(number)
-            yield from model_bar(conversation.responses[number], heard, zero)
+            yield from _model_bar(conversation.responses[number], heard, zero)
         if isinstance(item, Called) and not item.is_intermediate:
-            yield from call_bar(item, zero, directory)
+            yield from _call_bar(item, zero, directory)
 
 
-def model_bar(response: Response, heard: float | None, zero: float) -> Iterator[Bar]:
-    """Yields a response, from what it answers to its last word."""
-    end = milliseconds(response.ended)
+def _model_bar(response: Response, heard: float | None, zero: float) -> Iterator[Bar]:
+    end = _milliseconds(response.ended)
     if end is None or response.is_meta:
         return
-    start = min(end if heard is None else heard, milliseconds(response.started) or end)
+    start = min(end if heard is None else heard, _milliseconds(response.started) or end)
     yield Bar(
         kind="model",
         name=response.model or "model",
@@ -218,9 +215,8 @@ def model_bar(response: Response, heard: float | None, zero: float) -> Iterator[
     )
 
 
-def call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Bar]:
-    """Yields a call, from when it was asked for to its result."""
-    start = milliseconds(called.time)
+def _call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Bar]:
+    start = _milliseconds(called.time)
     if start is None:
         return
     line = call_line(CallView(called, directory))
@@ -229,15 +225,14 @@ def call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Bar
         name=line.tool,
         words=line.subject[:LONGEST],
         start=start - zero,
-        end=max(milliseconds(called.answered_at) or start, start) - zero,
+        end=max(_milliseconds(called.answered_at) or start, start) - zero,
         outcome=called.outcome,
         uuid=called.uuid,
         agents=called.agents,
     )
 
 
-def lanes_of(told: Conversations, shown: Conversation, zero: float) -> Iterator[Lane]:
-    """Yields the agents below a conversation, those that nobody names below the main one."""
+def _lanes_of(told: Conversations, shown: Conversation, zero: float) -> Iterator[Lane]:
     senders = {
         name: (turn.number, item.outcome)
         for turn in shown.turns
@@ -252,15 +247,14 @@ def lanes_of(told: Conversations, shown: Conversation, zero: float) -> Iterator[
         below += [one.id for one in lost if one.id not in known]
     for name in below:
         one = told.by_line[name]
-        start = milliseconds(one.started)
+        start = _milliseconds(one.started)
         if start is not None:
-            yield agent_lane(one, senders, start - zero, zero)
+            yield _agent_lane(one, senders, start - zero, zero)
 
 
-def agent_lane(
+def _agent_lane(
     one: Conversation, senders: dict[str, tuple[int, Outcome]], start: float, zero: float
 ) -> Lane:
-    """Returns an agent with what it did, in no lane yet."""
     calls = [item for item in one.items() if isinstance(item, Called) and not item.is_intermediate]
     turn, outcome = senders.get(one.id, (None, "ok"))
     last = one.responses[-1] if one.responses else None
@@ -271,7 +265,7 @@ def agent_lane(
         parent=one.parent,
         turn=turn,
         start=start,
-        end=max((milliseconds(one.ended) or zero) - zero, start),
+        end=max((_milliseconds(one.ended) or zero) - zero, start),
         calls=len(calls),
         failed=sum(call.outcome not in GOOD for call in calls),
         is_failed=outcome not in GOOD or bool(last and last.is_error),

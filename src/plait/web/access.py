@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from plait.view.page.door import door_page, passing_page
+from plait.view.page.frame import passing_page, sign_in_page
 
 LIFE = 120
 """Seconds for which a ticket is good."""
@@ -105,7 +105,7 @@ def _wants_page(scope: Any) -> bool:
 
 def _refusal(status: int, reason: str, *, is_page: bool) -> Response:
     if is_page:
-        return HTMLResponse(door_page(reason, can_enter=status == 401), status)
+        return HTMLResponse(sign_in_page(reason, can_enter=status == 401), status)
     value = {"error": reason, "hints": list(HINTS.get(status, ()))}
     headers = {"WWW-Authenticate": "Bearer"} if status == 401 else None
     return JSONResponse(value, status, headers)
@@ -125,10 +125,10 @@ class Door:
         answer is a page that goes on by itself.
         """
         if request.method != "POST":
-            return HTMLResponse(door_page("This page is private."), 401)
+            return HTMLResponse(sign_in_page("This page is private."), 401)
         given = await small_form(request)
         if not self.keys.takes(given.get("ticket", "")):
-            return HTMLResponse(door_page("That key is not right, or was used already."), 401)
+            return HTMLResponse(sign_in_page("That key is not right, or was used already."), 401)
         response = HTMLResponse(passing_page(local_place(given.get("to", "/"))))
         response.set_cookie(self.cookie, self.keys.cookie, httponly=True, samesite="strict")
         return response

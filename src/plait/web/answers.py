@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from plait.archive.export.site import asset, style
 from plait.errors import NoSuchSession, PlaitError, SourceError
-from plait.view.page.trouble import trouble_page
+from plait.view.page.frame import error_page
 
 log = logging.getLogger("plait.web")
 ALWAYS_ASK = {"Cache-Control": "private, no-cache"}
@@ -81,7 +81,7 @@ def troubled(request: Request, status: int, message: str, hints: tuple[str, ...]
     if request.url.path.startswith("/api/"):
         value = {"error": message, "hints": list(hints)}
         return Response(msgspec.json.encode(value), status, ALWAYS_ASK, "application/json")
-    page = trouble_page(message, hints)
+    page = error_page(message, hints)
     return Response(page.encode("utf-8", "replace"), status, ALWAYS_ASK, "text/html; charset=utf-8")
 
 

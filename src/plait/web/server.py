@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from plait.archive.live.library import LiveArchive
 from plait.errors import SourceError, UserError
-from plait.view.page.door import opening_page
+from plait.view.page.frame import opening_page
 from plait.web.access import LIFE, Keys, equal
 from plait.web.app import Place, application
 from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol

@@ -20,12 +20,12 @@ from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN
 from plait.line import LogFile
 from plait.view.changed_files import ChangedFiles, changed_files
+from plait.view.context_window import ContextWindow, context_window
 from plait.view.costs import SessionCost, session_cost
 from plait.view.page.conversation.page import facts
-from plait.view.page.tabs import Head
+from plait.view.page.tabs.head import Head
 from plait.view.text import shortened
 from plait.view.timeline import Timeline, timeline_of
-from plait.view.weights import Weighed, weighed
 
 T = TypeVar("T")
 NO_FILE = "it has no file of its own, only its agents are left"
@@ -80,12 +80,12 @@ class SessionRequest:
         return self._heavy.of("resumption", self.name, self._marks, make)
 
     @property
-    def weighed(self) -> Weighed:
+    def weighed(self) -> ContextWindow:
         """What Claude will see of it, weighed."""
         if self.session.file is None:
-            return weighed(self.name, NO_CONTEXT, None)
+            return context_window(self.name, NO_CONTEXT, None)
         found = self.resumption
-        return self._of("weighed", lambda: weighed(self.name, found.context, found.tokens))
+        return self._of("weighed", lambda: context_window(self.name, found.context, found.tokens))
 
     def timeline(self, line: str) -> Timeline:
         """Returns one of its conversations in time."""

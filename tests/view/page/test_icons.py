@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import plait.view.page
-from plait.view.page.icons import PATHS, TOOLS, icon, rules, tool_icon
+from plait.view.page.markup import PATHS, TOOLS, icon, icon_rules, tool_icon
 
 FOLDER = Path(plait.view.page.__file__).parent
 
@@ -18,7 +18,7 @@ def test_every_drawing_that_is_used_is_there() -> None:
 
 
 def test_a_rule_holds_its_drawing() -> None:
-    sheet = rules()
+    sheet = icon_rules()
     assert sheet.count("--i:url(") == len(PATHS)
     assert all(line.count('"') == 2 for line in sheet.splitlines())
     assert "<" not in sheet

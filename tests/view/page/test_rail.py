@@ -1,7 +1,7 @@
 """Row shapes to strands in a page."""
 
 from plait.graph.rows import rows
-from plait.view.page.rail import mini, rail
+from plait.view.page.graph_svg import mini, rail
 from tests.graph.sketch import sketch
 
 

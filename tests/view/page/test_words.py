@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from plait.conversation.model import Spot
 from plait.view.page.conversation.blocks import Cut, beginning, coloured, printed, prose, typed
-from plait.view.page.escape import clean, esc
+from plait.view.page.markup import clean, esc
 
 TAGS = {
     *"p pre code em strong del a ul ol li h1 h2 h3 h4 h5 h6 blockquote hr br".split(),

@@ -21,11 +21,11 @@ from plait.graph.shapes import Row
 from plait.record.time import moment
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.page import PageHeading, SessionPage, session_page, spoken
-from plait.view.page.icons import rules
-from plait.view.page.index import Entry, index_page, search_table
-from plait.view.page.rail import mini
-from plait.view.page.raw import Piece, pieces, script_of
+from plait.view.page.graph_svg import mini
+from plait.view.page.lists.site import SiteEntry, search_table, site_page
+from plait.view.page.markup import icon_rules
 from plait.view.page.shell import Assets, page
+from plait.view.page.tabs.raw import PackedLines, packed_lines, script_of
 from plait.view.text import shortened
 
 Output: TypeAlias = tuple[str, bytes]
@@ -44,7 +44,7 @@ class Site:
     is_single: bool = False
     """Everything that a page needs stands in the page."""
     title: str = "Sessions"
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[SiteEntry] = field(default_factory=list)
 
     def outputs(self, families: Iterable[Family]) -> Iterator[Output]:
         """Yields the files of a site, session by session, the first page last."""
@@ -109,7 +109,7 @@ class Site:
         )
 
     def written(
-        self, heading: PageHeading, drawn: SessionPage, lines: Iterable[Piece]
+        self, heading: PageHeading, drawn: SessionPage, lines: Iterable[PackedLines]
     ) -> Iterator[Output]:
         """Yields the files of one session."""
         name = f"{FOLDER}/{heading.session}"
@@ -129,7 +129,7 @@ class Site:
 
     def first_page(self) -> Iterator[Output]:
         """Yields the first page, what it searches, and what all pages are drawn with."""
-        body = index_page(self.entries, self.title)
+        body = site_page(self.entries, self.title)
         table = search_table(self.entries)
         if self.is_single:
             body += f'<script type="application/json" class="index">{_inert(table)}</script>'
@@ -171,9 +171,9 @@ def shapes_of(family: Family, session: GraphSession) -> list[Row]:
     return [row for row in rows(family.graph, roots=tops) if row.session == session.id]
 
 
-def _packed(family: Family, file: int) -> Iterator[Piece]:
+def _packed(family: Family, file: int) -> Iterator[PackedLines]:
     records = family.shelf.records_of(family.graph.files[file].path)
-    return pieces(file, ((record.line, record.raw) for record in records))
+    return packed_lines(file, ((record.line, record.raw) for record in records))
 
 
 def _entry_of(
@@ -181,12 +181,12 @@ def _entry_of(
     heading: PageHeading,
     shapes: list[Row],
     by_line: Mapping[str, Conversation],
-) -> Entry:
+) -> SiteEntry:
     lines = told.by_line.values()
     openers = [turn.opener for one in lines if one.kind in SPOKEN for turn in one.turns]
     prompts = [opener for opener in openers if isinstance(opener, Told) and opener.text]
     above = by_line.get(told.active.parent or "")
-    return Entry(
+    return SiteEntry(
         session=heading.session,
         href=f"{FOLDER}/{heading.session}.html",
         title=heading.title,
@@ -206,7 +206,7 @@ def _entry_of(
     )
 
 
-def _embedded_parts(drawn: SessionPage, lines: Iterable[Piece]) -> Iterator[str]:
+def _embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterator[str]:
     """Yields what a page would fetch, as parts of itself that no browser runs."""
     for number, piece in enumerate(lines):
         yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.data}</script>'
@@ -229,7 +229,7 @@ def _assets() -> Assets:
 
 def style() -> str:
     """Returns the style sheet of all pages, their drawings in it."""
-    return asset("plait.css") + rules()
+    return asset("plait.css") + icon_rules()
 
 
 def asset(name: str) -> str:

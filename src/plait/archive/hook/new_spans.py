@@ -32,13 +32,10 @@ from plait.archive.hook.turns import (
 from plait.conversation.model import Conversation, Turn
 from plait.conversation.totals import Pricing
 from plait.graph.paths import SPOKEN
-from plait.trace.ids import trace_id
-from plait.trace.journal import Journal
 from plait.trace.model import Span
-from plait.trace.progress import Progress, mark_at
-from plait.trace.spans import traces_of
-from plait.trace.spans_draft import first_key
-from plait.trace.state import SessionState
+from plait.trace.sent import Progress, SentSession, SessionState, mark_at
+from plait.trace.spans.builder import first_key, trace_id
+from plait.trace.spans.traces import traces_of
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -70,7 +67,7 @@ class NewSpans:
 def new_spans(
     path: Path,
     session: str,
-    journal: Journal,
+    journal: SentSession,
     *,
     state: SessionState,
     occasion: Occasion,

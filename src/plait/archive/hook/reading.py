@@ -25,8 +25,7 @@ from plait.record import Record
 from plait.record.decode import NotAnObject
 from plait.record.read import Broken, entry_of, read, read_if_there, record_of
 from plait.record.sidecar import title_file
-from plait.trace.journal import Journal
-from plait.trace.progress import Progress, goes_on_from
+from plait.trace.sent import Progress, SentSession, goes_on_from
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -187,7 +186,7 @@ def _is_sound(reading: HookReading) -> bool:
     )
 
 
-def sent_by_relatives(path: Path, records: Iterable[Record], journal: Journal) -> set[str]:
+def sent_by_relatives(path: Path, records: Iterable[Record], journal: SentSession) -> set[str]:
     """Returns what was sent as part of sessions that begin with the same record: a fork is
     a copy of all that was said, under another name.
     """

@@ -21,17 +21,22 @@ from plait.archive.hook.turns import Occasion
 from plait.conversation.totals import Pricing
 from plait.errors import PlaitError
 from plait.line.lock import held
-from plait.trace.content import prepared
-from plait.trace.flush import flush, tries_of
-from plait.trace.hook import LOCK
-from plait.trace.hook_jobs import Job, jobs_in, taken
-from plait.trace.hook_log import Log
-from plait.trace.journal import Journal
+from plait.trace.hook.event import LOCK
+from plait.trace.hook.jobs import Job, WorkerLog, jobs_in, take_jobs
 from plait.trace.model import Content, Span
-from plait.trace.prune import is_older, prune
-from plait.trace.spool import MOST_SPANS, Spool
-from plait.trace.state import SessionState, note, now, states
-from plait.trace.target import Target
+from plait.trace.send.content import outgoing
+from plait.trace.send.delivery import flush, tries_of
+from plait.trace.send.spool import MOST_SPANS, Spool
+from plait.trace.send.target import Target
+from plait.trace.sent import (
+    SentSession,
+    SessionState,
+    is_older,
+    note_state,
+    prune,
+    states,
+    timestamp,
+)
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
@@ -86,7 +91,7 @@ class Worker:
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        self.log = Log(self.folder)
+        self.log = WorkerLog(self.folder)
         self.spool = Spool(self.folder)
         self.watched: dict[str, Watch] = {}
         self.can_send = True
@@ -117,7 +122,7 @@ class Worker:
     def take_jobs(self) -> bool:
         """Does the jobs that were left; tells whether there were any."""
         has_any = False
-        for path, job in taken(self.folder):
+        for path, job in take_jobs(self.folder):
             has_any = True
             if job is None:
                 self.log.note(f"{path.name}: names no log of a session")
@@ -128,7 +133,7 @@ class Worker:
     def take(self, job: Job) -> None:
         """Looks at the session of a job, and before that at the one that it goes on from."""
         if job.agent and job.event == "subagent-stop":
-            journal = Journal(self.folder, job.session)
+            journal = SentSession(self.folder, job.session)
             journal.note_stopped(job.agent)
             if not _is_awaited(journal, job.agent):
                 return
@@ -178,7 +183,7 @@ class Worker:
 
     def visit(self, session: str, path: Path, *, is_over: bool) -> NewSpans | None:
         """Spools what is new and final in a session; a failure is noted and stops nothing."""
-        new = SessionState(path=str(path), updated=now())
+        new = SessionState(path=str(path), updated=timestamp())
         state = states(self.folder).get(session, new)
         try:
             return self.spooled(session, path, state, is_over=is_over)
@@ -190,7 +195,7 @@ class Worker:
 
     def spooled(self, session: str, path: Path, state: SessionState, *, is_over: bool) -> NewSpans:
         """Spools what is new and final in a session, and notes how far that is."""
-        journal, size = Journal(self.folder, session), _size_of(path)
+        journal, size = SentSession(self.folder, session), _size_of(path)
         limits, manner = self.limits, self.manner
         stopped = frozenset(journal.stopped())
         found = new_spans(
@@ -210,7 +215,7 @@ class Worker:
             SessionState(
                 last_line=found.last_line if is_room and found.last_line else state.last_line,
                 turn_count=state.turn_count + found.turns * is_room,
-                updated=now(),
+                updated=timestamp(),
                 path=str(path),
                 size=size,
                 is_open=found.is_open or not is_room,
@@ -223,9 +228,9 @@ class Worker:
             self.log.note(f"{session}: {sum(map(len, found.traces))} spans, {found.turns} turns")
         return found
 
-    def put(self, journal: Journal, spans: list[Span]) -> bool:
+    def put(self, journal: SentSession, spans: list[Span]) -> bool:
         """Puts spans into the spool and notes them as sent; False where it is full."""
-        is_room = self.spool.put(prepared(spans, self.manner.content))
+        is_room = self.spool.put(outgoing(spans, self.manner.content))
         if is_room:
             journal.add([span.id for span in spans])
         else:
@@ -235,7 +240,7 @@ class Worker:
     def note(self, session: str, state: SessionState) -> None:
         """Keeps how far a session has been sent, if that can be."""
         try:
-            note(self.folder, session, state)
+            note_state(self.folder, session, state)
         except (PlaitError, OSError) as error:
             self.log.note(f"{session}: {error}")
 
@@ -278,7 +283,7 @@ def _place_of(error: Exception) -> str:
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 
 
-def _is_awaited(journal: Journal, agent: str) -> bool:
+def _is_awaited(journal: SentSession, agent: str) -> bool:
     progress = journal.progress()
     return progress is not None and any(Path(one).stem.endswith(agent) for one in progress.held)
 

@@ -16,21 +16,21 @@ from plait.conversation.spending import Tally, spending
 from plait.conversation.usage import known_time
 from plait.graph.shapes import Mark, Row
 from plait.index.shapes import Begun, Shape, turns_in_order
-from plait.view.page.listing import Listed
-from plait.view.page.rail import MOST_MINI, mini
+from plait.view.page.graph_svg import MOST_MINI, mini
+from plait.view.page.lists.rows import ListedSession
 
 T = TypeVar("T")
 NO_SHAPE = Shape(0, 0, 0)
 MOST_REMEMBERED = 8
 OFTEN = 1.0
 """Seconds between two looks for clients that run."""
-Made: TypeAlias = tuple[Money | None, Mapping[str, str] | None, Sequence[Listed]]
+Made: TypeAlias = tuple[Money | None, Mapping[str, str] | None, Sequence[ListedSession]]
 
 
 class ListedSessions(NamedTuple):
     """All sessions, the newest first, with what they took."""
 
-    sessions: Sequence[Listed]
+    sessions: Sequence[ListedSession]
     money: Money | None
     """None where nobody has counted yet."""
     is_counting: bool
@@ -109,7 +109,7 @@ class SessionRows:
 
 def _listed(
     state: Snapshot, money: Money | None, parents: Mapping[str, str], library: LiveArchive
-) -> list[Listed]:
+) -> list[ListedSession]:
     spent = _tallies(money, library) if money else None
     known = shapes_in(state)
     live = state.archive.live  # what is known of a log may be a moment old
@@ -138,9 +138,9 @@ def _row_of(
     parents: Mapping[str, str],
     *,
     is_live: bool,
-) -> Listed:
+) -> ListedSession:
     tally = (spent or {}).get(name)
-    return Listed(
+    return ListedSession(
         name=name,
         title=facts.title,
         prompt=facts.first_prompt,
@@ -173,7 +173,7 @@ LEAST = 2
 """Turns from which on a drawing says something."""
 
 
-def drawings(state: Snapshot, rows: Iterable[Listed]) -> dict[str, str]:
+def drawings(state: Snapshot, rows: Iterable[ListedSession]) -> dict[str, str]:
     """Returns the drawings of some sessions by name; there is none of what is not indexed."""
     found = [one.name for one in rows if one.name in state.names]
     chosen = {str(state.names[name].path.absolute()): name for name in found}

@@ -1,9 +1,9 @@
-"""The frame of every page that is served: where one is, where one can go, a box to search."""
+"""A page to its frame: where one is, where one can go; who is not let in, what went wrong."""
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
-from plait.view.page.escape import attribute, esc
-from plait.view.page.icons import icon
+from plait.view.page.markup import attribute, esc, icon
 from plait.view.page.shell import page
 
 Here: TypeAlias = Literal["home", "sessions", "search", "usage", "insights"]
@@ -32,12 +32,13 @@ def framed(
     that is asking has the box to search in focus.
     """
     name = title if title == "Plait" else f"{title} · Plait"
-    body = main if side is None else beside(side, main)
-    return page(name, f"{bar(here, query, is_asking=is_asking)}{body}", root="/", is_served=True)
+    body = main if side is None else _beside(side, main)
+    return page(
+        name, f"{_top_bar(here, query, is_asking=is_asking)}{body}", root="/", is_served=True
+    )
 
 
-def bar(here: Here | None, query: str = "", *, is_asking: bool = False) -> str:
-    """Returns the line above everything."""
+def _top_bar(here: Here | None, query: str = "", *, is_asking: bool = False) -> str:
     links = "".join(link(name, href, words, here) for name, href, words in PLACES)
     focus = " autofocus" if is_asking else ""
     return (
@@ -63,12 +64,61 @@ def link(name: Here, href: str, words: str, here: Here | None) -> str:
     return f'<a href="{href}"{current}>{words}</a>'
 
 
-def beside(session: str, main: str) -> str:
-    """Returns a page beside the column of sessions, which is fetched once the page stands."""
+def _beside(session: str, main: str) -> str:
     return (
         '<div class="besides"><aside class="side" aria-label="Sessions" data-side'
         f"{attribute('data-here', session)}></aside>"
         '<button class="side-opener" data-open="side" aria-expanded="true" '
         f'aria-label="Sessions" title="Sessions (s)">{icon("menu")}</button>'
         f'<div class="beside">{main}</div></div>'
+    )
+
+
+def error_page(message: str, hints: Iterable[str]) -> str:
+    """Returns the page of an error."""
+    told = message[:1].upper() + message[1:]
+    help_ = "".join(f"<li>{esc(hint)}</li>" for hint in hints)
+    main = (
+        f'<main class="trouble"><h1>{esc(told)}</h1>{f"<ul>{help_}</ul>" if help_ else ""}'
+        '<p><a href="/">All sessions</a></p></main>'
+    )
+    return framed(told, main)
+
+
+def sign_in_page(reason: str, *, can_enter: bool = True) -> str:
+    """Returns the page that says how to come in."""
+    form = (
+        '<form method="post" action="/enter"><label for="ticket">Key</label>'
+        '<input id="ticket" name="ticket" autocomplete="off" autofocus spellcheck="false">'
+        "<button>Enter</button></form>"
+    )
+    ways = (
+        "<p>Your sessions are shown to you alone. <code>plait open</code> in a terminal opens this "
+        "page; or enter the key that <code>plait serve</code> printed.</p>"
+    )
+    body = f'<main class="door"><h1>Plait</h1><p class="reason">{esc(reason)}</p>'
+    body += ways + form if can_enter else "<p>Open the address that Plait printed.</p>"
+    return page("Plait", f"{body}</main>", root="/", is_served=True)
+
+
+def passing_page(to: str) -> str:
+    """Returns the page that goes on to another by itself."""
+    head = f'<meta http-equiv="refresh" content="0;url={esc(to)}">'
+    body = f'<main class="door"><h1>Plait</h1><p><a href="{esc(to)}">Go on</a></p></main>'
+    return page("Plait", body, root="/", is_served=True, head=head)
+
+
+def opening_page(address: str, ticket: str, to: str) -> str:
+    """Returns a page for the disk that shows its ticket to the server and is gone.
+
+    It is no page of the server: a script of its own sends the form.
+    """
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Plait</title>'
+        '<meta name="referrer" content="no-referrer"></head><body>'
+        f'<form method="post" action="{esc(address)}/enter">'
+        f'<input type="hidden" name="ticket" value="{esc(ticket)}">'
+        f'<input type="hidden" name="to" value="{esc(to)}">'
+        "<button>Open Plait</button></form>"
+        "<script>document.forms[0].submit()</script></body></html>"
     )

@@ -5,8 +5,7 @@ from hashlib import sha256
 
 from msgspec import Struct
 
-from plait.view.page.escape import esc
-from plait.view.page.icons import PATHS, drawing
+from plait.view.page.markup import PATHS, esc, icon_address
 
 POLICY = (
     "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; "
@@ -14,7 +13,7 @@ POLICY = (
 )
 
 
-ICON = f'<link rel="icon" href="{drawing(PATHS["plait"], "%230b6e7d")}">'
+ICON = f'<link rel="icon" href="{icon_address(PATHS["plait"], "%230b6e7d")}">'
 
 
 class Assets(Struct, frozen=True):

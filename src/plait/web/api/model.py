@@ -12,9 +12,9 @@ from plait.graph.model import LineKind
 from plait.graph.paths import Path
 from plait.graph.shapes import Row
 from plait.index.model import Hit
+from plait.view.context_window import ContextWindow
 from plait.view.costs import CostSum, ResponseCost
 from plait.view.timeline import Bar, Timeline
-from plait.view.weights import Weighed
 
 
 class Trouble(Struct, frozen=True):
@@ -141,7 +141,7 @@ class Message(Struct, frozen=True):
 class Sight(Struct, frozen=True):
     """What Claude will see of a session."""
 
-    context: Weighed
+    context: ContextWindow
     messages: tuple[Message, ...] = ()
 
 

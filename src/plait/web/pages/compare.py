@@ -14,8 +14,8 @@ from plait.conversation.totals import agents_below, totals_over
 from plait.errors import UserError
 from plait.graph.paths import SPOKEN
 from plait.view.costs import agents_called
-from plait.view.page.compare import Comparison, Side, compare_page
 from plait.view.page.frame import framed
+from plait.view.page.tabs.compare import Comparison, Side, compare_page
 from plait.web.answers import html
 
 

@@ -13,8 +13,8 @@ from plait.archive.live.sums import Money
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
 from plait.view.page.frame import framed
-from plait.view.page.home import Home, Spell, home_page
-from plait.view.page.listing import Listed
+from plait.view.page.lists.home import Home, WeekFigures, home_page
+from plait.view.page.lists.rows import ListedSession
 from plait.web.answers import html
 
 RECENT = 12
@@ -64,7 +64,7 @@ def _beginning_of_week(now: datetime) -> datetime:
 
 def _two_weeks(
     money: Money | None, days: Mapping[date, int], prices: Prices, monday: datetime
-) -> tuple[Spell | None, Spell | None]:
+) -> tuple[WeekFigures | None, WeekFigures | None]:
     before = _spell(money, days, prices, monday - WEEK, monday)
     return _spell(money, days, prices, monday, monday + WEEK), before
 
@@ -75,13 +75,13 @@ def _spell(
     prices: Prices,
     start: datetime,
     end: datetime,
-) -> Spell | None:
+) -> WeekFigures | None:
     if money is None:
         return None
     chosen = within(money.responses, start, end)
     total = spending(chosen, "model", prices).totals.total
     first, last = start.astimezone().date(), end.astimezone().date()
-    return Spell(
+    return WeekFigures(
         cost=cost_of(total),
         is_partly_priced=bool(total.unpriced),
         tokens=total.tokens,
@@ -90,6 +90,6 @@ def _spell(
     )
 
 
-def _going_soon(rows: Sequence[Listed], now: datetime) -> list[Listed]:
+def _going_soon(rows: Sequence[ListedSession], now: datetime) -> list[ListedSession]:
     soon = [one for one in rows if one.deleted_at and one.deleted_at - now < SOON]
     return sorted(soon, key=lambda one: one.deleted_at or now)

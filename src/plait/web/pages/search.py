@@ -14,8 +14,14 @@ from plait.index.model import Found, Hit
 from plait.index.query import Field
 from plait.index.search import Reader
 from plait.view.page.frame import framed
-from plait.view.page.hits import Answer, Asked
-from plait.view.page.searching import Answers, asked_in, results, search_page
+from plait.view.page.lists.search import (
+    SearchHit,
+    SearchQuery,
+    SearchResults,
+    results,
+    search_page,
+    search_query_in,
+)
 from plait.web.answers import html
 
 
@@ -23,7 +29,7 @@ def serve_search(request: Request) -> Response:
     """Returns the page, or the answers alone."""
     library: LiveArchive = request.app.state.library
     shelf: SessionRows = request.app.state.shelf
-    asked, now = asked_in(request.query_params), datetime.now(UTC)
+    asked, now = search_query_in(request.query_params), datetime.now(UTC)
     answers = answered(library.now, asked) if asked.q.strip() else None
     places = shelf.rows().places
     if "part" in request.query_params:
@@ -33,13 +39,13 @@ def serve_search(request: Request) -> Response:
     return html(request, framed(title, page, here="search", query=asked.q, is_asking=True))
 
 
-def answered(state: Snapshot, asked: Asked) -> Answers:
+def answered(state: Snapshot, asked: SearchQuery) -> SearchResults:
     """Returns what answers a question, or what is wrong with it."""
     try:
         found = _found_for(state, asked)
     except UserError as error:
-        return Answers(error=error.message, hints=error.hints)
-    return Answers(
+        return SearchResults(error=error.message, hints=error.hints)
+    return SearchResults(
         hits=[_answer_of(state, hit) for hit in found.hits],
         total=found.total,
         took_ms=found.took_ms,
@@ -48,7 +54,7 @@ def answered(state: Snapshot, asked: Asked) -> Answers:
     )
 
 
-def _found_for(state: Snapshot, asked: Asked) -> Found:
+def _found_for(state: Snapshot, asked: SearchQuery) -> Found:
     filters = _filters_of(asked)
     if asked.way == "words":
         try:
@@ -66,7 +72,7 @@ def _found_for(state: Snapshot, asked: Asked) -> Found:
     )
 
 
-def _filters_of(asked: Asked) -> list[Field]:
+def _filters_of(asked: SearchQuery) -> list[Field]:
     told = {
         "kind": asked.kind,
         "project": asked.project,
@@ -85,8 +91,8 @@ def _following(month: str) -> str:
     return f"{int(year) + int(number) // 12}-{int(number) % 12 + 1:02}"
 
 
-def _answer_of(state: Snapshot, hit: Hit) -> Answer:
-    return Answer(
+def _answer_of(state: Snapshot, hit: Hit) -> SearchHit:
+    return SearchHit(
         name=_name_of(state, hit),
         title=hit.title,
         project=hit.project,

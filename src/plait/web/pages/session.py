@@ -18,8 +18,8 @@ from plait.errors import PlaitError
 from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of
 from plait.view.page.conversation.page import facts
 from plait.view.page.conversation.served import Glance, page_beginning, page_rest
-from plait.view.page.escape import esc
-from plait.view.page.rail import rail
+from plait.view.page.graph_svg import rail
+from plait.view.page.markup import esc
 from plait.view.text import shortened
 from plait.web.answers import ALWAYS_ASK, html, json, log
 

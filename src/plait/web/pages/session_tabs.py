@@ -11,10 +11,11 @@ from starlette.responses import FileResponse, Response
 from plait.archive.raw_lines import RawLine, raw_lines
 from plait.conversation.model import Conversation
 from plait.line import LogFile
-from plait.view.changed_files import ChangedFiles, Handled
-from plait.view.page.context import context_body, message_html
-from plait.view.page.files import files_body, handled_html, whole_patch
-from plait.view.page.raw_page import (
+from plait.view.changed_files import ChangedFiles, FileTouch
+from plait.view.page.tabs.context import context_body, message_html
+from plait.view.page.tabs.files import files_body, handled_html, whole_patch
+from plait.view.page.tabs.head import Head, tab_page
+from plait.view.page.tabs.raw import (
     MOST_PRETTY,
     SHOWN,
     STEP,
@@ -24,9 +25,8 @@ from plait.view.page.raw_page import (
     line_html,
     raw_body,
 )
-from plait.view.page.spent import spent_body
-from plait.view.page.tabs import Head, tab_page
-from plait.view.page.timeline import timeline_body, waterfall_body
+from plait.view.page.tabs.timeline import timeline_body, waterfall_body
+from plait.view.page.tabs.usage import usage_body
 from plait.view.timeline import Bar, Lane, Timeline, bars_of, began
 from plait.web.answers import html, tagged
 from plait.web.session import SessionRequest, number_in, session_request
@@ -88,7 +88,7 @@ def _changes_html(request: Request, head: Head, found: ChangedFiles) -> str:
     return whole_patch(touch)
 
 
-def _chosen(found: ChangedFiles, part: str, number: int) -> tuple[Handled, ...]:
+def _chosen(found: ChangedFiles, part: str, number: int) -> tuple[FileTouch, ...]:
     stories = found.files if part == "files" else found.turns
     for story in stories:
         if story.number == number:
@@ -195,7 +195,7 @@ def serve_spent(request: Request) -> Response:
     """Returns the tab."""
     look = session_request(request)
     by, start = request.query_params.get("by", "time"), number_in(request, "from") or 1
-    body = spent_body(look.head, look.spent, by=by, start=start)
+    body = usage_body(look.head, look.spent, by=by, start=start)
     return html(request, tab_page(look.head, "usage", body))
 
 

@@ -11,12 +11,18 @@ from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
 from plait.archive.live.rows import SessionRows, drawings
 from plait.index.shapes import parts_of
 from plait.view.page.frame import framed
-from plait.view.page.hits import Answer, Asked
-from plait.view.page.listing import Listed
 from plait.view.page.lists.choice import Choice, choice_in, chosen
-from plait.view.page.lists.sessions import SessionPart, parts_rows
+from plait.view.page.lists.rows import ListedSession
+from plait.view.page.lists.search import SearchHit, SearchQuery
+from plait.view.page.lists.sessions import (
+    SessionList,
+    SessionPart,
+    parts_rows,
+    results,
+    sessions_page,
+    shown_of,
+)
 from plait.view.page.lists.side import OFFERED, palette, side_column, side_list
-from plait.view.page.sessions import Page, results, sessions_page, shown_of
 from plait.web.answers import html
 from plait.web.pages.search import answered
 
@@ -31,7 +37,7 @@ def serve_sessions(request: Request) -> Response:
     rows, _, is_counting = shelf.rows()
     start = _start_in(request.query_params.get("from", ""))
     shown = [one for one, _ in shown_of(rows, choice)[start:]]
-    page = Page(
+    page = SessionList(
         rows,
         choice,
         datetime.now(UTC),
@@ -81,7 +87,7 @@ def serve_side(request: Request) -> Response:
     return html(request, told(shown, here, datetime.now(UTC), text, len(found)))
 
 
-def _with_here(found: Sequence[Listed], here: str) -> Sequence[Listed]:
+def _with_here(found: Sequence[ListedSession], here: str) -> Sequence[ListedSession]:
     shown = found[:SHOWN]
     rest = [one for one in found[SHOWN:] if one.name == here]
     return [*shown, *rest]
@@ -97,9 +103,9 @@ def serve_palette(request: Request) -> Response:
     return html(request, palette(text, sessions, hits, datetime.now(UTC), rows.places))
 
 
-def _hits_for(state: Snapshot, text: str) -> Sequence[Answer]:
+def _hits_for(state: Snapshot, text: str) -> Sequence[SearchHit]:
     is_open = UNFINISHED.search(text) and '"' not in text
-    return answered(state, Asked(q=f"{text}*" if is_open else text)).hits[:OFFERED]
+    return answered(state, SearchQuery(q=f"{text}*" if is_open else text)).hits[:OFFERED]
 
 
 def _asked_of(request: Request, name: str) -> str:

@@ -14,20 +14,19 @@ from plait.conversation.prices import Prices
 from plait.conversation.spending import By, spending, within
 from plait.conversation.usage import Response as Answered
 from plait.conversation.windows import blocks
+from plait.view.page.figures.insights import USUAL, Insights, insights_figures, insights_page
+from plait.view.page.figures.period import Period, period_in
+from plait.view.page.figures.usage import USUAL as USUAL_SPAN
+from plait.view.page.figures.usage import CacheSavings, Usage, usage_figures, usage_page
 from plait.view.page.frame import framed
-from plait.view.page.insights import USUAL, Insights, insights_figures, insights_page
-from plait.view.page.listing import short_place
-from plait.view.page.span import Span, span_in
-from plait.view.page.usage_page import USUAL as USUAL_SPAN
-from plait.view.page.usage_page import usage_figures, usage_page
-from plait.view.page.usage_tables import Saved, Usage
+from plait.view.page.lists.rows import short_place
 from plait.web.answers import html
 
 
 def serve_insights(request: Request) -> Response:
     """Returns the page, or its figures alone."""
     shelf: SessionRows = request.app.state.shelf
-    span = span_in(request.query_params)
+    span = period_in(request.query_params)
     bounds = span.bounds(datetime.now(UTC), USUAL)
     figures, is_counting = shelf.sums.figures(span.project or None, *bounds).ask()
     insights, rows = None, shelf.rows()
@@ -48,7 +47,7 @@ MANY_DAYS = 120
 def serve_usage(request: Request) -> Response:
     """Returns the page, or its figures alone."""
     shelf: SessionRows = request.app.state.shelf
-    span, now = span_in(request.query_params), datetime.now(UTC)
+    span, now = period_in(request.query_params), datetime.now(UTC)
     rows = shelf.rows()
     usage = None
     if rows.money is not None:
@@ -62,7 +61,7 @@ def serve_usage(request: Request) -> Response:
 
 
 def _usage_of(
-    rows: ListedSessions, money: Money, span: Span, now: datetime, prices: Prices
+    rows: ListedSessions, money: Money, span: Period, now: datetime, prices: Prices
 ) -> Usage:
     chosen = within(money.responses, *span.bounds(now, USUAL_SPAN))
     if span.project:
@@ -89,7 +88,7 @@ def _usual_step(responses: Sequence[Answered]) -> str:
     return "week" if is_long else "day"
 
 
-def _saved_by_cache(responses: Sequence[Answered], prices: Prices) -> Saved:
+def _saved_by_cache(responses: Sequence[Answered], prices: Prices) -> CacheSavings:
     """Returns what responses cost, and what they would have without a cache."""
     paid = without = 0.0
     for one in responses:
@@ -102,4 +101,4 @@ def _saved_by_cache(responses: Sequence[Answered], prices: Prices) -> Saved:
         if cost is not None and full is not None:
             paid += cost
             without += full
-    return Saved(paid, without)
+    return CacheSavings(paid, without)

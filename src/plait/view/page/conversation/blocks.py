@@ -14,7 +14,7 @@ import comrak
 from plait.conversation.depth import Depth
 from plait.conversation.model import Called, Conversation, Response, Spot
 from plait.view.amounts import bytes_in_words, many
-from plait.view.page.escape import clean, esc
+from plait.view.page.markup import clean, esc
 from plait.view.text import with_colours
 
 COLOUR = re.compile(r"\x1b\[([0-9;]*)m")

@@ -20,8 +20,7 @@ from plait.view.page.conversation.blocks import (
     prose,
 )
 from plait.view.page.conversation.changes import changes
-from plait.view.page.escape import esc
-from plait.view.page.icons import icon, tool_icon
+from plait.view.page.markup import esc, icon, tool_icon
 from plait.view.passages.call_view import CallView, text_field
 from plait.view.passages.tools import call_line, shell_output
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from plait.conversation.diffs import Hunk
 from plait.conversation.patches import Patch
 from plait.view.page.conversation.blocks import Cut
-from plait.view.page.escape import esc
+from plait.view.page.markup import esc
 
 LONGEST = 400
 """Lines longer than this are coloured whole."""

@@ -13,7 +13,7 @@ from plait.conversation.model import Called, Conversation, Conversations, Item, 
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.page import OUTLINED, as_attribute, backlink, spoken, unplaced
 from plait.view.page.conversation.turns import agent_box, sections
-from plait.view.page.escape import clean, esc
+from plait.view.page.markup import clean, esc
 from plait.view.text import shortened
 
 FIRST = 120_000

@@ -29,8 +29,7 @@ from plait.view.page.conversation.blocks import (
     typed,
 )
 from plait.view.page.conversation.calls import enclosure
-from plait.view.page.escape import esc
-from plait.view.page.icons import icon
+from plait.view.page.markup import esc, icon
 from plait.view.text import shortened
 
 VOICES: dict[ToldKind, str] = {

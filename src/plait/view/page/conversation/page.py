@@ -13,10 +13,9 @@ from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_wo
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.entries import clock
 from plait.view.page.conversation.turns import agents_html, turns_html
-from plait.view.page.escape import clean, esc
-from plait.view.page.icons import icon
-from plait.view.page.rail import rail
-from plait.view.page.raw import Piece
+from plait.view.page.graph_svg import rail
+from plait.view.page.markup import clean, esc, icon
+from plait.view.page.tabs.raw import PackedLines
 from plait.view.text import model_names, shortened
 
 FIRST_PART = 400_000
@@ -60,7 +59,7 @@ def session_page(
     rows: Sequence[Row],
     heading: PageHeading,
     setting: Setting,
-    lines: Sequence[Piece] = (),
+    lines: Sequence[PackedLines] = (),
     *,
     home: str | None = "../index.html",
 ) -> SessionPage:

@@ -28,8 +28,7 @@ from plait.view.costs import agents_sent
 from plait.view.page.conversation import entries
 from plait.view.page.conversation.blocks import Setting, box
 from plait.view.page.conversation.calls import call, result_apart
-from plait.view.page.escape import esc
-from plait.view.page.icons import icon
+from plait.view.page.markup import esc, icon
 from plait.view.passages.call_view import text_field
 from plait.view.passages.tools import tool_name
 

@@ -1,1 +1,1 @@
-"""Sessions as pages list them: the list, its choice, the column beside a page, the first pages."""
+"""Sessions and hits to pages that list them: home, sessions, search, the first page of a site."""

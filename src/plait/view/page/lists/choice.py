@@ -8,15 +8,15 @@ import msgspec
 from msgspec import Struct
 
 from plait.record.time import moment
-from plait.view.page.listing import Listed
-from plait.view.page.span import midnight
+from plait.view.page.figures.period import midnight
+from plait.view.page.lists.rows import ListedSession
 
 STEP = 200
 """Sessions that a page shows at first, and adds as one scrolls."""
 MOST = 10_000
 LONGEST = 300
 """Characters of one thing that is asked."""
-Key = Callable[[Listed], Any]
+Key = Callable[[ListedSession], Any]
 SORTS: dict[str, Key] = {
     "ended": lambda one: one.ended or "",
     "started": lambda one: one.started or "",
@@ -82,14 +82,14 @@ def choice_in(query: Mapping[str, str]) -> Choice:
     return Choice(**told, sort=sort if sort in SORTS else "ended", n=min(max(count, STEP), MOST))
 
 
-def chosen(rows: Iterable[Listed], choice: Choice) -> list[Listed]:
+def chosen(rows: Iterable[ListedSession], choice: Choice) -> list[ListedSession]:
     """Returns the sessions that are asked for, in the order asked for."""
     words = choice.q.casefold().split()
     found = [one for one in rows if _is_wanted(one, choice) and _has_words(one, words)]
     return sorted(found, key=SORTS[choice.sort], reverse=not choice.is_rising)
 
 
-def _is_wanted(one: Listed, choice: Choice) -> bool:
+def _is_wanted(one: ListedSession, choice: Choice) -> bool:
     passes = (
         not choice.project or one.project == choice.project,
         not choice.branch or one.branch == choice.branch,
@@ -110,7 +110,7 @@ def _day_of(stamp: str | None) -> str:
         return ""
 
 
-def _has_words(one: Listed, words: Sequence[str]) -> bool:
+def _has_words(one: ListedSession, words: Sequence[str]) -> bool:
     if not words:
         return True
     told = (one.title, one.prompt, one.place, one.project, one.branch, one.name)
@@ -118,15 +118,15 @@ def _has_words(one: Listed, words: Sequence[str]) -> bool:
     return all(word in text for word in words)
 
 
-def nested(rows: Sequence[Listed]) -> list[tuple[Listed, int]]:
+def nested(rows: Sequence[ListedSession]) -> list[tuple[ListedSession, int]]:
     """Returns sessions with how deep they lie: those that go on from others below these."""
     by_name = {one.name: one for one in rows}
-    children: dict[str | None, list[Listed]] = {}
+    children: dict[str | None, list[ListedSession]] = {}
     for one in rows:
         parent = one.parent if one.parent in by_name and one.parent != one.name else None
         children.setdefault(parent, []).append(one)
     waiting = [(one, 0) for one in reversed(children.get(None, []))]
-    found: dict[str, tuple[Listed, int]] = {}
+    found: dict[str, tuple[ListedSession, int]] = {}
     while waiting:
         one, depth = waiting.pop()
         found[one.name] = one, depth
@@ -135,9 +135,9 @@ def nested(rows: Sequence[Listed]) -> list[tuple[Listed, int]]:
     return [*found.values(), *rest]
 
 
-def by_project(rows: Iterable[Listed]) -> dict[str, list[Listed]]:
+def by_project(rows: Iterable[ListedSession]) -> dict[str, list[ListedSession]]:
     """Returns sessions by project, in the order in which the projects come up."""
-    groups: dict[str, list[Listed]] = {}
+    groups: dict[str, list[ListedSession]] = {}
     for one in rows:
         groups.setdefault(one.project, []).append(one)
     return groups

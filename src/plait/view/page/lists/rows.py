@@ -1,9 +1,15 @@
 """Moments to how long ago they were, with the exact time for who asks."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from urllib.parse import quote
+
+from msgspec import Struct
 
 from plait.record.time import moment
-from plait.view.page.escape import esc
+from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.page.markup import clean, esc
+from plait.view.text import shortened
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 RECENT = 14 * DAY
@@ -24,7 +30,7 @@ def since(time: datetime, now: datetime) -> str:
     if abs(seconds) < MINUTE:
         return "just now"
     if seconds < 0 or seconds >= RECENT:
-        return day_of(time, now)
+        return _day_of(time, now)
     if seconds < HOUR:
         return f"{int(seconds // MINUTE)} min ago"
     if seconds < DAY:
@@ -33,8 +39,7 @@ def since(time: datetime, now: datetime) -> str:
     return "yesterday" if days == 1 else f"{days} days ago"
 
 
-def day_of(time: datetime, now: datetime) -> str:
-    """Names a day; its year where it is another one."""
+def _day_of(time: datetime, now: datetime) -> str:
     here, today = time.astimezone(), now.astimezone()
     year = "" if here.year == today.year else f" {here.year}"
     return f"{here.day} {here:%b}{year}"
@@ -46,3 +51,86 @@ def until(time: datetime, now: datetime) -> str:
     if left <= timedelta(0):
         return "any time"
     return "today" if left.days == 0 else "in 1 day" if left.days == 1 else f"in {left.days} days"
+
+
+LONGEST = 160
+
+
+class ListedSession(Struct, frozen=True, kw_only=True):
+    """What lists say of a session."""
+
+    name: str
+    """In addresses."""
+    title: str | None
+    prompt: str | None
+    project: str
+    """The name of its folder."""
+    place: str
+    """The directory that it was held in, else its project."""
+    branch: str | None = None
+    started: str | None = None
+    ended: str | None = None
+    bytes: int = 0
+    is_live: bool = False
+    deleted_at: datetime | None = None
+    turns: int | None = None
+    """None where nobody has counted yet; so are all the other figures."""
+    branches: int = 0
+    agents: int = 0
+    tokens: int | None = None
+    cost: float | None = None
+    is_partly_priced: bool = False
+    parent: str | None = None
+    """The session that it goes on from."""
+
+    @property
+    def words(self) -> str:
+        """What it is called where it has no title of its own."""
+        return shortened(self.title or self.prompt or "", LONGEST) or "No title"
+
+    @property
+    def has_parts(self) -> bool:
+        """Tells whether something hangs on it: branches, agents."""
+        return bool(self.branches or self.agents)
+
+
+def session_address(name: str) -> str:
+    """Returns where the page of a session lies."""
+    return f"/s/{quote(name, safe='~')}"
+
+
+def title_link(one: ListedSession, most: int = LONGEST) -> str:
+    """Returns a session's title, leading to its page, with the dot of a live one."""
+    live = '<span class="live" title="Running now"><span class="state">Running</span></span>'
+    plain = "" if one.title or one.prompt else ' class="untitled"'
+    told = esc(shortened(one.words, most)).replace(" …", "&nbsp;…")
+    words = f"{live if one.is_live else ''}{told}"
+    return f'<a href="{session_address(one.name)}"{plain}>{words}</a>'
+
+
+def short_place(place: str) -> str:
+    """Returns the last part of a directory: what people call a project."""
+    return clean(place.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or place)
+
+
+def tokens_cell(count: int | None) -> str:
+    """Returns tokens, nothing where there are none."""
+    return tokens_in_words(count) if count else ""
+
+
+def cost_cell(one: ListedSession) -> str:
+    """Returns what a session cost; a star where something in it has no price."""
+    return priced(one.cost, is_partly=one.is_partly_priced)
+
+
+def priced(cost: float | None, *, is_partly: bool = False) -> str:
+    """Returns a sum of money; a star says that something in it has no price."""
+    if cost is None:
+        return '<abbr title="has no price">*</abbr>' if is_partly else ""
+    star = '<abbr title="some of it has no price">*</abbr>' if is_partly else ""
+    return f"{money_in_words(cost) if cost else '$0'}{star}"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """Returns parts of a line, those that are there, with dots between."""
+    return '<span class="dot"> · </span>'.join(part for part in parts if part)

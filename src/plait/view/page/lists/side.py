@@ -4,13 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from plait.view.amounts import many
-from plait.view.page.escape import esc
 from plait.view.page.frame import PLACES
-from plait.view.page.hits import KINDS, Answer, Asked, marked, place_of
-from plait.view.page.icons import icon
-from plait.view.page.listing import Listed, address, joined, short_place, title_link
 from plait.view.page.lists.choice import Choice, nested
-from plait.view.page.lists.rows import ago
+from plait.view.page.lists.rows import (
+    ListedSession,
+    ago,
+    joined,
+    session_address,
+    short_place,
+    title_link,
+)
+from plait.view.page.lists.search import KINDS, SearchHit, SearchQuery, marked, place_of
+from plait.view.page.markup import esc, icon
 from plait.view.text import shortened
 
 DEEPEST = 4
@@ -19,7 +24,9 @@ LONGEST = 70
 """Characters of a title in the column."""
 
 
-def side_column(rows: Sequence[Listed], here: str, now: datetime, text: str, count: int) -> str:
+def side_column(
+    rows: Sequence[ListedSession], here: str, now: datetime, text: str, count: int
+) -> str:
     """Returns the column of sessions, a box to filter it above."""
     return (
         '<div class="side-head"><input type="search" placeholder="Filter sessions" '
@@ -29,7 +36,9 @@ def side_column(rows: Sequence[Listed], here: str, now: datetime, text: str, cou
     )
 
 
-def side_list(rows: Sequence[Listed], here: str, now: datetime, text: str, count: int) -> str:
+def side_list(
+    rows: Sequence[ListedSession], here: str, now: datetime, text: str, count: int
+) -> str:
     """Returns the sessions of the column, those that go on from others below these."""
     if not rows:
         return '<p class="empty" role="status">No session is like that.</p>'
@@ -42,7 +51,7 @@ def side_list(rows: Sequence[Listed], here: str, now: datetime, text: str, count
     return f'<ol class="tree">{items}</ol>{more}'
 
 
-def _side_item(one: Listed, depth: int, here: str, now: datetime) -> str:
+def _side_item(one: ListedSession, depth: int, here: str, now: datetime) -> str:
     current = ' aria-current="true"' if one.name == here else ""
     deep = f' class="d{min(depth, DEEPEST)}"' if depth else ""
     told = [
@@ -58,8 +67,8 @@ def _side_item(one: Listed, depth: int, here: str, now: datetime) -> str:
 
 def palette(
     text: str,
-    sessions: Sequence[Listed],
-    hits: Sequence[Answer],
+    sessions: Sequence[ListedSession],
+    hits: Sequence[SearchHit],
     now: datetime,
     places: Mapping[str, str],
 ) -> str:
@@ -72,7 +81,7 @@ def palette(
         _group("Go to", [_place_option(href, name) for _, href, name in ways]),
     ]
     if words:
-        everything = esc(Asked(q=text).address())
+        everything = esc(SearchQuery(q=text).address())
         last = f"<span>All that matches <b>{esc(shortened(text, 60))}</b></span>"
         parts.append(_group("Search", [_option(everything, icon("find") + last)]))
     return "".join(parts)
@@ -92,20 +101,20 @@ def _place_option(href: str, name: str) -> str:
     return _option(href, f"{icon('back')}<span>{name}</span>")
 
 
-def _session_option(one: Listed, now: datetime) -> str:
+def _session_option(one: ListedSession, now: datetime) -> str:
     live = '<span class="live"></span>' if one.is_live else ""
     return _option(
-        address(one.name),
+        session_address(one.name),
         f"{icon('note')}<span>{live}{esc(one.words)}</span>"
         f"<small>{esc(short_place(one.place))}</small><small>{ago(one.ended, now)}</small>",
     )
 
 
-def _hit_option(one: Answer, text: str, places: Mapping[str, str]) -> str:
+def _hit_option(one: SearchHit, text: str, places: Mapping[str, str]) -> str:
     words, drawing = KINDS.get(one.kind, (one.kind, "note"))
     where = short_place(places.get(one.project, one.project))
     return _option(
-        esc(place_of(one, Asked(q=text))),
+        esc(place_of(one, SearchQuery(q=text))),
         f'{icon(drawing)}<span class="snippet">{marked(one.snippet, one.marks)}</span>'
         f"<small>{esc(one.tool or words)}</small><small>{esc(where)}</small>",
     )

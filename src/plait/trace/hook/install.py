@@ -1,0 +1,326 @@
+"""Claude Code's settings to those with our hooks in them, or without; every other byte stays.
+
+{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "plait hook stop"}]}]}}
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from msgspec import Struct
+
+from plait.errors import SourceError, UserError
+from plait.line.replace import replace_file
+from plait.trace.hook.event import EVENTS
+
+Way: TypeAlias = tuple[str | int, ...]
+"""The names and numbers that lead to a value."""
+SPACE = re.compile(r"[ \t\r\n]*")
+NEWLINE = re.compile(r"\r?\n")
+INDENT = re.compile(r"^\s*\{[ \t]*\r?\n([ \t]+)\"")
+DECODER = json.JSONDecoder()
+
+
+class JsonMember(NamedTuple):
+    """A member of an object or an element of a list, by its places in a text."""
+
+    name: str | int
+    start: int
+    value: int
+    """Where its value begins; for an element where it begins itself."""
+    end: int
+
+
+class Style(NamedTuple):
+    """How a text is laid out."""
+
+    newline: str
+    """"" for a text of one line."""
+    indent: str
+
+    def lead(self, depth: int) -> str:
+        """Returns what stands before something at a depth."""
+        return self.newline + self.indent * depth if self.newline else ""
+
+
+def _style_of(text: str) -> Style:
+    newline, indent = NEWLINE.search(text.strip()), INDENT.search(text)
+    is_short = bool(_parts_in(text, ())) and newline is None
+    return Style("" if is_short else newline[0] if newline else "\n", indent[1] if indent else "  ")
+
+
+def _put_in(text: str, way: Way, value: Any, name: str | None = None) -> str:
+    """Returns a text with a value at the end of the object or list that a way leads to.
+
+    Into an empty one it goes without line breaks: so it is known later that it was there.
+    """
+    parts = _parts_in(text, way)
+    style = _style_of(text) if parts else Style("", " ")
+    told = _written(value, style, len(way) + 1)
+    told = f"{json.dumps(name, ensure_ascii=False)}: {told}" if name is not None else told
+    if parts:
+        gap = style.lead(len(way) + 1) or " "
+        return f"{text[: parts[-1].end]},{gap}{told}{text[parts[-1].end :]}"
+    start = _start_of(text, way) + 1
+    return text[:start] + told + text[_after_space(text, start) :]
+
+
+def _replaced(text: str, way: Way, value: Any) -> str:
+    part = _part_at(text, way)
+    return text[: part.value] + _written(value, _style_of(text), len(way)) + text[part.end :]
+
+
+def _taken_out(text: str, way: Way) -> str:
+    """Returns a text without a value, and without what it leaves empty; an object or list that
+    stands without a space before the value was there before it, and stays.
+    """
+    while len(way) > 1 and len(_parts_in(text, way[:-1])) == 1 and _is_made(text, way):
+        way = way[:-1]
+    parts, part = _parts_in(text, way[:-1]), _part_at(text, way)
+    place = parts.index(part)
+    if len(parts) == 1:
+        start = _start_of(text, way[:-1]) + 1
+        end = _after_space(text, part.end)
+    elif place:
+        start, end = parts[place - 1].end, part.end
+    else:
+        start, end = part.start, parts[1].start
+    return text[:start] + text[end:]
+
+
+def _is_made(text: str, way: Way) -> bool:
+    return text[_part_at(text, way).start - 1].isspace()
+
+
+def _written(value: Any, style: Style, depth: int) -> str:
+    told = json.dumps(value, ensure_ascii=False, indent=style.indent)
+    if not style.newline:
+        return re.sub(r"\n *", " ", told)
+    return told.replace("\n", style.lead(depth))
+
+
+def _start_of(text: str, way: Way) -> int:
+    return _part_at(text, way).value if way else _after_space(text, 0)
+
+
+def _part_at(text: str, way: Way) -> JsonMember:
+    return next(part for part in reversed(_parts_in(text, way[:-1])) if part.name == way[-1])
+
+
+def _parts_in(text: str, way: Way) -> list[JsonMember]:
+    return list(_parts_from(text, _start_of(text, way)))
+
+
+def _parts_from(text: str, start: int) -> Iterator[JsonMember]:
+    is_object, number = text[start] == "{", 0
+    place = _after_space(text, start + 1)
+    while text[place] not in "}]":
+        begin, name = place, number
+        if is_object:
+            name, place = DECODER.raw_decode(text, place)
+            place = _after_space(text, _after_space(text, place) + 1)
+        _, end = DECODER.raw_decode(text, place)
+        yield JsonMember(name, begin, place, end)
+        place, number = _after_space(text, end), number + 1
+        if text[place] == ",":
+            place = _after_space(text, place + 1)
+
+
+def _after_space(text: str, place: int) -> int:
+    found = SPACE.match(text, place)
+    return found.end() if found else place
+
+
+MARK = "\ufeff"
+TIMEOUT = 10
+"""Seconds that Claude Code gives the hook; it needs a fraction of one."""
+OURS = re.compile(
+    r"(?:^|[\s/\\'\"])plait(?:\.exe)?['\"]? hook "
+    rf"(?:{'|'.join(EVENTS)})(?:\s|$)"
+)
+
+
+class SettingsPlan(Struct, frozen=True):
+    """What a settings file holds, and what it will hold; None for no file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    @property
+    def is_change(self) -> bool:
+        """Tells whether there is anything to write."""
+        return self.after != self.before
+
+    def diff(self) -> str:
+        """Returns the change as a diff."""
+        old, new = ((text or "").splitlines() for text in (self.before, self.after))
+        return "\n".join(unified_diff(old, new, str(self.path), str(self.path), lineterm=""))
+
+
+def install_plan(path: Path, command: str) -> SettingsPlan:
+    """Returns the plan that adds our hooks, or brings them up to date."""
+    before = _text_of(path)
+    _settings_in(path, before)
+    mark, text = _without_mark(before)
+    if not text.strip():
+        return SettingsPlan(path, before, _new_settings(command) + "\n" * (before is None))
+    for event, name in EVENTS.items():
+        text = _with_ours(path, text, name, _group(command, event))
+    return SettingsPlan(path, before, mark + text)
+
+
+def uninstall_plan(path: Path) -> SettingsPlan:
+    """Returns the plan that removes our hooks and what they leave empty."""
+    before = _text_of(path)
+    names = dict(_ours_in(_hooks_of(path, _settings_in(path, before))))
+    if not names:
+        return SettingsPlan(path, before, before)
+    mark, text = _without_mark(before)
+    for name in names:
+        text = _without_ours(text, name)
+    if text.strip() != "{}" or _without_mark(before)[1].startswith('{"'):
+        return SettingsPlan(path, before, mark + text)
+    return SettingsPlan(path, before, None if text.endswith("\n") else "")  # all of it was ours
+
+
+def _new_settings(command: str) -> str:
+    hooks = {name: [_group(command, event)] for event, name in EVENTS.items()}
+    return json.dumps({"hooks": hooks}, indent=2, ensure_ascii=False)
+
+
+def installed_hooks(path: Path) -> dict[str, str]:
+    """Returns our hooks in a settings file: the event and the command."""
+    return dict(_ours_in(_hooks_of(path, _settings_in(path, _text_of(path)))))
+
+
+def other_tracing_hooks(path: Path) -> list[str]:
+    """Returns the commands of hooks that seem to send traces, too."""
+    hooks = _hooks_of(path, _settings_in(path, _text_of(path)))
+    commands = (str(one.get("command", "")) for _, one in _entries_in(hooks))
+    return [one for one in commands if "langfuse" in one.lower() and not OURS.search(one)]
+
+
+def _text_of(path: Path) -> str | None:
+    """Returns the text of a settings file, None where there is none."""
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise SourceError(f"cannot read '{path}': {reason.lower()}") from error
+
+
+def _without_mark(text: str | None) -> tuple[str, str]:
+    rest = (text or "").removeprefix(MARK)
+    return (text or "")[: len(text or "") - len(rest)], rest
+
+
+def _settings_in(path: Path, text: str | None) -> dict[str, Any]:
+    try:
+        rest = _without_mark(text)[1]
+        found = json.loads(rest) if rest.strip() else {}
+    except ValueError as error:
+        raise UserError(
+            f"'{path}' is not JSON: {error}",
+            "mend it first: it must be plain JSON, without comments",
+        ) from error
+    if not isinstance(found, dict):
+        raise UserError(f"'{path}' holds no settings", "it should be a JSON object")
+    return found
+
+
+def _hooks_of(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    hooks = settings.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise UserError(f"`hooks` in '{path}' is no object", "Claude Code expects one")
+    return hooks
+
+
+def _group(command: str, event: str) -> dict[str, Any]:
+    call = f"{command} hook {event}"
+    return {"hooks": [{"type": "command", "command": call, "timeout": TIMEOUT}]}
+
+
+def _with_ours(path: Path, text: str, name: str, wanted: dict[str, Any]) -> str:
+    hooks = _hooks_of(path, json.loads(text))
+    if not isinstance(hooks.get(name, []), list):
+        raise UserError(f"`hooks.{name}` in '{path}' is no list", "Claude Code expects one")
+    found = _ways_to_ours(hooks, name)
+    if len(found) == 1:
+        old, new = _value_at(hooks, found[0][1:]), wanted["hooks"][0]
+        return text if old | new == old else _replaced(text, found[0], old | new)
+    text = _without_ours(text, name)
+    if name in json.loads(text).get("hooks", {}):
+        return _put_in(text, ("hooks", name), wanted)
+    if "hooks" in json.loads(text):
+        return _put_in(text, ("hooks",), [wanted], name)
+    return _put_in(text, (), {name: [wanted]}, "hooks")
+
+
+def _without_ours(text: str, name: str) -> str:
+    while found := _ways_to_ours(json.loads(text).get("hooks", {}), name):
+        way = found[-1]
+        is_alone = len(_value_at(json.loads(text), way[:-1])) == 1
+        text = _taken_out(text, way[:3] if is_alone else way)
+    return text
+
+
+def _ways_to_ours(hooks: Mapping[str, Any], name: str) -> list[Way]:
+    groups = hooks.get(name)
+    return [
+        ("hooks", name, number, "hooks", place)
+        for number, one in enumerate(groups if isinstance(groups, list) else ())
+        for place, entry in enumerate(_entries_of(one))
+        if isinstance(entry, dict) and _is_ours(entry)
+    ]
+
+
+def _value_at(value: Any, way: Way) -> Any:
+    for step in way:
+        value = value[step]
+    return value
+
+
+def _entries_of(group: Any) -> list[Any]:
+    """Returns the hooks of a group, none where it has an odd form."""
+    inner = group.get("hooks") if isinstance(group, dict) else None
+    return inner if isinstance(inner, list) else []
+
+
+def _entries_in(hooks: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, groups in hooks.items():
+        for group in groups if isinstance(groups, list) else ():
+            yield from ((name, one) for one in _entries_of(group) if isinstance(one, dict))
+
+
+def _ours_in(hooks: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    return ((name, one["command"]) for name, one in _entries_in(hooks) if _is_ours(one))
+
+
+def _is_ours(entry: Mapping[str, Any]) -> bool:
+    return bool(OURS.search(str(entry.get("command", ""))))
+
+
+def write_settings(plan: SettingsPlan, backup: Path) -> None:
+    """Writes the settings, with a copy of the old ones kept, unless they have changed since."""
+    if _text_of(plan.path) != plan.before:
+        raise UserError(f"'{plan.path}' has changed meanwhile", "do it again")
+    place = plan.path.resolve()  # a link stays a link
+    try:
+        mode = place.stat().st_mode & 0o777 if plan.before is not None else 0o644
+        if not mode & 0o222:
+            raise UserError(f"'{plan.path}' is read-only", "somebody else may look after it")
+        if plan.before is not None:
+            replace_file(backup, place.read_bytes())
+        if plan.after is None:
+            place.unlink()
+        else:
+            replace_file(place, plan.after.encode("utf-8"), mode=mode)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"cannot write '{plan.path}': {reason}") from error

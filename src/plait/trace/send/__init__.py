@@ -1,0 +1,1 @@
+"""Spans to any OTLP endpoint or Langfuse: what goes out, in what form, what waits."""

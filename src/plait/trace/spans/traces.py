@@ -1,0 +1,251 @@
+"""Conversations to spans: a trace for each turn, and in it what was done within what.
+
+    Turn N                     a prompt and all that answers it
+    ├─ claude-opus-5-5         a response of the model, until the next begins
+    │  ├─ Bash                 a call, until its result
+    │  └─ Agent
+    │     └─ Explore           the agent that it sent out, with spans of its own
+    └─ Compaction              and hooks, queued prompts, interruptions, errors of the API
+
+Nothing here reads a clock: a span ends when the log says so. A turn that nobody has answered
+yet gives no trace; what stands in it goes to the next one that is.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from plait.conversation.model import Called, Conversation, Turn
+from plait.conversation.tokens import Tokens, tokens_of
+from plait.conversation.totals import Pricing, response_key
+from plait.graph.paths import SPOKEN
+from plait.record.time import moment
+from plait.trace.model import Span
+from plait.trace.spans.agents import AgentPlaces, workflow_name
+from plait.trace.spans.builder import (
+    TraceBuilder,
+    Where,
+    first_key,
+    latest,
+    nanoseconds,
+    not_before,
+    trace_id,
+)
+from plait.trace.spans.facts import (
+    ResponseBlocks,
+    agent_facts,
+    generation_end,
+    generation_facts,
+    opening,
+    response_blocks,
+    tool_facts,
+    turn_facts,
+)
+from plait.trace.spans.notes import add_notes
+
+WORKFLOW = "Workflow"
+
+
+def traces_of(
+    by_line: Mapping[str, Conversation], prices: Pricing | None = None
+) -> Iterator[list[Span]]:
+    """Yields the spans of each answered turn, the root first and parents before children."""
+    yield from TraceTeller(by_line, prices).traces()
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Turns of a conversation that stand within one span."""
+
+    parts: ResponseBlocks
+    turns: Sequence[Turn]
+    parent: str
+    where: Where
+
+
+class TraceTeller:
+    """Tells the traces of conversations that belong together; a response's tokens once."""
+
+    def __init__(self, by_line: Mapping[str, Conversation], prices: Pricing | None) -> None:
+        self.by_line = by_line
+        self.prices = prices
+        self.homes = AgentPlaces(by_line)
+        self.counted: set[str] = set()
+        self.told: set[str] = set()
+        """The agents that stand in a trace."""
+
+    def traces(self) -> Iterator[list[Span]]:
+        """Yields all traces: conversation by conversation, then agents that belong nowhere."""
+        for conversation in self.by_line.values():
+            if conversation.kind in SPOKEN:
+                yield from self._of(conversation)
+        agents = [name for name, one in self.by_line.items() if one.kind not in SPOKEN]
+        for name in (*self.homes.uncalled, *agents):
+            if name not in self.told and self.by_line[name].responses:
+                yield self._of_agent(self.by_line[name])
+
+    def _of(self, conversation: Conversation) -> Iterator[list[Span]]:
+        parts, offset = response_blocks(conversation), self.homes.offset(conversation)
+        carried: list[Turn] = []
+        for place, turn in enumerate(conversation.turns):
+            carried.append(turn)
+            if parts.numbers(turn):
+                after = conversation.turns[place + 1 : place + 2]
+                limit = nanoseconds(after[0].started) if after and after[0].opener else None
+                yield self._of_turn(parts, carried, limit, offset + turn.number)
+                carried = []
+
+    def _of_turn(
+        self, parts: ResponseBlocks, turns: list[Turn], limit: int | None, number: int
+    ) -> list[Span]:
+        """Returns the trace of the last of some turns, with what stood in unanswered ones before.
+
+        The limit is when the next prompt was typed: later times are none of this turn.
+        """
+        conversation, turn = parts.conversation, turns[-1]
+        draft = TraceBuilder(
+            trace_id(first_key(conversation, turn.items)),
+            conversation.session,
+            conversation.project,
+            number,
+        )
+        where = Where(conversation.id, not conversation.is_active)
+        root = draft.add(where, "turn", "root", **turn_facts(parts, turn, limit, number))
+        self._tell(draft, Stretch(parts, turns, root.id, where))
+        return draft.spans
+
+    def _of_agent(self, agent: Conversation) -> list[Span]:
+        """Returns the trace of an agent that belongs to no turn."""
+        items = tuple(agent.items())
+        draft = TraceBuilder(trace_id(first_key(agent, items)), agent.session, agent.project, 0)
+        self._tell(draft, self._agent(draft, agent, None, None, Where(agent.id)))
+        return draft.spans
+
+    def _tell(self, draft: TraceBuilder, stretch: Stretch) -> None:
+        """Adds the spans of a stretch, and of all agents below it."""
+        waiting = [stretch]
+        while waiting:
+            waiting += self._told(draft, waiting.pop())
+
+    def _told(self, draft: TraceBuilder, stretch: Stretch) -> list[Stretch]:
+        """Adds what stands directly in a stretch; returns the agents that were sent out."""
+        found: list[Stretch] = []
+        unnamed: list[str] = []
+        for turn in stretch.turns:
+            numbers = stretch.parts.numbers(turn)
+            for place, number in enumerate(numbers):
+                following = numbers[place + 1] if place + 1 < len(numbers) else None
+                found += self._response(draft, stretch, turn, number, following, place == 0)
+            add_notes(draft, stretch.where, stretch.parent, turn, is_answered=bool(numbers))
+            unnamed += self.homes.agents.get((stretch.where.conversation, turn.number), ())
+        for name in unnamed:
+            if name not in self.told:
+                agent = self.by_line[name]
+                parent = _compaction_of(draft, agent) or stretch.parent
+                found.append(self._agent(draft, agent, None, parent, stretch.where))
+        return found
+
+    def _response(
+        self,
+        draft: TraceBuilder,
+        stretch: Stretch,
+        turn: Turn,
+        number: int,
+        following: int | None,
+        is_first: bool,
+    ) -> list[Stretch]:
+        """Adds a response and its calls; returns the agents that they sent out."""
+        parts = stretch.parts
+        response = parts.response(number)
+        tokens, cost = self._spent(parts, number)
+        span = draft.add(
+            stretch.where,
+            "generation",
+            response_key(response) or f"response {number}",
+            parent=stretch.parent,
+            input=opening(turn) if is_first else None,
+            tokens=tokens,
+            cost=cost,
+            start=nanoseconds(response.started),
+            end=generation_end(parts, turn, number, following),
+            **generation_facts(parts, number),
+        )
+        found: list[Stretch] = []
+        for call in parts.calls(number):
+            found += self._call(draft, stretch, span, call)
+        return found
+
+    def _spent(self, parts: ResponseBlocks, number: int) -> tuple[Tokens | None, float | None]:
+        """Returns the tokens and the dollars of a response, unless they were told before."""
+        response = parts.response(number)
+        key = response_key(response)
+        if response.usage is None or response.is_synthetic or key in self.counted:
+            return None, None
+        if key:
+            self.counted.add(key)
+        tokens = tokens_of(response.usage)
+        if self.prices is None:
+            return tokens, None
+        return tokens, self.prices.cost(response.model, tokens, moment(response.started))
+
+    def _call(
+        self, draft: TraceBuilder, stretch: Stretch, above: Span, call: Called
+    ) -> list[Stretch]:
+        """Adds a call; returns the agents that it sent out."""
+        start = nanoseconds(call.time)
+        start = above.start if start is None else start
+        span = draft.add(
+            stretch.where,
+            "tool",
+            f"{call.call} {call.uuid or ''}",
+            parent=above.id,
+            start=start,
+            end=not_before(nanoseconds(call.answered_at), start),
+            is_abandoned=above.is_abandoned,
+            **tool_facts(call),
+        )
+        draft.calls.setdefault(call.call, span.id)
+        agents = [self.by_line[name] for name in call.agents if name in self.by_line]
+        new = [agent for agent in agents if agent.id not in self.told]
+        where = Where(stretch.where.conversation, span.is_abandoned)
+        if new and call.name == WORKFLOW:
+            span = _add_workflow(draft, where, span, call, new)
+        return [self._agent(draft, agent, call, span.id, where) for agent in new]
+
+    def _agent(
+        self,
+        draft: TraceBuilder,
+        agent: Conversation,
+        call: Called | None,
+        parent: str | None,
+        where: Where,
+    ) -> Stretch:
+        """Adds an agent; returns what it did, still to be told."""
+        self.told.add(agent.id)
+        parts, within = response_blocks(agent), Where(agent.id, where.is_abandoned)
+        facts = agent_facts(parts, call)
+        span = draft.add(within, "agent", agent.id, parent=parent, **facts)
+        return Stretch(parts, agent.turns, span.id, within)
+
+
+def _add_workflow(
+    draft: TraceBuilder, where: Where, tool: Span, call: Called, agents: list[Conversation]
+) -> Span:
+    begun = [time for one in agents if (time := nanoseconds(one.started)) is not None]
+    return draft.add(
+        where,
+        "workflow",
+        call.call,
+        name=workflow_name(call) or WORKFLOW,
+        parent=tool.id,
+        start=min(begun, default=tool.start),
+        end=latest(one.ended for one in agents),
+        metadata={"agents": len(agents)},
+    )
+
+
+def _compaction_of(draft: TraceBuilder, agent: Conversation) -> str | None:
+    if not (agent.agent or "").startswith("acompact"):
+        return None
+    begun = nanoseconds(agent.started) or 0
+    later = (one.id for one in draft.compactions if (one.end or 0) >= begun)
+    return next(later, None)

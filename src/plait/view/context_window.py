@@ -1,0 +1,152 @@
+"""What Claude will see of a session to how much of the window each message fills.
+
+No tokenizer is at hand, so the tokens of a message are estimated from its characters. What the
+last answer says of its input is exact; the difference is what no log holds: the system prompt
+and the descriptions of the tools.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from plait.graph.client.model import Block, Context, LeftOut
+from plait.view.words import block_names, first_words
+
+WindowPart: TypeAlias = Literal[
+    "system", "prompts", "answers", "thinking", "calls", "results", "media"
+]
+PARTS: tuple[WindowPart, ...] = (
+    "system",
+    "prompts",
+    "answers",
+    "thinking",
+    "calls",
+    "results",
+    "media",
+)
+PER_TOKEN = 3.6
+"""Characters of English and code, about."""
+PICTURE = 1600
+"""Tokens of a picture of the size that the client sends."""
+WINDOW, LARGE_WINDOW = 200_000, 1_000_000
+MOST_LISTED = 200
+WORDS = 160
+
+
+class MessageWeight(Struct, frozen=True, gc=False):
+    """One message, and about how many tokens it takes."""
+
+    number: int
+    role: str
+    words: str
+    blocks: str
+    tokens: int
+
+
+class Omitted(Struct, frozen=True):
+    """Records that no message shows, for one reason."""
+
+    reason: str
+    count: int
+    records: tuple[tuple[str, int], ...]
+    """The first of them: uuid and line."""
+
+
+class ContextWindow(Struct, frozen=True, kw_only=True):
+    """What Claude will see when a session is resumed, message by message."""
+
+    session: str
+    resumes: bool
+    why_not: str | None
+    leaf: str | None
+    records: int
+    """That the messages are made from."""
+    tokens: int | None
+    """What the last answer left in the window, exactly; None where none says."""
+    estimated: int
+    """Of all messages."""
+    window: int
+    """The ordinary one, or the large one where more is in it; the log does not say."""
+    parts: dict[WindowPart, int]
+    """Estimates by what fills them; `system` is what the log does not hold."""
+    messages: tuple[MessageWeight, ...]
+    left_out: tuple[Omitted, ...]
+
+
+def context_window(session: str, found: Context, measured: int | None) -> ContextWindow:
+    """Returns what Claude will see of a session, weighed; measured is what the log says."""
+    messages = tuple(_weights(found))
+    parts = Counter[WindowPart]()
+    for role, blocks in found.request:
+        for block in blocks:
+            parts[_part_of(role, block)] += tokens_in(block)
+    estimated = sum(one.tokens for one in messages)
+    parts["system"] += max((measured or 0) - estimated, 0)
+    return ContextWindow(
+        session=session,
+        resumes=found.resumes,
+        why_not=found.why_not,
+        leaf=found.leaf,
+        records=len(found.chain),
+        tokens=measured,
+        estimated=estimated,
+        window=LARGE_WINDOW if max(measured or 0, estimated) > WINDOW else WINDOW,
+        parts={name: parts[name] for name in PARTS if parts[name]},
+        messages=messages,
+        left_out=tuple(_omitted(found.left_out)),
+    )
+
+
+def _weights(context: Context) -> Iterator[MessageWeight]:
+    for number, (role, blocks) in enumerate(context.request, 1):
+        tokens = sum(tokens_in(block) for block in blocks)
+        words = first_words(blocks)[:WORDS]
+        yield MessageWeight(number, role, words, block_names(blocks), tokens)
+
+
+def tokens_in(block: Block) -> int:
+    """Returns about how many tokens a block takes."""
+    if block.get("type") in ("image", "document"):
+        return PICTURE
+    inner = block.get("content")
+    if block.get("type") == "tool_result" and isinstance(inner, list):
+        return sum(tokens_in(one) for one in inner if isinstance(one, dict))
+    return round(_characters(block) / PER_TOKEN)
+
+
+def _characters(block: Mapping[str, Any]) -> int:
+    kind = block.get("type")
+    if kind in ("text", "thinking"):
+        return len(str(block.get(kind, "")))
+    if kind == "tool_result":
+        return len(str(block.get("content", "")))
+    if kind == "tool_use":
+        given = msgspec.json.encode(block.get("input"))
+        return len(str(block.get("name", ""))) + len(given)
+    return len(msgspec.json.encode(block))
+
+
+def _part_of(role: str, block: Mapping[str, Any]) -> WindowPart:
+    match block.get("type"):
+        case "tool_use" | "server_tool_use":
+            return "calls"
+        case "tool_result":
+            return "results"
+        case "thinking" | "redacted_thinking":
+            return "thinking"
+        case "image" | "document":
+            return "media"
+        case _:
+            return "answers" if role == "assistant" else "prompts"
+
+
+def _omitted(left_out: Iterable[LeftOut]) -> Iterator[Omitted]:
+    by_reason: dict[str, list[LeftOut]] = {}
+    for one in left_out:
+        by_reason.setdefault(str(one.reason), []).append(one)
+    for reason, found in sorted(by_reason.items(), key=lambda pair: -len(pair[1])):
+        records = tuple((one.uuid, one.line) for one in found[:MOST_LISTED])
+        yield Omitted(reason, len(found), records)

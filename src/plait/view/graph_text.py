@@ -1,0 +1,144 @@
+"""Row shapes to strands in text: rows to cells, cells to characters.
+
+●          * prompt                 a node
+├─╮        |-.                      a branch leaves; what it is called stands beside it
+│ ○        | o prompt
+├─◇        |-> agent                an agent leaves and comes back
+◆          # compaction             a knot
+├─◌        |-x prompt               folded
+◉          @ prompt                 the client would go on from here
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from plait.graph.shapes import Link, Row
+
+LinePart: TypeAlias = Literal["gap", "link", "row", "rejoin"]
+
+
+class Cell(Enum):
+    """What a column, or the gap between two, shows."""
+
+    BLANK = "blank"
+    LANE = "lane"
+    ACROSS = "across"
+    CROSS = "cross"
+    FORK = "fork"  # goes on, and something leaves
+    LEAVE = "leave"  # something leaves, and it ends
+    TURN = "turn"  # from the left, down
+    BACK = "back"  # from above, to the left
+    ACTIVE = "active"
+    ABANDONED = "abandoned"
+    LEAF = "leaf"
+    COMPACTION = "compaction"
+    AGENT = "agent"
+    FOLDED = "folded"
+
+
+NODES = (
+    ("compaction", Cell.COMPACTION),
+    ("folded", Cell.FOLDED),
+    ("agent", Cell.AGENT),
+    ("service", Cell.AGENT),
+    ("leaf", Cell.LEAF),
+    ("abandoned", Cell.ABANDONED),
+)
+BOX = dict(zip(Cell, " │─┼├╰╮╯●○◉◆◇◌", strict=True))
+ASCII = dict(zip(Cell, " |-+|`.'*o@#>x", strict=True))
+
+
+class Prefix(NamedTuple):
+    """The cells of one line of text: columns at even places, gaps between them."""
+
+    part: LinePart
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLine:
+    """A line of the drawing: the row it belongs to, and the characters before its words."""
+
+    row: Row
+    part: LinePart
+    text: str
+    node: int | None
+    """Where the node stands in the text."""
+
+
+def graph_lines(rows: Iterable[Row], *, ascii_only: bool = False) -> Iterator[GraphLine]:
+    """Yields the lines of the drawing."""
+    glyphs = ASCII if ascii_only else BOX
+    for number, row in enumerate(rows):
+        for part, cells in _prefixes(row, is_first=number == 0):
+            text = "".join(glyphs[cell] for cell in cells)
+            yield GraphLine(row, part, text, row.column * 2 if part == "row" else None)
+
+
+def _prefixes(row: Row, *, is_first: bool = False) -> Iterator[Prefix]:
+    into = next((link for link in row.links if link.shape not in ("agent-in", "end")), None)
+    side = into if into and into.start != into.end else None
+    is_short = _is_one_row(row)
+    if into is None and not is_first and not _is_alone(row):
+        yield Prefix("gap", _lanes(row, row.column))
+    elif side and not is_short:
+        yield Prefix("link", _with_link(row, side, Cell.TURN))
+    elif "session" in row.marks and not is_first:
+        yield Prefix("link", _with_cell(_lanes(row, row.column), row.column, Cell.LANE))
+    node = _node_of(row)
+    if side and is_short:
+        yield Prefix("row", _with_link(row, side, node))
+    else:
+        yield Prefix("row", _with_cell(_lanes(row, row.column), row.column, node))
+    yield from _ways_back(row, is_short=is_short)
+
+
+def _ways_back(row: Row, *, is_short: bool) -> Iterator[Prefix]:
+    for link in row.links:
+        is_own = link.start == row.column
+        if link.shape == "agent-in" and not (is_own and is_short) and link.end in row.lanes:
+            passing = replace(row, lanes=tuple(lane for lane in row.lanes if lane < link.start))
+            yield Prefix(
+                "rejoin", _with_link(passing, Link(link.end, link.start, "agent-in"), Cell.BACK)
+            )
+
+
+def _is_alone(row: Row) -> bool:
+    is_agent = "agent" in row.marks or "service" in row.marks
+    return is_agent and [link.shape for link in row.links] == ["end"]
+
+
+def _is_one_row(row: Row) -> bool:
+    """Tells whether a strand leaves and ends on this row; a branch is never so short."""
+    is_side = "agent" in row.marks or "service" in row.marks or "folded" in row.marks
+    leaves = any(link.shape in ("agent-out", "fork") for link in row.links)
+    ends = any(link.shape in ("agent-in", "end") for link in row.links)
+    return is_side and leaves and ends
+
+
+def _node_of(row: Row) -> Cell:
+    return next((cell for mark, cell in NODES if mark in row.marks), Cell.ACTIVE)
+
+
+def _lanes(row: Row, column: int) -> tuple[Cell, ...]:
+    width = max((column, *row.lanes)) * 2 + 1
+    passing = {lane * 2 for lane in row.lanes}
+    return tuple(Cell.LANE if at in passing else Cell.BLANK for at in range(width))
+
+
+def _with_cell(cells: tuple[Cell, ...], column: int, cell: Cell) -> tuple[Cell, ...]:
+    return (*cells[: column * 2], cell, *cells[column * 2 + 1 :])
+
+
+def _with_link(row: Row, link: Link, end: Cell) -> tuple[Cell, ...]:
+    cells = list(_lanes(row, link.end))
+    first, last = link.start * 2, link.end * 2
+    for at in range(first + 1, last):
+        cells[at] = Cell.CROSS if cells[at] is Cell.LANE else Cell.ACROSS
+    cells[first] = Cell.FORK if link.start in row.lanes else Cell.LEAVE
+    cells[last] = end
+    return tuple(cells)

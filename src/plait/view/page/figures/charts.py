@@ -1,0 +1,275 @@
+"""Figures to charts and tables in a page.
+
+A chart is drawn in a box of its own measure and stretched to the room there is; words stand
+beside it as text, so that they keep their size.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from plait.view.page.markup import esc
+
+WIDTH, HEIGHT = 1000, 200
+MOST_SERIES = 5
+"""What would be more is put together."""
+REST = "other"
+MOST_ROWS, MOST_FOLDED = 12, 112
+"""Rows of a table that are shown at once, and in all."""
+Writer: TypeAlias = Callable[[float], str]
+
+
+class Series(Struct, frozen=True):
+    """One kind of amounts, column by column."""
+
+    name: str
+    values: tuple[float, ...]
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return sum(self.values)
+
+
+class Chart(Struct, frozen=True, kw_only=True):
+    """Columns of amounts, one upon the other."""
+
+    title: str
+    labels: tuple[str, ...]
+    """Of the columns, in full."""
+    ticks: tuple[str, ...]
+    """Of the columns, short; the first, the middle and the last are shown."""
+    series: tuple[Series, ...]
+    """The largest first, and at the bottom."""
+    write: Writer
+    heading: str = "When"
+    """What the columns are, above the first column of the table."""
+
+
+def largest_series(series: Sequence[Series]) -> tuple[Series, ...]:
+    """Returns the largest series first, the small ones that are too many put together."""
+    ordered = sorted(series, key=lambda one: (-one.total, one.name))
+    if len(ordered) <= MOST_SERIES:
+        return tuple(ordered)
+    kept, rest = ordered[: MOST_SERIES - 1], ordered[MOST_SERIES - 1 :]
+    values = tuple(sum(column) for column in zip(*(one.values for one in rest), strict=True))
+    return (*kept, Series(REST, values))
+
+
+def columns_chart(chart: Chart) -> str:
+    """Returns a chart of columns with its legend and its table."""
+    totals = [sum(column) for column in zip(*(one.values for one in chart.series), strict=True)]
+    top = ceiling(max(totals, default=0))
+    return (
+        f'<figure class="chart">{_legend(chart)}<div class="plot">'
+        f'<div class="ys" aria-hidden="true"><span>{esc(chart.write(top))}</span>'
+        f"<span>{esc(chart.write(top / 2))}</span><span>{esc(chart.write(0))}</span></div>"
+        f"{_columns(chart, totals, top)}</div>{_tick_words(chart.ticks)}"
+        f"{_table_behind(chart, totals)}</figure>"
+    )
+
+
+def ceiling(most: float) -> float:
+    """Returns a round number above all others, so that half of it is round too."""
+    if most <= 0:
+        return 1.0
+    size = 1.0
+    while size * 10 <= most:
+        size *= 10
+    while size > most:
+        size /= 10
+    return next(step * size for step in (1, 2, 4, 6, 8, 10, 20) if step * size >= most)
+
+
+def _columns(chart: Chart, totals: Sequence[float], top: float) -> str:
+    pitch = WIDTH / max(len(totals), 1)
+    width = pitch * (0.8 if len(totals) <= 60 else 0.9)
+    columns = "".join(
+        _column(chart, place, total, top, place * pitch + (pitch - width) / 2, width)
+        for place, total in enumerate(totals)
+        if total > 0
+    )
+    lines = f'<path class="grid" d="M0 0H{WIDTH}M0 {HEIGHT / 2:g}H{WIDTH}M0 {HEIGHT}H{WIDTH}"/>'
+    return (
+        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" '
+        f'aria-label="{esc(chart.title)}; the table below has the figures">{lines}{columns}</svg>'
+    )
+
+
+def _column(chart: Chart, place: int, total: float, top: float, across: float, width: float) -> str:
+    parts, base = [], float(HEIGHT)
+    for number, one in enumerate(chart.series):
+        height = one.values[place] / top * HEIGHT
+        if height <= 0:
+            continue
+        base -= height
+        parts.append(
+            f'<rect class="c{number}" x="{across:.1f}" y="{base:.1f}" width="{width:.1f}" '
+            f'height="{height:.1f}"/>'
+        )
+    told = "".join(
+        f"\n{one.name}: {chart.write(one.values[place])}"
+        for one in chart.series
+        if one.values[place] and len(chart.series) > 1
+    )
+    title = f"{chart.labels[place]}: {chart.write(total)}{told}"
+    return f"<g><title>{esc(title)}</title>{''.join(parts)}</g>"
+
+
+def _legend(chart: Chart) -> str:
+    if len(chart.series) < 2:
+        return ""
+    items = "".join(
+        f'<li><i class="key c{number}"></i>{esc(one.name)} '
+        f"<b>{esc(chart.write(one.total))}</b></li>"
+        for number, one in enumerate(chart.series)
+    )
+    return f'<figcaption><ul class="legend">{items}</ul></figcaption>'
+
+
+def _tick_words(ticks: Sequence[str]) -> str:
+    if not ticks:
+        return ""
+    chosen = [ticks[0], ticks[len(ticks) // 2], ticks[-1]] if len(ticks) > 2 else list(ticks)
+    return (
+        '<div class="xs" aria-hidden="true">'
+        + "".join(f"<span>{esc(one)}</span>" for one in chosen)
+        + "</div>"
+    )
+
+
+def _table_behind(chart: Chart, totals: Sequence[float]) -> str:
+    is_stacked = len(chart.series) > 1
+    heads = [one.name for one in chart.series] if is_stacked else []
+    rows = [
+        [
+            label,
+            *(chart.write(one.values[place]) for one in chart.series if is_stacked),
+            chart.write(totals[place]),
+        ]
+        for place, label in enumerate(chart.labels)
+        if totals[place]
+    ]
+    table = plain_table([chart.heading, *heads, "Total"], rows, chart.title)
+    return f'<details class="behind"><summary>Table</summary>{table}</details>'
+
+
+def plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> str:
+    """Returns a table of words and figures; all but the first column are figures."""
+    head = "".join(f'<th scope="col">{esc(one)}</th>' for one in heads)
+    body = "".join(
+        f'<tr><th scope="row">{esc(row[0])}</th>'
+        + "".join(f"<td>{esc(cell)}</td>" for cell in row[1:])
+        + "</tr>"
+        for row in rows
+    )
+    return scrolled(
+        f'<table class="figures"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>', title
+    )
+
+
+def scrolled(inner: str, name: str, kind: str = "scroll") -> str:
+    """Returns something that may be wider than the page; keys can move it too."""
+    return f'<div class="{kind}" tabindex="0" role="region" aria-label="{esc(name)}">{inner}</div>'
+
+
+def _barred_table(heads: Sequence[str], body: str, title: str) -> str:
+    first, *others = (f'<th scope="col">{esc(one)}</th>' for one in heads)
+    head = f"<thead><tr>{first}<td></td>{''.join(others)}</tr></thead>"
+    return scrolled(f'<table class="figures">{head}<tbody>{body}</tbody></table>', title)
+
+
+def folded_table(heads: Sequence[str], rows: Sequence[str], name: str) -> str:
+    """Returns a table of which only the first rows are shown at once."""
+    first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:MOST_FOLDED]
+    if not rest:
+        return _barred_table(heads, "".join(first), f"{name}s")
+    left = len(rows) - len(first) - len(rest)
+    words = f"{len(rest)} more" + (f", and {left} that are not shown" if left else "")
+    return (
+        f"{_barred_table(heads, ''.join(first), f'{name}s')}"
+        f'<details class="behind"><summary>{words}</summary>'
+        f"{_barred_table(heads, ''.join(rest), f'More {name.lower()}s')}</details>"
+    )
+
+
+def bar_of(value: float, most: float, kind: str = "c0") -> str:
+    """Returns a bar as long as a value's share of the most, for a cell of a table."""
+    share = 0.0 if most <= 0 or value <= 0 else max(value / most * 100, 0.8)
+    return (
+        '<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="rest" width="100" height="8"/><rect class="{kind}" width="{share:.1f}" '
+        'height="8"/></svg>'
+    )
+
+
+def parts_bar(parts: Sequence[tuple[str, float]], write: Writer, title: str) -> str:
+    """Returns one bar that is made up of parts, with what they are below it."""
+    whole = sum(value for _, value in parts)
+    across, drawn_parts = 0.0, []
+    for number, (name, value) in enumerate(parts):
+        width = value / whole * WIDTH if whole else 0.0
+        drawn_parts.append(
+            f'<rect class="c{number}" x="{across:.1f}" width="{width:.1f}" height="16">'
+            f"<title>{esc(name)}: {esc(write(value))}</title></rect>"
+        )
+        across += width
+    items = "".join(
+        f'<li><i class="key c{number}"></i>{esc(name)} <b>{esc(write(value))}</b>'
+        f" <small>{share_in_words(value, whole)}</small></li>"
+        for number, (name, value) in enumerate(parts)
+    )
+    return (
+        f'<figure class="parts"><svg viewBox="0 0 {WIDTH} 16" preserveAspectRatio="none" '
+        f'role="img" aria-label="{esc(title)}">{"".join(drawn_parts)}</svg>'
+        f'<ul class="legend">{items}</ul></figure>'
+    )
+
+
+def share_in_words(value: float, whole: float) -> str:
+    """Writes a share; something is never nothing, and a part is never all."""
+    if whole <= 0:
+        return ""
+    share = value / whole * 100
+    if 0 < share < 1:
+        return "<1 %".replace("<", "&lt;")
+    return "99 %" if 99 < share < 100 else f"{share:.0f} %"
+
+
+THIN = 0.4
+"""What is there is seen, however little it is."""
+
+
+def bar(share: float, kind: str = "") -> str:
+    """Returns one bar."""
+    return stack([(kind, share)])
+
+
+def stack(parts: Iterable[tuple[str, float]]) -> str:
+    """Returns bars one behind the other, each with the name of its kind."""
+    drawn, at = "", 0.0
+    for kind, share in parts:
+        if share > 0:
+            width = min(max(100 * share, THIN), 100 - at)
+            drawn += f'<rect class="{esc(kind)}" x="{at:.2f}" width="{width:.2f}" height="8"/>'
+            at += width
+    return drawing(drawn)
+
+
+def drawing(inner: str, height: int = 8, width: int = 100) -> str:
+    """Returns a drawing that fills its place; the words beside it say the same."""
+    return (
+        f'<svg class="shares" viewBox="0 0 {width} {height}" preserveAspectRatio="none" '
+        f'aria-hidden="true" focusable="false">{inner}</svg>'
+    )
+
+
+def swatches(parts: Iterable[tuple[str, str, str]]) -> str:
+    """Returns what the kinds of bars mean: the kind, its name, its figure."""
+    items = "".join(
+        f'<li><svg class="swatch" viewBox="0 0 8 8" aria-hidden="true"><rect class="{esc(kind)}" '
+        f'width="8" height="8"/></svg>{esc(name)}{f" <b>{esc(figure)}</b>" if figure else ""}</li>'
+        for kind, name, figure in parts
+    )
+    return f'<ul class="swatches">{items}</ul>'

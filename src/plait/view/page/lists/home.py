@@ -1,0 +1,171 @@
+"""What was done lately to the first page: where was I, what runs, what it took, what will go."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+from plait.view.amounts import many, tokens_in_words
+from plait.view.page.figures.charts import scrolled
+from plait.view.page.figures.heat import heat_map
+from plait.view.page.figures.period import uncounted
+from plait.view.page.lists.choice import Choice
+from plait.view.page.lists.rows import (
+    ListedSession,
+    ago,
+    cost_cell,
+    joined,
+    priced,
+    short_place,
+    title_link,
+    until,
+)
+from plait.view.page.lists.sessions import no_sessions
+from plait.view.page.markup import esc, icon, with_breaks
+
+SETTING = '"cleanupPeriodDays": 3650'
+
+
+class WeekFigures(NamedTuple):
+    """What a week took."""
+
+    cost: float | None
+    """None where nothing of it has a price."""
+    is_partly_priced: bool
+    tokens: int
+    sessions: int
+    turns: int
+
+
+class Home(NamedTuple):
+    """What the page is made of."""
+
+    now: datetime
+    running: Sequence[ListedSession]
+    recent: Sequence[ListedSession]
+    drawings: Mapping[str, str]
+    days: Mapping[date, int]
+    """Turns that were begun, by day."""
+    week: WeekFigures | None
+    """None where nobody has counted yet."""
+    last_week: WeekFigures | None
+    soon: Sequence[ListedSession]
+    """What the client's cleanup will delete within days, the first to go first."""
+    settings: Sequence[str]
+    """The files that say for how long sessions are kept."""
+    total: int
+    looked: Sequence[str]
+    is_counting: bool = False
+
+
+def home_page(home: Home) -> str:
+    """Returns the page."""
+    if not home.total:
+        inner = no_sessions(home.looked)
+    else:
+        inner = (
+            f'<div class="front"><div class="lately">{_activity(home)}{_running(home)}'
+            f"{_recent(home)}</div>"
+            f'<div class="figures-side">{_weeks(home)}{_going(home)}</div></div>'
+        )
+    return (
+        f'<main class="page" id="main" data-live="home"><h1 class="state">Home</h1>{inner}</main>'
+    )
+
+
+def _activity(home: Home) -> str:
+    drawn = heat_map(home.days, home.now.astimezone().date(), "turn")
+    return (
+        "<section><h2>Activity <small>turns begun, day by day</small></h2>"
+        f"{scrolled(drawn, 'Activity', 'scroll end')}</section>"
+    )
+
+
+def _running(home: Home) -> str:
+    if not home.running:
+        return ""
+    return (
+        f"<section><h2>Running now <small>{len(home.running)}</small></h2>"
+        f'<ol class="recent">{_items(home.running, home)}</ol></section>'
+    )
+
+
+def _recent(home: Home) -> str:
+    rest = home.total - len(home.recent) - len(home.running)
+    link = (
+        f'<p class="onward"><a href="/sessions">All {many(home.total, "session")}</a></p>'
+        if rest > 0
+        else ""
+    )
+    rows = _items(home.recent, home)
+    return f'<section><h2>Recent</h2><ol class="recent">{rows}</ol>{link}</section>'
+
+
+def _items(rows: Sequence[ListedSession], home: Home) -> str:
+    return "".join(_item(one, home) for one in rows)
+
+
+def _item(one: ListedSession, home: Home) -> str:
+    told = [
+        f'<a class="where" href="{esc(Choice(project=one.project).address())}">'
+        f"{esc(short_place(one.place))}</a>",
+        f'<span class="git">{icon("fork")}{esc(one.branch)}</span>' if one.branch else "",
+        many(one.turns, "turn") if one.turns else "",
+        many(one.branches, "branch", "branches") if one.branches else "",
+        many(one.agents, "agent") if one.agents else "",
+    ]
+    return (
+        f'<li data-name="{esc(one.name)}"><div class="naming">{title_link(one)}'
+        f'<div class="sub">{joined(told)}</div></div>'
+        f'<span class="draw">{home.drawings.get(one.name, "")}</span>'
+        f'<span class="num">{cost_cell(one)}</span>'
+        f'<span class="num when">{ago(one.ended, home.now)}</span></li>'
+    )
+
+
+def _weeks(home: Home) -> str:
+    if home.week is None or home.last_week is None:
+        told = uncounted(is_counting=home.is_counting)
+        return f'<section class="weeks"><h2>Usage</h2>{told}</section>'
+    now, before = home.week, home.last_week
+    rows = (
+        ("Cost", _spent(now), _spent(before)),
+        ("Tokens", tokens_in_words(now.tokens), tokens_in_words(before.tokens)),
+        ("Sessions", str(now.sessions), str(before.sessions)),
+        ("Turns", str(now.turns), str(before.turns)),
+    )
+    body = "".join(
+        f'<tr><th scope="row">{name}</th><td>{this}</td><td>{last}</td></tr>'
+        for name, this, last in rows
+    )
+    counting = ' data-counting="1"' if home.is_counting else ""
+    return (
+        f'<section class="weeks"{counting}><h2>Usage '
+        '<small><a href="/usage">All figures</a></small></h2>'
+        '<table class="figures two"><thead><tr><td></td><th scope="col">This week</th>'
+        f'<th scope="col">Last week</th></tr></thead><tbody>{body}</tbody></table></section>'
+    )
+
+
+def _spent(spell: WeekFigures) -> str:
+    return priced(spell.cost, is_partly=spell.is_partly_priced)
+
+
+def _going(home: Home) -> str:
+    if not home.soon:
+        return ""
+    rows = "".join(
+        f'<li data-name="{esc(one.name)}">{title_link(one, 70)}<span class="num">'
+        f"{esc(until(one.deleted_at, home.now)) if one.deleted_at else ''}</span></li>"
+        for one in home.soon[:8]
+    )
+    rest = len(home.soon) - 8
+    more = f'<p class="onward">and {many(rest, "more session")}</p>' if rest > 0 else ""
+    files = ", ".join(f"<code>{with_breaks(path)}</code>" for path in home.settings)
+    return (
+        f'<section class="going"><h2>Deleted soon <small>{len(home.soon)}</small></h2>'
+        f'<ol class="short">{rows}</ol>{more}'
+        "<p>Claude Code deletes sessions that were not used for a while. To keep them longer, "
+        f"raise <code>cleanupPeriodDays</code> in {files}:</p>"
+        f'<p><button class="resume" data-copy="{esc(SETTING)}" title="Copy">{icon("copy")}'
+        f"<code>{esc(SETTING)}</code></button></p></section>"
+    )

@@ -1,0 +1,1 @@
+"""The other ways to look at one session: context, timeline, files, usage, raw, branches."""

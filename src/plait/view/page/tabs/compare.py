@@ -1,0 +1,240 @@
+"""Two branches of a session to a page that sets them side by side, turn by turn."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from plait.conversation.model import Conversation, Conversations, Turn
+from plait.conversation.totals import Totals
+from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.page.conversation.blocks import Setting
+from plait.view.page.conversation.column import weight
+from plait.view.page.conversation.page import spoken, way_name
+from plait.view.page.conversation.turns import turn_html
+from plait.view.page.markup import esc, icon, with_breaks
+from plait.view.page.tabs.head import tab_address, tabs
+from plait.view.text import shortened
+
+ROOM = 400_000
+"""About so many characters of each branch are drawn; what follows is read on its own page."""
+MOST_FILES, FEW_FILES = 200, 5
+
+
+class Side(Struct, frozen=True):
+    """One of two branches, from its root to its end."""
+
+    line: str
+    path: Conversation
+    """Its turns are numbered through."""
+    totals: Totals
+    """Of what it does not share with the other."""
+    files: Mapping[str, tuple[int, int]]
+    """The files changed there, with the lines that came and went."""
+
+
+class Comparison(Struct, frozen=True):
+    """Two branches, and how many turns they share."""
+
+    one: Side
+    two: Side
+    shared: int
+
+
+def compare_page(
+    name: str,
+    title: str,
+    told: Conversations,
+    found: Comparison,
+    setting: Setting,
+    agents: Mapping[str, str],
+) -> str:
+    """Returns what stands in the page."""
+    drawn = ComparedPage(found, setting, agents, told)
+    return (
+        f'<section class="top" aria-label="This session"><a class="home" '
+        f'href="{esc(tab_address(name))}" title="To the session">{icon("back")}</a>'
+        f'<h1 title="{esc(title)}">{esc(title)}</h1></section>{tabs(name, "read")}'
+        f'<main id="main" class="versus show-one" data-session="{esc(name)}" '
+        f'data-served="/s/{esc(quote(name))}" data-versus>{_picks(name, told, found)}'
+        f"{drawn.sums()}{drawn.shared(name)}{drawn.sides(name)}</main>"
+    )
+
+
+def _picks(name: str, told: Conversations, found: Comparison) -> str:
+    ways = [one for one in spoken(told) if one.turns]
+
+    def options(chosen: str) -> str:
+        return "".join(
+            f'<option value="{esc(one.id)}"{" selected" if one.id == chosen else ""}>'
+            f"{esc(way_name(one, told))}</option>"
+            for one in ways
+        )
+
+    return (
+        f'<form class="picks" action="/s/{esc(quote(name))}/compare">'
+        f'<label>One <select name="a">{options(found.one.line)}</select></label>'
+        f'<label>Two <select name="b">{options(found.two.line)}</select></label>'
+        '<button class="more">Compare</button>'
+        '<button type="button" class="more flip" data-do="flip">Show the other</button></form>'
+    )
+
+
+class ComparedPage:
+    """Draws one comparison."""
+
+    def __init__(
+        self,
+        found: Comparison,
+        setting: Setting,
+        agents: Mapping[str, str],
+        told: Conversations,
+    ) -> None:
+        self.found = found
+        self.setting = setting
+        self.agents = agents
+        self.told = told
+
+    def sums(self) -> str:
+        """Returns what the branches came to after they parted, in a table."""
+        sides = (self.found.one, self.found.two)
+        turns = [len(side.path.turns) - self.found.shared for side in sides]
+        rows = [
+            ("Turns", [str(count) for count in turns]),
+            ("Calls", [_calls_in_words(side.totals) for side in sides]),
+            ("Worked", [time_in_words(side.totals.working_ms) or "–" for side in sides]),
+            ("Tokens", [tokens_in_words(side.totals.tokens.total) for side in sides]),
+            ("Cost", [money_in_words(side.totals.cost_usd or 0) for side in sides]),
+        ]
+        names = "".join(f"<th>{esc(self.name(side))}</th>" for side in sides)
+        body = "".join(_row(label, cells) for label, cells in rows)
+        return (
+            '<h2>After they part</h2><table class="sums"><thead><tr><td></td>'
+            f"{names}</tr></thead><tbody>{body}{self.files()}</tbody></table>"
+        )
+
+    def files(self) -> str:
+        """Returns the row of the files that were changed on each side."""
+        one, two = self.found.one.files, self.found.two.files
+        cells = "".join(
+            f"<td>{_file_list(own, other, self.setting.directory)}</td>"
+            for own, other in ((one, two), (two, one))
+        )
+        return f"<tr><th>Files changed</th>{cells}</tr>"
+
+    def name(self, side: Side) -> str:
+        """Returns what a side is called."""
+        one = self.told.by_line.get(side.line)
+        return way_name(one, self.told) if one else side.line
+
+    def shared(self, name: str) -> str:
+        """Returns what both have in common, closed, and where they part."""
+        common = self.found.one.path.turns[: self.found.shared]
+        turns = [turn for turn in common if turn.opener]
+        if not turns:
+            return '<p class="blank">They have no turn in common.</p>'
+        rows = "".join(
+            f'<li value="{turn.number}"><a href="{esc(tab_address(name))}#{esc(_uuid_of(turn))}">'
+            f"{esc(shortened(turn.opener.text if turn.opener else ''))}</a></li>"
+            for turn in turns
+        )
+        last = shortened(turns[-1].opener.text, 100) if turns[-1].opener else ""
+        return (
+            f'<details class="shared"><summary>{many(len(turns), "turn")} in common, up to '
+            f"“{esc(last)}”</summary><ol>{rows}</ol></details>"
+        )
+
+    def sides(self, name: str) -> str:
+        """Returns the two columns, turn beside turn."""
+        one, two = self.found.one, self.found.two
+        first = self.found.shared
+        rows = list(
+            zip_longest(self.within(one.path.turns[first:]), self.within(two.path.turns[first:]))
+        )
+        cells = "".join(
+            f'<div class="one">{self.cell(one, left)}</div>'
+            f'<div class="two">{self.cell(two, right)}</div>'
+            for left, right in rows
+        )
+        more = [
+            self.rest(name, side, len(side.path.turns) - first - shown)
+            for side, shown in (
+                (one, sum(left is not None for left, _ in rows)),
+                (two, sum(right is not None for _, right in rows)),
+            )
+        ]
+        return (
+            f'<h2>Side by side</h2><div class="sides">{self.heads()}{cells}'
+            f'<div class="one">{more[0]}</div><div class="two">{more[1]}</div></div>'
+        )
+
+    def heads(self) -> str:
+        """Returns the names above the columns."""
+        return "".join(
+            f'<div class="{kind} side-name">{esc(self.name(side))}</div>'
+            for kind, side in (("one", self.found.one), ("two", self.found.two))
+        )
+
+    def within(self, turns: Sequence[Turn]) -> Iterable[Turn]:
+        """Yields turns while there is room."""
+        room = ROOM
+        for turn in turns:
+            if room <= 0:
+                return
+            room -= weight(turn)
+            yield turn
+
+    def cell(self, side: Side, turn: Turn | None) -> str:
+        """Returns one turn, or that there is none."""
+        if turn is None:
+            return ""
+        return turn_html(side.path, turn, self.setting, self.agents)
+
+    def rest(self, name: str, side: Side, count: int) -> str:
+        """Returns how much more there is, and where to read it."""
+        if count <= 0:
+            return '<p class="blank">This branch ends here.</p>'
+        address = f"{tab_address(name)}#line-{side.line}"
+        return (
+            f'<p class="blank">{many(count, "more turn")}: '
+            f'<a href="{esc(address)}">read on</a>.</p>'
+        )
+
+
+def _row(label: str, cells: Sequence[str]) -> str:
+    kind = ' class="differ"' if len(set(cells)) > 1 else ""
+    told = "".join(f"<td>{esc(cell)}</td>" for cell in cells)
+    return f"<tr{kind}><th>{label}</th>{told}</tr>"
+
+
+def _calls_in_words(totals: Totals) -> str:
+    failed = f", {totals.failed} failed" if totals.failed else ""
+    return f"{totals.calls}{failed}"
+
+
+def _file_list(
+    own: Mapping[str, tuple[int, int]], other: Mapping[str, object], directory: str | None
+) -> str:
+    if not own:
+        return "none"
+    rows = "".join(
+        f"<li{' class=both' if path in other else ''}>{with_breaks(_within(path, directory))} "
+        f"+{added} −{removed}</li>"
+        for path, (added, removed) in list(own.items())[:MOST_FILES]
+    )
+    rest = f"<li>and {len(own) - MOST_FILES} more</li>" if len(own) > MOST_FILES else ""
+    listed = f"<ul>{rows}{rest}</ul>"
+    if len(own) <= FEW_FILES:
+        return listed
+    both = len(own.keys() & other.keys())
+    words = f"{many(len(own), 'file')}{f', {both} of them on both sides' if both else ''}"
+    return f"<details><summary>{words}</summary>{listed}</details>"
+
+
+def _within(path: str, directory: str | None) -> str:
+    return path.removeprefix(f"{directory}/") if directory else path
+
+
+def _uuid_of(turn: Turn) -> str:
+    return (turn.opener.uuid if turn.opener else None) or ""

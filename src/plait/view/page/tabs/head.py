@@ -1,0 +1,131 @@
+"""A session's name to the row of its tabs, the frame they share, and the box that exports it."""
+
+from collections.abc import Iterable
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from plait.view.page.frame import framed
+from plait.view.page.markup import esc, icon
+
+TABS: tuple[tuple[str, str], ...] = (
+    ("read", "Read"),
+    ("context", "Context"),
+    ("timeline", "Timeline"),
+    ("files", "Files"),
+    ("usage", "Usage"),
+    ("raw", "Raw"),
+)
+
+
+class Head(Struct, frozen=True, kw_only=True):
+    """What stands above each tab of a session."""
+
+    name: str
+    """In addresses."""
+    title: str
+    facts: str = ""
+    """What the session came to, as HTML."""
+
+    def place(self, tab: str = "read") -> str:
+        """Returns the address of one of the tabs."""
+        return tab_address(self.name, tab)
+
+    def at(self, uuid: str | None) -> str:
+        """Returns the address of a record in the conversation."""
+        return f"{self.place()}#{quote(uuid)}" if uuid else self.place()
+
+
+def tab_page(head: Head, here: str, body: str) -> str:
+    """Returns a whole page with a tab of a session."""
+    words = dict(TABS)[here]
+    title = esc(head.title)
+    main = (
+        f'<header class="top"><h1 title="{title}">{title}</h1>'
+        f'<div class="facts">{head.facts}</div></header>{tabs(head.name, here)}'
+        f'<main id="main" class="tab tab-{here}" tabindex="-1">'
+        f'<h2 class="hidden">{words}</h2>{body}</main>'
+        '<script src="/assets/tabs.js" defer></script>'
+    )
+    return framed(f"{words}: {head.title}", main, side=head.name)
+
+
+def tabs(name: str, here: str) -> str:
+    """Returns the ways to look at a session, by its name in addresses."""
+    links = "".join(_tab(name, one, words, here) for one, words in TABS)
+    return f'<nav class="tabs" aria-label="Ways to look at this session">{links}</nav>'
+
+
+def _tab(name: str, one: str, words: str, here: str) -> str:
+    current = ' aria-current="page"' if one == here else ""
+    return f'<a href="{esc(tab_address(name, one))}"{current}>{words}</a>'
+
+
+def tab_address(name: str, tab_name: str = "read") -> str:
+    """Returns the address of a session, in one of its tabs."""
+    page = f"/s/{quote(name, safe='~')}"
+    return page if tab_name == "read" else f"{page}/{tab_name}"
+
+
+def unfolding(address: str, summary: str, kind: str = "") -> str:
+    """Returns something that is fetched when it is unfolded; without a script, it is a link."""
+    return (
+        f'<details class="fetched {kind}" data-src="{esc(address)}"><summary>{summary}</summary>'
+        f'<div class="inner"><a href="{esc(address)}">Show it</a></div></details>'
+    )
+
+
+def choice(label: str, options: Iterable[tuple[str, str, bool]]) -> str:
+    """Returns a row of ways to see the same, one of them chosen: words, address, whether."""
+    links = "".join(
+        f'<a href="{esc(href)}"{" aria-current=true" if is_here else ""}>{esc(words)}</a>'
+        for words, href, is_here in options
+    )
+    return f'<nav class="choice" aria-label="{esc(label)}">{links}</nav>'
+
+
+def pager(label: str, first: int, last: int, total: int, address: str, step: int) -> str:
+    """Returns the way to what stands before and after, nothing where all is shown."""
+    if last - first + 1 >= total:
+        return ""
+    before, after = max(first - step, 1), last + 1
+    back = f'<a href="{esc(address)}from={before}" rel="prev">Earlier</a>' if first > 1 else ""
+    on = f'<a href="{esc(address)}from={after}" rel="next">Later</a>' if last < total else ""
+    words = f"{esc(label)} {first:,}–{last:,} of {total:,}".replace(",", " ")
+    inner = f"{back}<span>{words}</span>{on}"
+    return f'<nav class="pager" aria-label="Pages of {esc(label)}">{inner}</nav>'
+
+
+FORMATS = (
+    ("html", "A page", "one file that opens in any browser"),
+    ("md", "Markdown", "for notes, issues, repositories"),
+    ("json", "JSON", "for programs"),
+)
+
+
+def share_dialog(name: str) -> str:
+    """Returns the box, closed: the formats, and what is replaced before a file goes out."""
+    rows = "".join(
+        f'<label><input type="radio" name="format" value="{value}"{_checked(place)}>'
+        f"<b>{words}</b> <span>{more}</span></label>"
+        for place, (value, words, more) in enumerate(FORMATS)
+    )
+    return (
+        '<dialog class="exporting" aria-labelledby="share-title">'
+        f'<form method="post" action="/s/{esc(quote(name))}/export">'
+        f'<h2 id="share-title">Export this session</h2><div class="formats">{rows}'
+        '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
+        "<b>All branches</b> <span>the abandoned ones too</span></label></div>"
+        "<p>Secrets, user names in paths, hosts, addresses and accounts are replaced by "
+        "stand-ins before the file is made. What was replaced is told when it is there.</p>"
+        '<p class="told" role="status"></p><div class="buttons">'
+        f'<button class="main" name="redact" value="yes">{icon("share")}Download, redacted'
+        "</button>"
+        '<button name="redact" value="no" data-sure="Click again: nothing will be hidden">'
+        "Without redaction …</button>"
+        '<button type="button" data-do="close">Close</button></div></form></dialog>'
+    )
+
+
+def _checked(place: int) -> str:
+    return "" if place else " checked"
