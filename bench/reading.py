@@ -14,7 +14,7 @@ import orjson
 from bench.archives import archive, one_file
 from bench.measure import best_of, plait, program, python, row
 from plait.line import lines
-from plait.record.decode import envelope_of
+from plait.record.codec import envelope_of
 from plait.record.read import read
 
 MB = 1_000_000

@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from conformance.model import Missing
-from plait.line.slug import slug_of
+from plait.line.discover import slug_of
 
 USER = "plait-judge"
 UID = 64321

@@ -16,7 +16,7 @@ from plait.archive.usage import abandoned, count
 from plait.conversation.bends import may_branch
 from plait.conversation.tokens import NOTHING, Tokens
 from plait.graph import agents, build
-from plait.record import warmup
+from plait.record import prompt
 from plait.record.read import record_of
 from tests.graph.generated import archives, conversations, sources
 
@@ -82,7 +82,7 @@ def test_branches_of_real_logs_are_those_of_the_graph(shared: Path) -> None:
 
 def test_service_agents_are_those_of_the_graph() -> None:
     assert usage.SERVICE_IDS == agents.SERVICE_IDS
-    assert warmup.PROMPT == agents.SERVICE_PROMPT
+    assert prompt.WARMUP == agents.SERVICE_PROMPT
 
 
 Drawn = dict[str, list[dict[str, Any]]]

@@ -7,7 +7,7 @@ import pytest
 from plait.conversation.classify import local_command, queued_of, told_of
 from plait.conversation.model import Told
 from plait.record import Attachment, System, record_of
-from plait.record.encode import encode
+from plait.record.codec import encode
 
 COMMAND = "<command-name>/review</command-name>\n<command-message>review</command-message>\n"
 NOTICE = (

@@ -6,7 +6,7 @@ import pytest
 
 from plait.conversation.responses import Responses
 from plait.record import record_of
-from plait.record.encode import encode
+from plait.record.codec import encode
 from tests.conversation.sketched import talk
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from plait.conversation.tokens import Tokens, supersedes, tokens_of
 from plait.record.billing import Figures, bill_of
-from plait.record.convert import lenient
+from plait.record.codec import lenient
 from plait.record.message import Usage
 
 PLAIN = {"input_tokens": 100, "output_tokens": 10}

@@ -15,8 +15,7 @@ from plait.conversation.spending import spending, within
 from plait.conversation.tokens import Tokens
 from plait.conversation.usage import Ledger, Origin, Response
 from plait.conversation.windows import blocks
-from plait.line.split import CHUNK, lines
-from plait.line.views import views
+from plait.line.split import CHUNK, lines, views
 from plait.record.billing import Bill, bill_of, bills, odd_bills
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)

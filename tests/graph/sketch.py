@@ -13,8 +13,7 @@ from plait.graph.source import source_file
 from plait.graph.tree import depth_first
 from plait.line import Line
 from plait.record import Record, entry_of
-from plait.record.convert import lenient
-from plait.record.decode import object_of
+from plait.record.codec import lenient, object_of
 from plait.record.sidecar import AgentMeta, TitleFile
 
 

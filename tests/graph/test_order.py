@@ -3,7 +3,7 @@
 import pytest
 
 from plait.graph import build
-from plait.graph.order import reading_order
+from plait.graph.lines import reading_order
 from tests.graph.sketch import sketch, sources_of
 
 # What each number needs before it.

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 
 from plait.graph import build
-from plait.graph.rows import MOST_COLUMNS, rows
-from plait.graph.shapes import Row
-from plait.graph.stretches import Detail
+from plait.graph.rows import MOST_COLUMNS, RowShape, rows
+from plait.graph.segments import Detail
 from tests.graph.generated import archives, sources
 from tests.graph.sketch import Sketch, sketch
 
@@ -36,7 +35,7 @@ def shapes(drawn: Sketch, detail: Detail = "turn", *, everything: bool = False) 
     return [shape(drawn, row) for row in rows(drawn.graph, detail, everything=everything)]
 
 
-def shape(drawn: Sketch, row: Row) -> str:
+def shape(drawn: Sketch, row: RowShape) -> str:
     letters = " ".join(drawn.names[uuid] for uuid in row.uuids)
     links = " ".join(f"{link.start}>{link.end}:{link.shape}" for link in row.links)
     lanes = "".join(f" |{lane}" for lane in row.lanes)

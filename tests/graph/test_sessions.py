@@ -10,9 +10,9 @@ import pytest
 from examples.drawing import draw, session_id
 from plait.archive.facts import Survey
 from plait.graph import SessionGraph, Source, build
+from plait.graph.outline import outline
 from plait.graph.paths import paths
 from plait.graph.source import source_file
-from plait.graph.twigs import twigs
 from tests.graph.sketch import Sketch, records_of, sketch
 
 MAIN = 'U1 "fix teh bug"\nA1<\n'
@@ -60,7 +60,7 @@ def test_what_the_editor_added_is_no_title_and_no_preview() -> None:
         "fix it",
         "fix it",
     ]
-    assert {twig.title for twig in twigs(drawn.graph)} == {"fix it"}
+    assert {twig.title for twig in outline(drawn.graph)} == {"fix it"}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_lists_and_graphs_agree_on_titles(extra: str) -> None:
 
 def test_a_branch_is_known_by_its_own_words() -> None:
     drawn = sketch('ai-title "all of it"\nU1\nA1<\nU2<A1 "left"\nA2<\nU3<A1\nA3<\n')
-    assert [twig.title for twig in twigs(drawn.graph)] == ["all of it", "left"]
+    assert [twig.title for twig in outline(drawn.graph)] == ["all of it", "left"]
 
 
 def test_a_file_of_mere_copies_is_a_line_without_records() -> None:

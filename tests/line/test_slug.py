@@ -3,7 +3,7 @@
 import pytest
 
 from plait.line import slug_of
-from plait.line.slug import base36, signed_hash, utf16_units
+from plait.line.discover import base36, signed_hash, utf16_units
 
 
 # checklist: P9

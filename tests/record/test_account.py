@@ -9,9 +9,7 @@ import pytest
 from bench.generate import generate
 from plait.line import Line, lines
 from plait.record import Blank, Broken, Record, entries
-from plait.record.account import Account
-from plait.record.drift import Drift
-from plait.record.inventory import inventory
+from plait.record.account import Account, Drift, inventory
 from plait.record.read import record_of
 
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 import plait
 from plait.line import Line
 from plait.record import Blank, Broken, Record, entry_of, record_of
-from plait.record.decode import NotAnObject, envelope_of
-from plait.record.kinds import KINDS
+from plait.record.codec import NotAnObject, envelope_of
 from plait.record.model import BlockHead
 from plait.record.record import Wire
+from plait.record.types import KINDS
 
 
 def line(data: bytes, *, is_ended: bool = True) -> Line:

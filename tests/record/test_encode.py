@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.record import record_of
-from plait.record.encode import encode, javascript_number
+from plait.record.codec import encode, javascript_number
 from tests.record.test_decode import JSON
 
 

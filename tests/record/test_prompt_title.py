@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 
 from plait.record import record_of
-from plait.record.prompt import is_human_prompt, prompt_text
-from plait.record.results import AgentResult, BashResult, ReadResult, tool_use_result_of
+from plait.record.prompt import TitleSearch, is_human_prompt, prompt_text
 from plait.record.time import moment
-from plait.record.title import TitleSearch
+from plait.record.types.results import AgentResult, BashResult, ReadResult, tool_use_result_of
 
 
 def user(content: object, **fields: object) -> dict[str, Any]:

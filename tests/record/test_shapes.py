@@ -7,10 +7,16 @@ import pytest
 
 from plait import Record, System, User
 from plait.record import record_of
-from plait.record.attachments import ATTACHMENTS, QueuedCommand
-from plait.record.chain import Attachment, CompactMetadata, Progress
-from plait.record.progress import PROGRESS, AgentProgress, BashProgress
-from plait.record.results import (
+from plait.record.types.attachments import ATTACHMENTS, QueuedCommand
+from plait.record.types.chain import (
+    PROGRESS,
+    AgentProgress,
+    Attachment,
+    BashProgress,
+    CompactMetadata,
+    Progress,
+)
+from plait.record.types.results import (
     EditResult,
     GlobResult,
     GrepResult,
@@ -18,7 +24,7 @@ from plait.record.results import (
     WriteResult,
     tool_use_result_of,
 )
-from plait.record.state import (
+from plait.record.types.state import (
     FileBackup,
     FileHistoryDelta,
     FileHistorySnapshot,

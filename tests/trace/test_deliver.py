@@ -232,7 +232,7 @@ def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
 
 
 def test_one_process_at_a_time_sends(tmp_path: Path) -> None:
-    from plait.line.lock import held
+    from plait.line.atomic import held
     from plait.trace.send.delivery import BUSY, SENDING_LOCK
 
     spool = Spool(tmp_path)

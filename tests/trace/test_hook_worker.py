@@ -14,7 +14,7 @@ import pytest
 from plait.archive.hook import worker
 from plait.archive.hook.new_spans import new_spans
 from plait.archive.hook.worker import Limits, Manner, Worker
-from plait.line.lock import held
+from plait.line.atomic import held
 from plait.redact import Redactor
 from plait.trace.hook.event import LOCK, leave_job
 from plait.trace.hook.jobs import jobs_in

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from plait.graph import build
 from plait.graph.rows import rows
-from plait.graph.stretches import Detail
+from plait.graph.segments import Detail
 from plait.view.graph_text import graph_lines
 from tests.graph.generated import archives, sources
 from tests.graph.sketch import Sketch, sketch

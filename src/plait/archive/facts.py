@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from plait.archive.model import Facts, Session
+from plait.record.prompt import TitleKind, TitleSearch, one_line
 from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.sidecar import title_file
 from plait.record.time import moment
-from plait.record.title import TitleKind, TitleSearch, one_line
 
 STAMP_LENGTH = len("2026-11-15T10:00:00.000Z")
 

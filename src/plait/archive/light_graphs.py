@@ -12,9 +12,8 @@ from plait.conversation.bends import Bends
 from plait.graph.index import index
 from plait.graph.lines import place_loose
 from plait.graph.model import Account, DagLine, Node, SessionGraph, Trait
-from plait.graph.sessions import sessions_of
 from plait.graph.source import FileFacts, Source, source_file
-from plait.graph.tree import plant
+from plait.graph.tree import sessions_of, tree_of
 from plait.line import LogFile
 from plait.record import Record
 from plait.record.read import read_if_there
@@ -52,7 +51,7 @@ def straight_graph(source: Source) -> SessionGraph | None:
         workflows={},
         loose=place_loose(known, [name], [0] * len(known.nodes)),
         summaries=(),
-        tree=plant(lines),
+        tree=tree_of(lines),
         account=Account(),
     )
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from plait.line import LogFile
-from plait.record.title import TitleKind
+from plait.record.prompt import TitleKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,8 @@ from plait.graph.source import FileFacts, Readable, Source, source_file, sources
 from plait.line import LogFile, lines, read_slice
 from plait.line.split import count_lines
 from plait.record import Record
-from plait.record.encode import encode
-from plait.record.read import Broken, entries, entry_of, read_if_there, record_of
-from plait.record.recover import Recovered
+from plait.record.codec import encode
+from plait.record.read import Broken, Recovered, entries, entry_of, read_if_there, record_of
 from plait.record.sidecar import agent_meta, title_file
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})

@@ -20,8 +20,8 @@ from plait.errors import UserError
 from plait.graph.client import Context, Reason
 from plait.graph.model import PREVIEW
 from plait.line import slug_of
+from plait.record.prompt import one_line
 from plait.record.read import read_if_there
-from plait.record.title import one_line
 
 CLIENT = "claude"
 # Measured with 2.1.325; that older ones do not is what people report.

@@ -7,7 +7,7 @@ from plait.archive.model import Session
 from plait.conversation.figures import Figures
 from plait.conversation.tally import Tally
 from plait.record.read import read_if_there
-from plait.record.time import standard
+from plait.record.time import sortable
 
 UNKNOWN = "~"
 
@@ -48,6 +48,6 @@ def began(session: Session) -> str:
 def _stamps_of(session: Session) -> Iterator[str]:
     for file in session.files:
         for record in read_if_there(file.path):
-            stamp = standard(record.timestamp)
+            stamp = sortable(record.timestamp)
             if stamp:
                 yield stamp

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec import Struct
 
 from plait.archive.model import Session
-from plait.graph.twigs import Twig
+from plait.graph.outline import OutlineItem
 
 if TYPE_CHECKING:
     from plait.graph.model import SessionGraph
@@ -32,7 +32,7 @@ class Tree(Struct, frozen=True, array_like=True):
 
     rank: Rank
     """By which it stands among others: its project, its time."""
-    twigs: tuple[Twig, ...]
+    twigs: tuple[OutlineItem, ...]
 
 
 class Unlinked(Struct, frozen=True, gc=False, array_like=True):
@@ -54,7 +54,7 @@ class FamilyTree(Struct, frozen=True, array_like=True):
 class SessionTree(Struct, frozen=True):
     """All trees in one list, parents before children."""
 
-    twigs: list[Twig]
+    twigs: list[OutlineItem]
     compactions: dict[str, str]
     unlinked: Unlinked
 
@@ -91,10 +91,10 @@ def family_tree(graph: "SessionGraph") -> FamilyTree:
 
 
 def _trees_of(graph: "SessionGraph", way: Way) -> tuple[Tree, ...]:
-    from plait.graph.twigs import twigs
+    from plait.graph.outline import outline
 
-    found: list[list[Twig]] = []
-    for twig in twigs(graph, each_agent=way != "few", services=way == "all"):
+    found: list[list[OutlineItem]] = []
+    for twig in outline(graph, each_agent=way != "few", services=way == "all"):
         if twig.depth:
             found[-1].append(twig)
         else:
@@ -103,7 +103,7 @@ def _trees_of(graph: "SessionGraph", way: Way) -> tuple[Tree, ...]:
     return tuple(Tree(_rank_of(one[0], lone), tuple(one)) for one in found)
 
 
-def _rank_of(root: Twig, lone: Iterator[Rank]) -> Rank:
+def _rank_of(root: OutlineItem, lone: Iterator[Rank]) -> Rank:
     if root.kind == SUMMARY:
         return next(lone)
     return root.project, False, root.started or LATE, root.id, 0

@@ -7,8 +7,8 @@ from plait.archive.model import Session
 from plait.conversation.usage import Key, Ledger, Origin, Response, RunKind
 from plait.line import LogFile
 from plait.record.billing import Bill, bills
+from plait.record.prompt import is_warmup
 from plait.record.read import read_if_there
-from plait.record.warmup import is_warmup
 
 # As the graph has them, whose modules are not loaded for counting.
 SERVICE_IDS = ("acompact", "aprompt_suggestion", "aside_question")
@@ -116,7 +116,7 @@ def _left_behind(session: Session) -> Iterator[str]:
     from plait.graph.tree import mark_active
 
     made = join_up(index(light_facts(session.files)), leaf_of).finished
-    for line in mark_active([*made.lines, *made.bare]).values():
+    for line in mark_active([*made.lines, *made.copied]).values():
         if not line.is_active:
             yield from line.nodes
             for folded in line.folded.values():

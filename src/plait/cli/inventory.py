@@ -7,7 +7,7 @@ from typing import Any
 from plait.archive import Archive
 from plait.cli.output import Output
 from plait.cli.text import by_count, in_words, number
-from plait.record.inventory import Inventory, inventory
+from plait.record.account import Inventory, inventory
 
 SHOWN_TYPES = {
     "user": "user",

@@ -15,8 +15,7 @@ from plait.cli.remarks import recovered, unlinked
 from plait.cli.text import counted, number
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN
-from plait.graph.rows import rows
-from plait.graph.shapes import Row
+from plait.graph.rows import RowShape, rows
 from plait.graph.tree import depth_first
 
 
@@ -89,13 +88,13 @@ def roots_of(graph: SessionGraph, session: str) -> tuple[str, ...]:
     return tuple(root for root in graph.tree.roots if root in held)
 
 
-def print_totals(output: Output, graph: SessionGraph, shapes: Sequence[Row]) -> None:
+def print_totals(output: Output, graph: SessionGraph, shapes: Sequence[RowShape]) -> None:
     """Prints what the drawing holds."""
     output.print("")
     output.print(", ".join(totals(graph, shapes)), style="dim")
 
 
-def totals(graph: SessionGraph, shapes: Sequence[Row]) -> Iterator[str]:
+def totals(graph: SessionGraph, shapes: Sequence[RowShape]) -> Iterator[str]:
     """Yields the counts of what was drawn."""
     lines = [graph.lines[name] for name in dict.fromkeys(row.line for row in shapes)]
     spoken = [one for line in lines if line.kind in SPOKEN for one in line.nodes]

@@ -12,7 +12,7 @@ from plait.cli.output import Output
 from plait.cli.printing import print_lines
 from plait.cli.text import clipped, columns, counted, safe
 from plait.graph.model import SessionGraph
-from plait.graph.shapes import Row
+from plait.graph.rows import RowShape
 from plait.view.graph_text import GraphLine, graph_lines
 from plait.view.words import notes_of, one_line, record_words, words_of
 
@@ -41,7 +41,7 @@ class Words:
     texts: dict[str, str]
 
     @classmethod
-    def of(cls, graph: SessionGraph, shapes: Sequence[Row], *, is_by_record: bool) -> "Words":
+    def of(cls, graph: SessionGraph, shapes: Sequence[RowShape], *, is_by_record: bool) -> "Words":
         """Reads the words of every record, or only of compactions and notices."""
         wanted = {row.head: row for row in shapes if is_by_record or is_terse(row)}
         kinds: dict[str, str] = {}
@@ -54,12 +54,12 @@ class Words:
                 kinds[uuid] = found.kind if is_one else AGENT
         return cls(graph, kinds, texts)
 
-    def say(self, row: Row) -> str:
+    def say(self, row: RowShape) -> str:
         """Returns the words of a row."""
         return self.texts[row.head] if row.head in self.texts else words_of(row)
 
 
-def is_terse(row: Row) -> bool:
+def is_terse(row: RowShape) -> bool:
     """Tells whether a row's own words are a tag or none at all."""
     return "compaction" in row.marks or (row.words or "").startswith("<")
 
@@ -74,7 +74,7 @@ class Page:
     day: str = ""
     width: int = 0
 
-    def print(self, shapes: Sequence[Row]) -> None:
+    def print(self, shapes: Sequence[RowShape]) -> None:
         """Prints all rows."""
         self.width = self.output.width
         lines = list(graph_lines(shapes, ascii_only=self.ascii_only))
@@ -105,7 +105,7 @@ class Page:
         text.rstrip()
         return text
 
-    def time(self, row: Row) -> str:
+    def time(self, row: RowShape) -> str:
         """Returns the time of a row, with the day where it is another than before."""
         time = local(row.started)
         if time is None:
@@ -115,7 +115,7 @@ class Page:
         self.day = day
         return f"{shown:<6} {time:%H:%M}"
 
-    def body(self, row: Row, room: int) -> "Text":
+    def body(self, row: RowShape, room: int) -> "Text":
         """Returns the words of a row with its marks, in the room there is."""
         from rich.text import Text
 
@@ -147,7 +147,7 @@ class Page:
         """Returns a text without the signs of our own that plain characters cannot write."""
         return text.translate(PLAIN) if self.ascii_only else text
 
-    def figures(self, row: Row, *, is_record: bool) -> str:
+    def figures(self, row: RowShape, *, is_record: bool) -> str:
         """Returns the calls, the agents and the duration of a row, or where a record stands."""
         if is_record:
             return row.head[:8]
@@ -171,12 +171,12 @@ def strands(line: GraphLine, width: int) -> "Text":
     return text
 
 
-def node_style(row: Row) -> str:
+def node_style(row: RowShape) -> str:
     """Returns the style of a row's place."""
     return next((style for mark, style in STYLES if mark in row.marks), "bold green")
 
 
-def words_style(row: Row) -> str:
+def words_style(row: RowShape) -> str:
     """Returns the style of a row's words: what is not on the active line stands back."""
     is_aside = "abandoned" in row.marks or "compaction" in row.marks
     return "dim" if is_aside else ""

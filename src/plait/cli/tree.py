@@ -16,7 +16,7 @@ from plait.cli.printing import print_lines
 from plait.cli.remarks import unlinked
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, safe, size
-from plait.graph.twigs import Twig
+from plait.graph.outline import OutlineItem
 from plait.view.tree import branching
 from plait.view.words import one_line, plain_words
 
@@ -104,13 +104,13 @@ class Drawing:
     compactions: dict[str, str]
     """What each compaction did, in words."""
 
-    def print(self, found: list[Twig]) -> None:
+    def print(self, found: list[OutlineItem]) -> None:
         """Prints all parts and their sum."""
         print_lines(self.output, self.lines(found, self.output.width))
         self.output.print("")
         self.output.print(", ".join(totals(found)), style="dim")
 
-    def lines(self, found: list[Twig], width: int) -> Iterator["Text"]:
+    def lines(self, found: list[OutlineItem], width: int) -> Iterator["Text"]:
         """Yields all parts, each project with its heading."""
         from rich.text import Text
 
@@ -124,7 +124,7 @@ class Drawing:
                 project = twig.project
             yield self.line(prefix, twig, width)
 
-    def line(self, prefix: str, twig: Twig, width: int) -> "Text":
+    def line(self, prefix: str, twig: OutlineItem, width: int) -> "Text":
         """Returns one line of the tree: the sign, the name, the title, the figures."""
         from rich.text import Text
 
@@ -144,7 +144,7 @@ class Drawing:
         text.rstrip()
         return text
 
-    def title(self, twig: Twig) -> str:
+    def title(self, twig: OutlineItem) -> str:
         """Returns what a part of the tree is called."""
         if twig.kind == "agents":
             return counted(twig.count, "agent")
@@ -154,7 +154,7 @@ class Drawing:
         return one_line(words if twig.kind == "trunk" else plain_words(words))
 
 
-def name_of(twig: Twig) -> str:
+def name_of(twig: OutlineItem) -> str:
     """Returns the id of a session, and of what nothing else tells from others."""
     if twig.kind in SESSIONS:
         return short(twig.session)
@@ -165,7 +165,7 @@ def name_of(twig: Twig) -> str:
     return twig.agent or ""
 
 
-def figures(twig: Twig) -> Iterator[str]:
+def figures(twig: OutlineItem) -> Iterator[str]:
     """Yields how much there is, how long it took, when it began, the weightiest first."""
     if twig.kind == "agents":
         return
@@ -186,7 +186,7 @@ def figures(twig: Twig) -> Iterator[str]:
     yield day(twig)
 
 
-def day(twig: Twig) -> str:
+def day(twig: OutlineItem) -> str:
     """Returns when a session began, or at what time the rest did."""
     time = local(twig.started)
     if time is None:
@@ -194,7 +194,7 @@ def day(twig: Twig) -> str:
     return f"{time:%Y-%m-%d %H:%M}" if twig.depth == 0 else f"{time:%b %d %H:%M}"
 
 
-def totals(found: list[Twig]) -> Iterator[str]:
+def totals(found: list[OutlineItem]) -> Iterator[str]:
     """Yields the counts of what the tree holds."""
     for kinds, noun, plural in (
         (("trunk", "foreign"), "session", "sessions"),

@@ -25,7 +25,7 @@ from plait.conversation.turns import turns_of
 from plait.graph.model import DagLine, Loose, Place, SessionGraph
 from plait.graph.paths import SPOKEN, unfolded
 from plait.record import Record
-from plait.record.state import QueueOperation
+from plait.record.types.state import QueueOperation
 
 RecordAt: TypeAlias = Callable[[Place], Record | None]
 """Gives the record at a place of the graph's files, None where it has gone."""

@@ -72,7 +72,7 @@ class Result(Struct, frozen=True):
     outcome: Outcome
     enclosures: tuple[Enclosure, ...] = ()
     detail: Any = None
-    """The client's own view of it, as the log has it; see `plait.record.results`."""
+    """The client's own view of it, as the log has it; see `plait.record.types.results`."""
     persisted: Persisted | None = None
     feedback: str | None = None
     """What the person said who rejected the call."""

@@ -33,7 +33,7 @@ from plait.record.message import (
     ToolResult,
     ToolUse,
 )
-from plait.record.state import QueueOperation
+from plait.record.types.state import QueueOperation
 
 ENVELOPE = frozenset(
     "parentUuid logicalParentUuid isSidechain type subtype uuid timestamp userType cwd sessionId "

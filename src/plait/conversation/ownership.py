@@ -3,7 +3,7 @@
 from datetime import datetime
 
 from plait.conversation.model import Item, Response, Told
-from plait.record.time import stamp_of, standard
+from plait.record.time import sortable, stamp_of
 
 FOR_EVER = "~"
 
@@ -50,7 +50,7 @@ class Ownership:
 
     def is_in_time(self, time: str | None) -> bool:
         """Tells whether something lies between the moments; what has no time does."""
-        stamp = standard(time)
+        stamp = sortable(time)
         if stamp is None:
             return True
         self.earliest = min(self.earliest or stamp, stamp)
@@ -65,7 +65,7 @@ class Ownership:
         if mark in self._met:
             return False
         self._met.add(mark)
-        if stamp := standard(time):
+        if stamp := sortable(time):
             self.first = min(self.first or stamp, stamp)
             self.last = max(self.last or stamp, stamp)
         return True

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct, to_builtins
 
 from plait.record.billing import Figures
-from plait.record.convert import lenient
+from plait.record.codec import lenient
 from plait.record.message import Usage
 
 PLAIN_TIERS = frozenset({None, "", "standard", "default"})

@@ -15,8 +15,7 @@ from plait.graph.model import (
     Verdict,
 )
 from plait.graph.source import Source
-from plait.graph.summaries import summary_files
-from plait.graph.tree import traverse
+from plait.graph.tree import summary_files, traverse
 
 __all__ = [
     "Account",

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from plait.graph.drafts import Drafts
+from plait.graph.assign import LineDrafts
 from plait.graph.index import Index
 from plait.graph.model import Account, DagLine, Finding, Fold, Loose, Node, Verdict
 
@@ -45,10 +45,10 @@ class Tally:
 
 
 def stray_results(
-    index: Index, drafts: Drafts, lines: Sequence[DagLine]
+    index: Index, drafts: LineDrafts, lines: Sequence[DagLine]
 ) -> dict[str, list[Finding]]:
     """Returns a finding for each result that cannot be reached from its call, by session."""
-    places = call_places(index, drafts)
+    places = _call_places(index, drafts)
     names = [line.id for line in lines]
     parents = {line.id: line.parent for line in lines}
     found: dict[str, list[Finding]] = {}
@@ -56,15 +56,14 @@ def stray_results(
         for result in node.results:
             at = places.get(result, ())
             line = drafts.of[number]
-            if line in at or is_above(names[line], {names[one] for one in at}, parents):
+            if line in at or _is_above(names[line], {names[one] for one in at}, parents):
                 continue
             session = drafts.lines[line].walk.session
-            found.setdefault(session, []).append(stray(node, result, bool(at)))
+            found.setdefault(session, []).append(_stray(node, result, bool(at)))
     return found
 
 
-def call_places(index: Index, drafts: Drafts) -> dict[str, set[int]]:
-    """Returns the lines on which each call stands."""
+def _call_places(index: Index, drafts: LineDrafts) -> dict[str, set[int]]:
     places: dict[str, set[int]] = {}
     for number, node in enumerate(index.nodes):
         for call in node.calls:
@@ -72,8 +71,7 @@ def call_places(index: Index, drafts: Drafts) -> dict[str, set[int]]:
     return places
 
 
-def is_above(name: str | None, wanted: set[str], parents: Mapping[str, str | None]) -> bool:
-    """Tells whether a line leaves one of some others, directly or not."""
+def _is_above(name: str | None, wanted: set[str], parents: Mapping[str, str | None]) -> bool:
     while wanted and name is not None:
         if name in wanted:
             return True
@@ -81,17 +79,16 @@ def is_above(name: str | None, wanted: set[str], parents: Mapping[str, str | Non
     return False
 
 
-def stray(node: Node, result: str, is_known: bool) -> Finding:
-    """Says that a result stands without its call."""
+def _stray(node: Node, result: str, is_known: bool) -> Finding:
     code = "result-away" if is_known else "orphan-result"
     where = "stands elsewhere" if is_known else "is in no file"
     sentence = f"the call {result} of this result {where}"
     return Finding(code, sentence, node.file, node.line, node.uuid)
 
 
-def take_stock(
+def accounts_of(
     index: Index,
-    drafts: Drafts,
+    drafts: LineDrafts,
     lines: Iterable[DagLine],
     folds: Mapping[str, Fold],
     verdicts: Iterable[Verdict],
@@ -101,8 +98,8 @@ def take_stock(
 ) -> tuple[Account, dict[str, Account]]:
     """Returns the account of all, and of each session."""
     tallies: dict[str, Tally] = {}
-    count_nodes(index, drafts, tallies)
-    count_lines(lines, folds, tallies)
+    _count_nodes(index, drafts, tallies)
+    _count_lines(lines, folds, tallies)
     for verdict in verdicts:
         tallies.setdefault(verdict.session, Tally()).rungs[verdict.rung] += 1
     for session, found in strays.items():
@@ -110,16 +107,15 @@ def take_stock(
         tally.orphaned += len(found)
         tally.reachable -= len(found)
     for finding in findings:
-        session = session_of(index, drafts, finding)
+        session = _session_of(index, drafts, finding)
         tallies.setdefault(session, Tally()).findings[finding.code] += 1
     for one in loose:
         tallies.setdefault(index.sessions[one.place.file], Tally()).loose += 1
-    whole = total(tallies.values())
+    whole = _total(tallies.values())
     return whole.account(), {name: tally.account() for name, tally in sorted(tallies.items())}
 
 
-def count_nodes(index: Index, drafts: Drafts, tallies: dict[str, Tally]) -> None:
-    """Counts what there is, by the index."""
+def _count_nodes(index: Index, drafts: LineDrafts, tallies: dict[str, Tally]) -> None:
     by_line = [tallies.setdefault(line.walk.session, Tally()) for line in drafts.lines]
     for node, line in zip(index.nodes, drafts.of, strict=True):
         tally = by_line[line]
@@ -129,10 +125,9 @@ def count_nodes(index: Index, drafts: Drafts, tallies: dict[str, Tally]) -> None
         tally.reachable += len(node.results)
 
 
-def count_lines(
+def _count_lines(
     lines: Iterable[DagLine], folds: Mapping[str, Fold], tallies: dict[str, Tally]
 ) -> None:
-    """Counts what stands on the lines, by the lines."""
     for line in lines:
         tally = tallies.setdefault(line.session, Tally())
         tally.dag_lines += 1
@@ -142,16 +137,14 @@ def count_lines(
             tally.folded.update(folds[uuid].reason for uuid in held)
 
 
-def session_of(index: Index, drafts: Drafts, finding: Finding) -> str:
-    """Returns the session that a finding is about."""
+def _session_of(index: Index, drafts: LineDrafts, finding: Finding) -> str:
     at = index.at.get(finding.uuid or "")
     if at is not None:
         return drafts.lines[drafts.of[at]].walk.session
     return index.sessions[finding.file] if finding.file is not None else ""
 
 
-def total(tallies: Iterable[Tally]) -> Tally:
-    """Adds up."""
+def _total(tallies: Iterable[Tally]) -> Tally:
     whole = Tally()
     for one in tallies:
         for name in ("nodes", "copies", "inline", "dag_lines", "branches", "loose"):

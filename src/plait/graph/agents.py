@@ -14,9 +14,9 @@ Nothing anchors an agent in itself. What no link explains is shown, with a findi
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from plait.graph.drafts import Drafts
+from plait.graph.assign import LineDrafts
 from plait.graph.index import Index
-from plait.graph.model import AgentLink, Call, Finding, LinkKind, Node
+from plait.graph.model import AgentLink, Call, DagLine, Finding, LinkKind, Node, WorkflowRun
 from plait.graph.repair import NOWHERE, Parents, cycles
 from plait.graph.source import FileFacts
 from plait.graph.walks import Walk, Walks
@@ -69,26 +69,28 @@ class Anchor:
     call: str | None = None
 
 
-def join(index: Index, parents: Parents, walks: Walks) -> tuple[dict[int, Anchor], Spawns]:
+def join_agents(index: Index, parents: Parents, walks: Walks) -> tuple[dict[int, Anchor], Spawns]:
     """Returns the anchor of each agent's walk that has one, and what was said of agents."""
     agents = [walk for walk in walks.walks if walk.agent is not None]
-    spawns = spawns_of(index) if agents else Spawns()
+    spawns = _spawns_of(index) if agents else Spawns()
     taken: set[str] = set()
     anchors: dict[int, Anchor] = {}
     for sure in (True, False):  # what is sure takes its call before anything is guessed
         for walk in agents:
             if walk.number in anchors or is_service(index, walk):
                 continue
-            links = sure_links(index, spawns, walk) if sure else guesses(index, spawns, walk, taken)
-            anchor = first_outside(links, walks, walk)
+            links = (
+                _sure_links(index, spawns, walk) if sure else _guesses(index, spawns, walk, taken)
+            )
+            anchor = _first_outside(links, walks, walk)
             if anchor:
                 anchors[walk.number] = anchor
                 taken.add(anchor.call or "")
-    drop_circles(parents, walks, anchors)
+    _drop_circles(parents, walks, anchors)
     return anchors, spawns
 
 
-def drop_circles(parents: Parents, walks: Walks, anchors: dict[int, Anchor]) -> None:
+def _drop_circles(parents: Parents, walks: Walks, anchors: dict[int, Anchor]) -> None:
     """Takes away the anchors of agents that would have sent each other out."""
     firsts = {walks.walks[walk].nodes[0]: walk for walk in anchors}
     if not firsts:
@@ -106,12 +108,11 @@ def is_service(index: Index, walk: Walk) -> bool:
     """Tells an agent that nobody sent out: the client's own errands."""
     if (walk.agent or "").startswith(SERVICE_IDS):
         return True
-    first = first_prompt(index, walk)
+    first = _first_prompt(index, walk)
     return first is not None and first.preview == SERVICE_PROMPT
 
 
-def first_prompt(index: Index, walk: Walk) -> Node | None:
-    """Returns the prompt that an agent begins with."""
+def _first_prompt(index: Index, walk: Walk) -> Node | None:
     for number in walk.nodes[:16]:
         node = index.nodes[number]
         if node.kind == "user" and not node.results:
@@ -119,8 +120,7 @@ def first_prompt(index: Index, walk: Walk) -> Node | None:
     return None
 
 
-def spawns_of(index: Index) -> Spawns:
-    """Gathers what calls and results say of agents."""
+def _spawns_of(index: Index) -> Spawns:
     spawns = Spawns()
     for number, node in enumerate(index.nodes):
         for call in node.calls:
@@ -136,12 +136,11 @@ def spawns_of(index: Index) -> Spawns:
             spawns.answers.setdefault(("", result), number)
     for node in index.nodes:
         if node.spawned and node.results:
-            named_in(spawns, node)
+            _named_in(spawns, node)
     return spawns
 
 
-def named_in(spawns: Spawns, node: Node) -> None:
-    """Gathers what one result names."""
+def _named_in(spawns: Spawns, node: Node) -> None:
     said = node.spawned
     spawn = spawns.called(node.session, node.results[0])
     if said is None or spawn is None:
@@ -155,25 +154,22 @@ def named_in(spawns: Spawns, node: Node) -> None:
         spawns.by_name.setdefault(said.name, []).append(spawn)
 
 
-def sure_links(index: Index, spawns: Spawns, walk: Walk) -> Iterator[Anchor]:
-    """Yields the links of an agent that some record or file states."""
+def _sure_links(index: Index, spawns: Spawns, walk: Walk) -> Iterator[Anchor]:
     facts = index.facts[walk.file]
     if facts.file.kind == "agent":
-        yield from file_links(index, spawns, facts, walk.session)
+        yield from _file_links(index, spawns, facts, walk.session)
     named = spawns.by_agent.get(walk.agent or "", [])
     # The call that sent it out comes before those that went on with it; spawners first.
-    for spawn, in_words in sorted(named, key=lambda one: remoteness(index, walk, *one)):
+    for spawn, in_words in sorted(named, key=lambda one: _remoteness(index, walk, *one)):
         yield Anchor("text" if in_words else "result", spawn.node, spawn.call.id)
 
 
-def remoteness(index: Index, walk: Walk, spawn: Spawn, in_words: bool) -> tuple[bool | int, ...]:
-    """Returns what sorts the calls that an agent may hang on."""
+def _remoteness(index: Index, walk: Walk, spawn: Spawn, in_words: bool) -> tuple[bool | int, ...]:
     is_foreign = index.nodes[spawn.node].session != walk.session
     return is_foreign, in_words, spawn.call.prompt is None, spawn.node
 
 
-def file_links(index: Index, spawns: Spawns, facts: FileFacts, session: str) -> Iterator[Anchor]:
-    """Yields what the agent's own file, its place and the note beside it state."""
+def _file_links(index: Index, spawns: Spawns, facts: FileFacts, session: str) -> Iterator[Anchor]:
     spawn = spawns.called(session, facts.meta.call_id if facts.meta else None)
     if spawn:
         yield Anchor("meta", spawn.node, spawn.call.id)
@@ -186,22 +182,20 @@ def file_links(index: Index, spawns: Spawns, facts: FileFacts, session: str) -> 
             yield Anchor("context", shared)
 
 
-def guesses(index: Index, spawns: Spawns, walk: Walk, taken: set[str]) -> Iterator[Anchor]:
-    """Yields the calls of the session that handed on the agent's prompt, or named it."""
-    prompt = first_prompt(index, walk)
-    names = names_of(index.facts[walk.file], walk)
+def _guesses(index: Index, spawns: Spawns, walk: Walk, taken: set[str]) -> Iterator[Anchor]:
+    prompt = _first_prompt(index, walk)
+    names = _names_of(index.facts[walk.file], walk)
     same = spawns.by_prompt.get(prompt.digest, []) if prompt and prompt.digest else []
-    free = [spawn for spawn in same if is_free(index, spawn, walk, taken)]
+    free = [spawn for spawn in same if _is_free(index, spawn, walk, taken)]
     for spawn in sorted(free, key=lambda one: (one.call.label not in names, one.node)):
         yield Anchor("prompt", spawn.node, spawn.call.id)
     for name in names:
         for spawn in spawns.by_name.get(name, ()):
-            if is_free(index, spawn, walk, taken):
+            if _is_free(index, spawn, walk, taken):
                 yield Anchor("name", spawn.node, spawn.call.id)
 
 
-def names_of(facts: FileFacts, walk: Walk) -> list[str]:
-    """Returns the names an agent may be called by: its note's, and the one in its id."""
+def _names_of(facts: FileFacts, walk: Walk) -> list[str]:
     # format: named agents are a<name>-<hex>
     inner = (walk.agent or "")[1:].rpartition("-")[0]
     meta = facts.meta
@@ -209,20 +203,17 @@ def names_of(facts: FileFacts, walk: Walk) -> list[str]:
     return [name for name in (*given, inner) if name]
 
 
-def is_free(index: Index, spawn: Spawn, walk: Walk, taken: set[str]) -> bool:
-    """Tells whether a call of the same session has sent out no agent yet."""
+def _is_free(index: Index, spawn: Spawn, walk: Walk, taken: set[str]) -> bool:
     return spawn.call.id not in taken and index.nodes[spawn.node].session == walk.session
 
 
-def first_outside(links: Iterable[Anchor], walks: Walks, walk: Walk) -> Anchor | None:
-    """Returns the first link that does not anchor an agent in itself."""
+def _first_outside(links: Iterable[Anchor], walks: Walks, walk: Walk) -> Anchor | None:
     return next((link for link in links if walks.of[link.node] != walk.number), None)
 
 
-def link_of(
+def _link_of(
     index: Index, spawns: Spawns, walk: Walk, line: str, anchor: Anchor | None
 ) -> AgentLink:
-    """Returns how an agent was joined, in uuids."""
     if anchor is None:
         return AgentLink(line, walk.agent or "", None)
     answer = spawns.answered(walk.session, anchor.call)
@@ -236,8 +227,7 @@ def link_of(
     )
 
 
-def unnamed(index: Index, walk: Walk) -> Finding:
-    """Says that nothing names an agent."""
+def _unnamed(index: Index, walk: Walk) -> Finding:
     node = index.nodes[walk.nodes[0]]
     sentence = f"nothing says which call sent out agent {walk.agent}"
     return Finding("unnamed-agent", sentence, node.file, node.line, node.uuid)
@@ -246,21 +236,63 @@ def unnamed(index: Index, walk: Walk) -> Finding:
 def agent_links(
     index: Index,
     spawns: Spawns,
-    drafts: Drafts,
+    drafts: LineDrafts,
     anchors: dict[int, Anchor],
     names: Sequence[str],
 ) -> dict[str, AgentLink]:
     """Returns how each agent was joined, by its line."""
     return {
-        name: link_of(index, spawns, one.walk, name, anchors.get(one.walk.number))
+        name: _link_of(index, spawns, one.walk, name, anchors.get(one.walk.number))
         for one, name in zip(drafts.lines, names, strict=True)
         if one.kind == "agent"
     }
 
 
-def unnamed_agents(index: Index, drafts: Drafts, anchors: dict[int, Anchor]) -> Iterable[Finding]:
+def unnamed_agents(
+    index: Index, drafts: LineDrafts, anchors: dict[int, Anchor]
+) -> Iterable[Finding]:
     """Yields a finding for each agent that nothing names; services are expected to have none."""
     for one in drafts.lines:
         is_lost = one.kind == "agent" and one.walk.number not in anchors
         if is_lost and not is_service(index, one.walk):
-            yield unnamed(index, one.walk)
+            yield _unnamed(index, one.walk)
+
+
+def runs_of(
+    index: Index, spawns: Spawns, drafts: LineDrafts, lines: Sequence[DagLine]
+) -> dict[str, WorkflowRun]:
+    """Returns the workflow runs by their ids."""
+    journals = {
+        file.run: n for n, file in enumerate(index.files) if file.kind == "journal" and file.run
+    }
+    agents: dict[str, list[DagLine]] = {run: [] for run in (*journals, *spawns.by_run)}
+    for draft, line in zip(drafts.lines, lines, strict=True):
+        run = index.files[draft.walk.file].run
+        if run and draft.kind == "agent":
+            agents.setdefault(run, []).append(line)
+    return {
+        run: _run_of(index, spawns, run, journals.get(run), found) for run, found in agents.items()
+    }
+
+
+def _run_of(
+    index: Index, spawns: Spawns, run: str, journal: int | None, agents: list[DagLine]
+) -> WorkflowRun:
+    started: list[str] = []
+    if journal is not None:
+        asides = index.facts[journal].asides
+        started = [aside.agent or "" for aside in asides if aside.kind == STARTED]
+    place = {agent: at for at, agent in reversed(list(enumerate(started)))}
+    spawn = spawns.by_run.get(run)
+    ordered = sorted(
+        agents, key=lambda line: (place.get(line.agent or "", len(started)), line.started or "")
+    )
+    node = index.nodes[spawn.node] if spawn else None
+    session = index.sessions[journal] if journal is not None else node.session if node else ""
+    return WorkflowRun(
+        run,
+        agents[0].session if agents else session,
+        journal,
+        node.uuid if node else None,
+        tuple(line.id for line in ordered),
+    )

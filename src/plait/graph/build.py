@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
-from plait.graph.account import stray_results, take_stock
-from plait.graph.agents import Anchor, Spawns, agent_links, join, unnamed_agents
-from plait.graph.drafts import Drafts, draft
+from plait.graph.account import accounts_of, stray_results
+from plait.graph.agents import Anchor, Spawns, agent_links, join_agents, runs_of, unnamed_agents
+from plait.graph.assign import LineDrafts, assign_lines
 from plait.graph.index import Index, index
 from plait.graph.leaf import leaf_of as client_leaf
 from plait.graph.lines import Finished, finish, place_loose
@@ -25,13 +25,10 @@ from plait.graph.model import (
     Verdict,
 )
 from plait.graph.repair import Parents, repair
-from plait.graph.sessions import sessions_of
 from plait.graph.source import FileFacts, Readable, Source, sources
 from plait.graph.steps import contract
-from plait.graph.summaries import label, resolve
-from plait.graph.tree import mark_active, plant
-from plait.graph.walks import Walks, split
-from plait.graph.workflows import runs_of
+from plait.graph.tree import mark_active, resolve_summaries, sessions_of, tree_of, with_summaries
+from plait.graph.walks import Walks, walks_of
 
 LeafOf: TypeAlias = Callable[[FileFacts], str | None]
 """Says which record the client would go on from."""
@@ -80,7 +77,7 @@ class Joined:
     walks: Walks
     anchors: dict[int, Anchor]
     spawns: Spawns
-    drafts: Drafts
+    drafts: LineDrafts
     finished: Finished
 
     @property
@@ -92,11 +89,11 @@ class Joined:
 def join_up(known: Index, leaf_of: LeafOf) -> Joined:
     """Takes an index through the stages."""
     parents = repair(known)
-    walks = split(known, parents)
-    anchors, spawns = join(known, parents, walks)
+    walks = walks_of(known, parents)
+    anchors, spawns = join_agents(known, parents, walks)
     leaves = [leaf_of(facts) if facts.file.kind == "session" else None for facts in known.facts]
-    steps = contract(known, parents, walks, own_leaves(known, leaves))
-    drafts = draft(known, parents, walks, steps)
+    steps = contract(known, parents, walks, _own_leaves(known, leaves))
+    drafts = assign_lines(known, parents, walks, steps)
     finished = finish(known, parents, walks, drafts, anchors)
     return Joined(known, leaves, parents, walks, anchors, spawns, drafts, finished)
 
@@ -105,20 +102,20 @@ def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
     """Returns the graph of an index."""
     made = join_up(known, leaf_of)
     names, of = made.names, made.drafts.of
-    summaries, unresolved = resolve(known, names, of)
-    lines = label(mark_active([*made.finished.lines, *made.finished.bare]), summaries)
+    summaries, unresolved = resolve_summaries(known, names, of)
+    lines = with_summaries(mark_active([*made.finished.lines, *made.finished.copied]), summaries)
     loose = place_loose(known, names, of)
     strays = stray_results(known, made.drafts, made.finished.lines)
-    verdicts = (*made.drafts.verdicts, *joined(known, made.parents))
-    findings = (*found_so_far(made), *chain.from_iterable(strays.values()), *unresolved)
-    folds = folds_of(known, made.drafts)
-    account, accounts = take_stock(
+    verdicts = (*made.drafts.verdicts, *_joined(known, made.parents))
+    findings = (*_found_so_far(made), *chain.from_iterable(strays.values()), *unresolved)
+    folds = _folds_of(known, made.drafts)
+    account, accounts = accounts_of(
         known, made.drafts, lines.values(), folds, verdicts, strays, findings, loose
     )
     return SessionGraph(
         files=known.files,
         nodes=dict(zip(known.at, known.nodes, strict=True)),
-        edges=edges_of(known, made.parents, made.walks, made.anchors),
+        edges=_edges_of(known, made.parents, made.walks, made.anchors),
         lines=lines,
         sessions=sessions_of(known, lines, made.leaves),
         folds=folds,
@@ -128,22 +125,20 @@ def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
         workflows=runs_of(known, made.spawns, made.drafts, made.finished.lines),
         loose=loose,
         summaries=summaries,
-        tree=plant(lines),
+        tree=tree_of(lines),
         account=account,
         accounts=accounts,
     )
 
 
-def found_so_far(made: Joined) -> Iterator[Finding]:
-    """Yields what the stages have found, in their order."""
+def _found_so_far(made: Joined) -> Iterator[Finding]:
     yield from made.index.findings
     yield from made.parents.findings
     yield from unnamed_agents(made.index, made.drafts, made.anchors)
     yield from made.finished.findings
 
 
-def own_leaves(known: Index, leaves: Iterable[str | None]) -> set[int]:
-    """Returns the leaves that lie in their own file; a copy's is another session's affair."""
+def _own_leaves(known: Index, leaves: Iterable[str | None]) -> set[int]:
     found: set[int] = set()
     for file, leaf in enumerate(leaves):
         at = known.at.get(leaf or "")
@@ -152,8 +147,7 @@ def own_leaves(known: Index, leaves: Iterable[str | None]) -> set[int]:
     return found
 
 
-def joined(known: Index, parents: Parents) -> Iterable[Verdict]:
-    """Yields the verdicts on roots that go on from something: compactions and restarts."""
+def _joined(known: Index, parents: Parents) -> Iterable[Verdict]:
     for number, edge in parents.edges.items():
         rung = JOINED.get(edge.kind)
         if rung and edge.parent:
@@ -161,8 +155,7 @@ def joined(known: Index, parents: Parents) -> Iterable[Verdict]:
             yield Verdict(rung, node.session, edge.parent, None, node.uuid)
 
 
-def folds_of(known: Index, drafts: Drafts) -> dict[str, Fold]:
-    """Returns the folded nodes by uuid."""
+def _folds_of(known: Index, drafts: LineDrafts) -> dict[str, Fold]:
     nodes = known.nodes
     return {
         nodes[number].uuid: Fold(folding.reason, nodes[folding.under].uuid)
@@ -170,10 +163,9 @@ def folds_of(known: Index, drafts: Drafts) -> dict[str, Fold]:
     }
 
 
-def edges_of(
+def _edges_of(
     known: Index, parents: Parents, walks: Walks, anchors: dict[int, Anchor]
 ) -> dict[str, Edge]:
-    """Returns the edges that are not simply what the record says."""
     edges = {known.nodes[number].uuid: edge for number, edge in parents.edges.items()}
     for walk in walks.walks:
         anchor = anchors.get(walk.number)

@@ -8,7 +8,7 @@ from typing import Any
 
 from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
 from plait.record import Attachment, Record, System, ToolUse
-from plait.record.encode import encode
+from plait.record.codec import encode
 from plait.record.prompt import is_human_prompt, without_notes
 from plait.record.record import content_of
 from plait.record.spawn import named_by
@@ -47,21 +47,19 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
         timestamp=record.timestamp,
         agent=envelope.agent_id,
         forked_from=envelope.forked_from.session_id if envelope.forked_from else None,
-        **FACTS.get(kind, other_facts)(record),
+        **FACTS.get(kind, _other_facts)(record),
     )
 
 
-def other_facts(record: Record) -> dict[str, Any]:
-    """Returns the facts of progress, and of kinds not met before."""
+def _other_facts(record: Record) -> dict[str, Any]:
     data = record.envelope.data
-    return {"subtype": data.type if data else None, "traits": shared(record, STRUCTURAL)}
+    return {"subtype": data.type if data else None, "traits": _shared(record, STRUCTURAL)}
 
 
 STRUCTURAL = Trait.STRUCTURAL
 
 
-def shared(record: Record, traits: int) -> int:
-    """Adds the traits that records of any kind can have."""
+def _shared(record: Record, traits: int) -> int:
     envelope = record.envelope
     if envelope.is_sidechain:
         traits |= Trait.SIDECHAIN
@@ -72,27 +70,25 @@ def shared(record: Record, traits: int) -> int:
     return traits
 
 
-def user_facts(record: Record) -> dict[str, Any]:
-    """Returns the facts of a prompt, a result, or what else stands in the user's place."""
-    results = results_of(record)
+def _user_facts(record: Record) -> dict[str, Any]:
+    results = _results_of(record)
     if results:
         return {
-            "traits": shared(record, 0),
+            "traits": _shared(record, 0),
             "results": results,
             "source": record.source_tool_assistant_uuid,
-            "spawned": spawned_of(record),
+            "spawned": _spawned_of(record),
         }
-    text = text_of(record).strip()
+    text = _text_of(record).strip()
     return {
-        "traits": shared(record, prompt_traits(record, text)),
+        "traits": _shared(record, _prompt_traits(record, text)),
         "source": record.source_tool_assistant_uuid,
-        "digest": digest_of(record, text),
-        "preview": preview_of(text),
+        "digest": _digest_of(record, text),
+        "preview": _preview_of(text),
     }
 
 
-def results_of(record: Record) -> tuple[str, ...]:
-    """Returns the calls that a record answers."""
+def _results_of(record: Record) -> tuple[str, ...]:
     content = content_of(record.envelope)
     if not isinstance(content, list):
         return ()
@@ -100,14 +96,12 @@ def results_of(record: Record) -> tuple[str, ...]:
     return tuple([call for call in found if call])
 
 
-def text_of(record: Record) -> str:
-    """Returns the words of a record; a plain string needs no decoding."""
+def _text_of(record: Record) -> str:
     content = content_of(record.envelope)
     return content if isinstance(content, str) else record.text
 
 
-def prompt_traits(record: Record, text: str) -> int:
-    """Returns what a user record without results is."""
+def _prompt_traits(record: Record, text: str) -> int:
     envelope = record.envelope
     if envelope.is_compact_summary:
         return Trait.SUMMARY
@@ -122,35 +116,32 @@ def prompt_traits(record: Record, text: str) -> int:
     return Trait.ASKS
 
 
-def assistant_facts(record: Record) -> dict[str, Any]:
-    """Returns the facts of a block of a response."""
+def _assistant_facts(record: Record) -> dict[str, Any]:
     envelope = record.envelope
     message = envelope.message
     is_error = bool(envelope.is_api_error_message)
     traits = Trait.ERROR if is_error else 0
-    if not is_error and (not message or message.model != SYNTHETIC) and says_something(record):
+    if not is_error and (not message or message.model != SYNTHETIC) and _says_something(record):
         traits |= Trait.ANSWER
     has_id = bool(record.message_id or record.request_id)
     return {
-        "traits": shared(record, traits),
+        "traits": _shared(record, traits),
         "message_id": record.message_id,
         "request_id": record.request_id,
-        "calls": calls_of(record),
-        "results": results_of(record),  # other providers answer within the response
-        "digest": None if has_id else digest_of(record, text_of(record).strip()),
+        "calls": _calls_of(record),
+        "results": _results_of(record),  # other providers answer within the response
+        "digest": None if has_id else _digest_of(record, _text_of(record).strip()),
     }
 
 
-def says_something(record: Record) -> bool:
-    """Tells a text or a call from thinking alone."""
+def _says_something(record: Record) -> bool:
     content = content_of(record.envelope)
     if isinstance(content, str):
         return bool(content.strip())
     return any(head.type in ANSWERS for head in content or ())
 
 
-def calls_of(record: Record) -> tuple[Call, ...]:
-    """Returns the calls of a response, with the prompts of those that send out agents."""
+def _calls_of(record: Record) -> tuple[Call, ...]:
     content = content_of(record.envelope)
     if not isinstance(content, list):
         return ()
@@ -159,31 +150,28 @@ def calls_of(record: Record) -> tuple[Call, ...]:
         return ()
     if any(head.name in SPAWNERS for head in heads) and record.message:
         uses = [block for block in record.message.content if isinstance(block, ToolUse)]
-        return tuple(spawn_call(use) for use in uses)
+        return tuple(_spawn_call(use) for use in uses)
     return tuple(Call(head.id or "", intern(head.name or "")) for head in heads)
 
 
-def spawn_call(use: ToolUse) -> Call:
-    """Returns a call with the digest of the prompt that it hands on."""
+def _spawn_call(use: ToolUse) -> Call:
     given = use.input if isinstance(use.input, dict) else {}
     prompt = given.get("prompt")
     label = given.get("name") or given.get("description")
     return Call(
         use.id,
         use.name,
-        text_digest(prompt) if isinstance(prompt, str) and use.name in SPAWNERS else None,
+        _text_digest(prompt) if isinstance(prompt, str) and use.name in SPAWNERS else None,
         label if isinstance(label, str) else None,
     )
 
 
-def spawned_of(record: Record) -> Spawned | None:
-    """Returns the agent or the workflow that a result names."""
+def _spawned_of(record: Record) -> Spawned | None:
     named = named_by(record)
     return Spawned(named.agent, named.run, named.name, named.is_in_words) if named else None
 
 
-def system_facts(record: Record) -> dict[str, Any]:
-    """Returns the facts of a note of the client."""
+def _system_facts(record: Record) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "subtype": intern(record.subtype) if record.subtype else None,
         "logical": record.logical_parent_uuid,
@@ -195,7 +183,7 @@ def system_facts(record: Record) -> dict[str, Any]:
         facts["kept"] = kept_by(record)
     elif isinstance(content, str) and content.lstrip().startswith(CLEARS):
         traits |= Trait.CLEAR
-    return {**facts, "traits": shared(record, traits)}
+    return {**facts, "traits": _shared(record, traits)}
 
 
 def kept_by(record: Record) -> tuple[str, ...]:
@@ -208,24 +196,22 @@ def kept_by(record: Record) -> tuple[str, ...]:
     return tuple(uuid for uuid in (*listed, *ends) if uuid)
 
 
-def attachment_facts(record: Record) -> dict[str, Any]:
-    """Returns the facts of an attachment; a typed prompt that waited is one too."""
+def _attachment_facts(record: Record) -> dict[str, Any]:
     head = record.envelope.attachment
     kind = head.type if head else None
     facts: dict[str, Any] = {"subtype": intern(kind) if kind else None}
     if kind != "queued_command" or not head or head.command_mode not in (None, "prompt"):
-        return {**facts, "traits": shared(record, STRUCTURAL)}
-    text = queued_text(record)
+        return {**facts, "traits": _shared(record, STRUCTURAL)}
+    text = _queued_text(record)
     return {
         **facts,
-        "traits": shared(record, Trait.QUEUED),
-        "digest": text_digest(text),
-        "preview": preview_of(text),
+        "traits": _shared(record, Trait.QUEUED),
+        "digest": _text_digest(text),
+        "preview": _preview_of(text),
     }
 
 
-def queued_text(record: Record) -> str:
-    """Returns the words of a prompt that waited for the model."""
+def _queued_text(record: Record) -> str:
     attachment = record.attachment if isinstance(record, Attachment) else None
     prompt = getattr(attachment, "prompt", None)
     if isinstance(prompt, str):
@@ -234,34 +220,31 @@ def queued_text(record: Record) -> str:
     return "\n".join(str(one["text"]) for one in parts if isinstance(one, dict) and "text" in one)
 
 
-def preview_of(text: str) -> str | None:
-    """Returns the first words of a prompt on one line, without what the editor added."""
+def _preview_of(text: str) -> str | None:
     typed = without_notes(text) if text.startswith(EDITORS) else text
     return " ".join((typed or text)[: PREVIEW * 4].split())[:PREVIEW] or None
 
 
-def digest_of(record: Record, text: str) -> int | None:
+def _digest_of(record: Record, text: str) -> int | None:
     """Returns a number that equal contents share; None where there is nothing to compare."""
     if all(head.type == "text" for head in record.block_heads):
-        return text_digest(text)
+        return _text_digest(text)
     message = record.fields.get("message")
-    return number_of(encode({"": message.get("content")})) if isinstance(message, dict) else None
+    return _number_of(encode({"": message.get("content")})) if isinstance(message, dict) else None
 
 
-def text_digest(text: str) -> int:
-    """Returns a number that equal words share, whatever the spaces and the envelope."""
+def _text_digest(text: str) -> int:
     inner = TEAMMATE.fullmatch(text)
-    return number_of(" ".join((inner[1] if inner else text).split()).encode("utf-8", "replace"))
+    return _number_of(" ".join((inner[1] if inner else text).split()).encode("utf-8", "replace"))
 
 
-def number_of(data: bytes) -> int:
-    """Returns 63 bits that stand for some bytes."""
+def _number_of(data: bytes) -> int:
     return int.from_bytes(blake2b(data, digest_size=8).digest()) >> 1
 
 
 FACTS: dict[str, Callable[[Record], dict[str, Any]]] = {
-    "user": user_facts,
-    "assistant": assistant_facts,
-    "system": system_facts,
-    "attachment": attachment_facts,
+    "user": _user_facts,
+    "assistant": _assistant_facts,
+    "system": _system_facts,
+    "attachment": _attachment_facts,
 }

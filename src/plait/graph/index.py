@@ -2,20 +2,132 @@
 
     A.jsonl  a b c d e            the session itself
     B.jsonl  a b c f g            forked or resumed: a b c are copies, f g its own
+    C.jsonl  a b' d               b' has the uuid of b and other words: a finding
+
+Files that carry one session id are told apart where they are not the same:
+
+    S.jsonl          a b c d      the newest: S
+    old/S.jsonl      a b          holds nothing else: a copy of S
+    loose.jsonl      a b e        says something else: S~2
 
 The index numbers its nodes in the order of files and lines. That number is the position
 that "earlier in the file" means everywhere in this package.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import PurePath
+from typing import Any
 
 from msgspec.structs import replace
 
-from plait.graph.copies import differing
 from plait.graph.model import Finding, Node, Place, SourceFile
-from plait.graph.namesakes import Names, tell_apart
 from plait.graph.source import FileFacts
+
+
+@dataclass(slots=True)
+class SessionNames:
+    """The session of each file, and the file that each session is."""
+
+    sessions: list[str]
+    homes: dict[str, int] = field(default_factory=dict)
+    """By session: the file that its leaf and its title come from."""
+    renamed: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """By file: the id that its records carry, and the one that it is told apart by."""
+    findings: list[Finding] = field(default_factory=list)
+
+    def rename(self, file: int, session: str) -> None:
+        """Gives a file a session of its own."""
+        old = self.sessions[file]
+        self.renamed[file] = old, session
+        self.sessions[file] = session
+
+
+def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
+    names = SessionNames([facts.session for facts in files])
+    known = set(names.sessions)
+    own: dict[str, list[int]] = {}
+    for number, session in enumerate(names.sessions):
+        if files[number].file.kind == "session":
+            own.setdefault(session, []).append(number)
+    for session, numbers in own.items():
+        home = names.homes[session] = _newest(files, numbers)
+        if len(numbers) > 1:
+            names.findings.append(_shared_id(files, session, home, len(numbers)))
+        free = (f"{session}~{number}" for number in count(2) if f"{session}~{number}" not in known)
+        for number in _differing_files(files, home, numbers):
+            name = next(free)
+            names.homes[name] = number
+            names.rename(number, name)
+    if names.renamed:
+        _rename_side_files(files, names)
+    return names
+
+
+def _newest(files: Sequence[FileFacts], numbers: Sequence[int]) -> int:
+    if len(numbers) == 1:
+        return numbers[0]
+    stamps = {
+        number: max((node.timestamp or "" for node in files[number].nodes), default="")
+        for number in numbers
+    }
+    return max(numbers, key=lambda number: (stamps[number], len(files[number].nodes), -number))
+
+
+def _differing_files(files: Sequence[FileFacts], home: int, numbers: Sequence[int]) -> list[int]:
+    if len(numbers) == 1:
+        return []
+    held = {node.uuid for node in files[home].nodes}
+    return [
+        number for number in numbers if any(node.uuid not in held for node in files[number].nodes)
+    ]
+
+
+def _rename_side_files(files: Sequence[FileFacts], names: SessionNames) -> None:
+    folders = {
+        PurePath(files[number].file.path).with_suffix(""): new
+        for number, (_, new) in names.renamed.items()
+    }
+    for number, facts in enumerate(files):
+        if facts.file.kind != "session":
+            above = PurePath(facts.file.path).parents
+            name = next((folders[folder] for folder in above if folder in folders), None)
+            if name is not None:
+                names.rename(number, name)
+
+
+def _shared_id(files: Sequence[FileFacts], session: str, home: int, several: int) -> Finding:
+    sentence = f"{several} files carry the session id {session}, this is the newest"
+    return Finding("same-session", sentence, home)
+
+
+def _differing_copies(
+    files: Sequence[FileFacts], shared: Mapping[str, list[Node]], owners: Mapping[str, int]
+) -> list[Finding]:
+    found: dict[tuple[int, int], list[Node]] = {}
+    for uuid, nodes in shared.items():
+        own = next(node for node in nodes if node.file == owners[uuid])
+        content = _comparable_content(own)
+        for node in nodes:
+            if node is not own and _comparable_content(node) != content:
+                found.setdefault((node.file, own.file), []).append(node)
+    return [
+        _other_content(files[owner].file.path, nodes) for (_, owner), nodes in sorted(found.items())
+    ]
+
+
+def _comparable_content(node: Node) -> tuple[Any, ...]:
+    calls = tuple(call.id for call in node.calls)
+    return node.kind, node.subtype, node.message_id, calls, node.results, node.digest
+
+
+def _other_content(owner: str, nodes: Sequence[Node]) -> Finding:
+    count = len(nodes)
+    records = "1 record has" if count == 1 else f"{count} records have"
+    sentence = f"{records} the same uuid as in '{owner}', but other content"
+    return Finding("other-content", sentence, nodes[0].file, nodes[0].line)
+
 
 LATE = "\uffff"
 """Sorts behind every timestamp."""
@@ -44,11 +156,11 @@ def index(facts: Iterable[FileFacts]) -> Index:
     """Returns the index of some files; the order in which they come does not matter."""
     ordered = sorted(facts, key=lambda one: one.file.path)
     files = tuple(one.renumbered(number) for number, one in enumerate(ordered))
-    held = held_by(files)
-    owners, guesses = choose_owners(files, [one.session for one in files], held.shared)
-    names = tell_apart(files)
-    nodes, at = number_nodes(files, names, held, owners)
-    findings = (*names.findings, *guesses, *differing(files, held.shared, owners))
+    held = _held_by(files)
+    owners, guesses = _choose_owners(files, [one.session for one in files], held.shared)
+    names = _name_sessions(files)
+    nodes, at = _number_nodes(files, names, held, owners)
+    findings = (*names.findings, *guesses, *_differing_copies(files, held.shared, owners))
     sources = tuple(one.file for one in files)
     return Index(files, sources, tuple(names.sessions), names.homes, nodes, at, findings)
 
@@ -65,18 +177,16 @@ class Held:
     """The earlier lines of the same file."""
 
 
-def held_by(files: Sequence[FileFacts]) -> Held:
-    """Finds the repeats of each uuid within files and across them."""
+def _held_by(files: Sequence[FileFacts]) -> Held:
     held = Held({}, {}, {})
     for facts in files:
         for node in facts.nodes:
             if held.first.setdefault(node.uuid, node) is not node:
-                repeat(held, node)
+                _repeat(held, node)
     return held
 
 
-def repeat(held: Held, node: Node) -> None:
-    """Takes in a uuid that was met before."""
+def _repeat(held: Held, node: Node) -> None:
     uuid = node.uuid
     first = held.first[uuid]
     sharing = held.shared.get(uuid)
@@ -97,14 +207,13 @@ SURE = 4
 """How many of the first parts of a rank are knowledge; the others are a guess."""
 
 
-def choose_owners(
+def _choose_owners(
     files: Sequence[FileFacts], sessions: Sequence[str], shared: dict[str, list[Node]]
 ) -> tuple[dict[str, int], list[Finding]]:
-    """Returns the owner of each uuid that several files hold, and what was guessed."""
     if not shared:
         return {}, []
     concerned = {node.file for nodes in shared.values() for node in nodes}
-    ranks = {file: rank_of(file, files[file], sessions, shared) for file in sorted(concerned)}
+    ranks = {file: _rank_of(file, files[file], sessions, shared) for file in sorted(concerned)}
     owners: dict[str, int] = {}
     guesses: dict[tuple[int, int], str] = {}
     for uuid, nodes in shared.items():
@@ -113,13 +222,12 @@ def choose_owners(
         owners[uuid] = first[-1]
         if first[:SURE] == second[:SURE]:
             guesses.setdefault((first[-1], second[-1]), uuid)
-    return owners, [guessed(files, pair, uuid) for pair, uuid in guesses.items()]
+    return owners, [_guessed(files, pair, uuid) for pair, uuid in guesses.items()]
 
 
-def rank_of(
+def _rank_of(
     file: int, facts: FileFacts, sessions: Sequence[str], shared: dict[str, list[Node]]
 ) -> "Ranking":
-    """Returns how a file stands among those that hold the same uuid."""
     stamps = [node.timestamp for node in facts.nodes if node.timestamp]
     outside = [node.timestamp for node in facts.nodes if node.timestamp and node.uuid not in shared]
     return Ranking(
@@ -156,17 +264,15 @@ class Ranking:
         )
 
 
-def guessed(files: Sequence[FileFacts], pair: tuple[int, int], uuid: str) -> Finding:
-    """Says that nothing tells which of two files came first."""
+def _guessed(files: Sequence[FileFacts], pair: tuple[int, int], uuid: str) -> Finding:
     owner, other = pair
     sentence = f"nothing tells whether '{files[owner].file.path}' or this file was first"
     return Finding("guessed-owner", sentence, other, None, uuid)
 
 
-def number_nodes(
-    files: Sequence[FileFacts], names: Names, held: Held, owners: dict[str, int]
+def _number_nodes(
+    files: Sequence[FileFacts], names: SessionNames, held: Held, owners: dict[str, int]
 ) -> tuple[list[Node], dict[str, int]]:
-    """Numbers each uuid by the first line of its owner that holds it."""
     nodes: list[Node] = []
     at: dict[str, int] = {}
     repeats, shared = held.repeats, held.shared
@@ -177,14 +283,13 @@ def number_nodes(
                 continue
             at[uuid] = len(nodes)
             is_plain = uuid not in repeats and uuid not in shared and node.session
-            nodes.append(node if is_plain else owned(held, uuid, number, names.sessions[number]))
+            nodes.append(node if is_plain else _owned(held, uuid, number, names.sessions[number]))
         if number in names.renamed:
-            rename(nodes, number, *names.renamed[number])
+            _rename(nodes, number, *names.renamed[number])
     return nodes, at
 
 
-def rename(nodes: list[Node], file: int, old: str, new: str) -> None:
-    """Gives the records that a file has just added the session that it is told apart by."""
+def _rename(nodes: list[Node], file: int, old: str, new: str) -> None:
     for at in range(len(nodes) - 1, -1, -1):
         if nodes[at].file != file:
             break
@@ -192,8 +297,7 @@ def rename(nodes: list[Node], file: int, old: str, new: str) -> None:
             nodes[at] = replace(nodes[at], session=new)
 
 
-def owned(held: Held, uuid: str, owner: int, session: str) -> Node:
-    """Returns the owner's node with the places of all copies."""
+def _owned(held: Held, uuid: str, owner: int, session: str) -> Node:
     node = held.first[uuid]
     repeats = held.repeats.get(uuid, [])
     sharing = held.shared.get(uuid)

@@ -1,4 +1,4 @@
-"""Two steps that hang on one host to what they mean: rungs tried in order, the first answers.
+"""The children of a host to what becomes of each: rungs tried in order, the first answers.
 
 A rung answers with the name of a rung or declines with None. It never raises and never looks
 at another rung. The last cannot decline: what no rung explains is a rewind.
@@ -7,8 +7,8 @@ What documents call artifacts (parallel calls, early and late results, responses
 hooks and progress beside the conversation) never comes here: steps have dissolved it.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from plait.graph.model import RungName
@@ -58,7 +58,7 @@ class Fork:
 Rung: TypeAlias = Callable[[Fork], RungName | None]
 
 
-def replay(fork: Fork) -> RungName | None:
+def _replay(fork: Fork) -> RungName | None:
     """The same words at the same instant: written twice, the second is folded.
 
     A ──┬── U₁ "go on" 10:02 ── A …
@@ -68,7 +68,7 @@ def replay(fork: Fork) -> RungName | None:
     return "replay" if same_time and fork.has_same_words and fork.is_same_place else None
 
 
-def retry(fork: Fork) -> RungName | None:
+def _retry(fork: Fork) -> RungName | None:
     """The model answered again, or its answer stands beside an error of the API.
 
     U ──┬── A₁ "…"                      U ──┬── A₁ "…"
@@ -81,7 +81,7 @@ def retry(fork: Fork) -> RungName | None:
     return "retry" if fork.newer.is_after_error else None
 
 
-def note(fork: Fork) -> RungName | None:
+def _note(fork: Fork) -> RungName | None:
     """What begins no turn stays on the line, and so does what nothing can have rewound.
 
     A ──┬── U "next" ── A …             ∅ ── U    ∅ ── A    ∅ ── U     no parents at all
@@ -95,7 +95,7 @@ def note(fork: Fork) -> RungName | None:
     return "note" if fork.is_rootless or not older.is_answered or not newer.is_prompt else None
 
 
-def retracted(fork: Fork) -> RungName | None:
+def _retracted(fork: Fork) -> RungName | None:
     """The earlier prompt got no answer: it folds under the one that replaced it.
 
     A ──┬── U₁ "fix teh bug"                unanswered, folded
@@ -107,7 +107,7 @@ def retracted(fork: Fork) -> RungName | None:
     return "resent" if fork.has_same_words else "retracted"
 
 
-def parallel(fork: Fork) -> RungName | None:
+def _parallel(fork: Fork) -> RungName | None:
     """Both sides grow at the same time: two clients write to one session.
 
     A ──┬── U₁ (line 7) ── A (line 9) ── U (line 12) …
@@ -125,7 +125,7 @@ def rewind(fork: Fork) -> RungName:
     return "rewind"
 
 
-LADDER: tuple[Rung, ...] = (replay, retry, note, retracted, parallel, rewind)
+LADDER: tuple[Rung, ...] = (_replay, _retry, _note, _retracted, _parallel, rewind)
 
 
 def judge(fork: Fork) -> RungName:
@@ -134,3 +134,100 @@ def judge(fork: Fork) -> RungName:
         if name := rung(fork):
             return name
     raise AssertionError("the last rung answers")  # pragma: no cover
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verdict on two steps."""
+
+    rung: RungName
+    older: int
+    newer: int
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What becomes of the children of one host."""
+
+    staying: list[int] = field(default_factory=list)
+    """Steps that stay on the host's line whichever way the conversation went."""
+    sides: list[list[int]] = field(default_factory=list)
+    """The ways it went, oldest first; one of them stays on the host's line."""
+    folded: list[Judged] = field(default_factory=list)
+    """Prompts folded under the newer one; the newest verdict is the last."""
+    replayed: list[Judged] = field(default_factory=list)
+    """Steps folded under the older one."""
+    verdicts: list[Judged] = field(default_factory=list)
+
+
+IsBelow: TypeAlias = Callable[[Child, Child], bool]
+"""Whether the first hangs below the second."""
+
+
+def weigh(children: Iterable[Child], is_below: IsBelow, *, is_rootless: bool = False) -> Outcome:
+    """Judges the children of a host in file order, each against what came before it."""
+    outcome = Outcome()
+    standing: list[Child] = []
+    for newer in _without_replays(children, outcome):
+        if standing and is_below(newer, standing[-1]):  # the same way, no fork
+            _stand(outcome, standing, newer)
+        else:
+            _place(outcome, standing, newer, is_rootless)
+    return outcome
+
+
+def _without_replays(children: Iterable[Child], outcome: Outcome) -> list[Child]:
+    kept: list[Child] = []
+    written: dict[tuple[int, str | None, int | None], int] = {}
+    for newer in children:
+        at = written.setdefault((newer.host, newer.stamp, newer.digest), len(kept))
+        if at < len(kept) and judge(Fork(kept[at], newer)) == "replay":
+            outcome.replayed.append(Judged("replay", kept[at].step, newer.step))
+            kept[at] = _merged(kept[at], newer)
+        else:
+            kept.append(newer)
+    outcome.verdicts.extend(outcome.replayed)
+    return kept
+
+
+def _merged(older: Child, newer: Child) -> Child:
+    return replace(
+        older,
+        is_opener=older.is_opener or newer.is_opener,
+        is_answered=older.is_answered or newer.is_answered,
+        holds_leaf=older.holds_leaf or newer.holds_leaf,
+        last=max(older.last, newer.last),
+    )
+
+
+def _place(outcome: Outcome, standing: list[Child], newer: Child, is_rootless: bool) -> None:
+    rung: RungName | None = None
+    while standing:
+        older = standing[-1]
+        rung = judge(Fork(older, newer, is_rootless))
+        if rung not in ("retracted", "resent"):
+            outcome.verdicts.append(Judged(rung, older.step, newer.step))
+            break
+        _withdraw(outcome, Judged(rung, standing.pop().step, newer.step))
+        rung = None
+    if rung in ("rewind", "parallel"):
+        outcome.sides.append([])
+    _stand(outcome, standing, newer)
+
+
+def _stand(outcome: Outcome, standing: list[Child], newer: Child) -> None:
+    if not newer.is_opener and not newer.is_answered:
+        outcome.staying.append(newer.step)
+        return
+    if not outcome.sides:
+        outcome.sides.append([])
+    standing.append(newer)
+    outcome.sides[-1].append(newer.step)
+
+
+def _withdraw(outcome: Outcome, judged: Judged) -> None:
+    outcome.verdicts.append(judged)
+    outcome.folded.append(judged)
+    outcome.sides[-1].pop()
+    if not outcome.sides[-1]:
+        outcome.sides.pop()

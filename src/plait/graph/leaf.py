@@ -13,35 +13,33 @@ POINTER = "last-prompt"
 
 def leaf_of(facts: FileFacts) -> str | None:
     """Returns the uuid of the record that the client continues, None where there is none."""
-    last = last_link(facts)
+    last = _last_link(facts)
     if last is None:
         return None
     nodes = {node.uuid: node for node in facts.nodes}
-    pointer = pointer_of(facts)
+    pointer = _pointer_of(facts)
     if pointer is None:
-        return newest_below(nodes, nodes[last.uuid])
+        return _newest_below(nodes, nodes[last.uuid])
     pointed = nodes.get(pointer.leaf or "")
     if pointed is None or pointed.kind not in CHAIN:
         # format: an explicit pointer to nothing is a rewind to the start
         if pointer.leaf is None:
             is_cleared = pointer.after == len(facts.nodes)
-            return None if is_cleared else newest_below(nodes, nodes[last.uuid])
+            return None if is_cleared else _newest_below(nodes, nodes[last.uuid])
         return last.uuid
-    if not cuts(facts, pointer) and is_on_line(nodes, pointed, nodes[last.uuid]):
+    if not _cuts(facts, pointer) and _is_on_line(nodes, pointed, nodes[last.uuid]):
         return last.uuid  # format: with any pointer, the last line itself is the leaf
     return pointed.uuid
 
 
-def last_link(facts: FileFacts) -> Node | None:
-    """Returns the last record of the main chain."""
+def _last_link(facts: FileFacts) -> Node | None:
     for node in reversed(facts.nodes):
         if node.kind in CHAIN and not node.traits & Trait.SIDECHAIN:
             return node
     return None
 
 
-def pointer_of(facts: FileFacts) -> Aside | None:
-    """Returns the last line that points to a leaf, or explicitly to none."""
+def _pointer_of(facts: FileFacts) -> Aside | None:
     for aside in reversed(facts.asides):
         if aside.kind == POINTER and (aside.leaf or aside.explicit):
             # format: a compaction takes the pointer away
@@ -50,8 +48,7 @@ def pointer_of(facts: FileFacts) -> Aside | None:
     return None
 
 
-def cuts(facts: FileFacts, pointer: Aside) -> bool:
-    """Tells whether a pointer is explicit and no link of the chain follows it."""
+def _cuts(facts: FileFacts, pointer: Aside) -> bool:
     followers = facts.nodes[pointer.after :]
     is_last = not any(
         node.kind in CHAIN and not node.traits & Trait.SIDECHAIN for node in followers
@@ -61,8 +58,7 @@ def cuts(facts: FileFacts, pointer: Aside) -> bool:
     return is_last and any(one.explicit and one.after == pointer.after for one in same)
 
 
-def newest_below(nodes: dict[str, Node], start: Node) -> str:
-    """Returns the newest of a record and its descendants: a parent can follow its child."""
+def _newest_below(nodes: dict[str, Node], start: Node) -> str:
     if all(node.parent != start.uuid for node in nodes.values()):
         return start.uuid
     children: dict[str, list[Node]] = {}
@@ -76,34 +72,31 @@ def newest_below(nodes: dict[str, Node], start: Node) -> str:
                 continue
             seen.add(child.uuid)
             waiting.append(child)
-            if is_newer(child, best):
+            if _is_newer(child, best):
                 best = child
     return best.uuid
 
 
-def is_newer(node: Node, best: Node) -> bool:
-    """Tells whether a record can be the leaf instead of another."""
+def _is_newer(node: Node, best: Node) -> bool:
     is_link = node.kind in CHAIN and not node.traits & Trait.SIDECHAIN
     return is_link and (node.timestamp or "") >= (best.timestamp or "")
 
 
-def is_on_line(nodes: dict[str, Node], pointed: Node, last: Node) -> bool:
-    """Tells whether a record is an ancestor of the last one, or a parallel sibling of one."""
-    line = {node.uuid for node in line_above(nodes, last)}
+def _is_on_line(nodes: dict[str, Node], pointed: Node, last: Node) -> bool:
+    line = {node.uuid for node in _line_above(nodes, last)}
     if pointed.uuid in line:
         return True
-    call = owning_call(nodes, pointed)
+    call = _owning_call(nodes, pointed)
     if call is None or not call.message_id:
         return False
-    joint = next((node for node in line_above(nodes, call) if node.uuid in line), None)
+    joint = next((node for node in _line_above(nodes, call) if node.uuid in line), None)
     return joint is not None and joint.message_id == call.message_id and bool(joint.calls)
 
 
-def owning_call(nodes: dict[str, Node], pointed: Node) -> Node | None:
-    """Returns the call that a record is, answers, or accompanies the answer of."""
+def _owning_call(nodes: dict[str, Node], pointed: Node) -> Node | None:
     if pointed.calls:
         return pointed
-    for node in line_above(nodes, pointed):
+    for node in _line_above(nodes, pointed):
         if node.results:
             parent = nodes.get(node.parent or "")
             return parent if parent and parent.calls else None
@@ -112,8 +105,7 @@ def owning_call(nodes: dict[str, Node], pointed: Node) -> Node | None:
     return None
 
 
-def line_above(nodes: dict[str, Node], node: Node) -> list[Node]:
-    """Returns a record and its ancestors by the parents they name."""
+def _line_above(nodes: dict[str, Node], node: Node) -> list[Node]:
     found: list[Node] = []
     seen: set[str] = set()
     here: Node | None = node

@@ -60,14 +60,14 @@ def paths(graph: SessionGraph) -> tuple[Path, ...]:
     Within a session they stand in the order of the file: of two, the one first whose own
     records begin first. A path that another session carries on is part of that one.
     """
-    leaving = leavings(graph)
-    prefixes = prefixes_of(graph, leaving)
-    inherited = frozenset(carried_on(graph, leaving))
+    leaving = _leavings(graph)
+    prefixes = _prefixes_of(graph, leaving)
+    inherited = frozenset(_carried_on(graph, leaving))
     found: list[Path] = []
-    for tops in sessions_in_order(graph).values():
-        lines = [line for line in in_file_order(graph, tops, leaving) if line.id not in inherited]
+    for tops in _sessions_in_order(graph).values():
+        lines = [line for line in _in_file_order(graph, tops, leaving) if line.id not in inherited]
         for number, line in enumerate(lines, 1):
-            found.append(path_on(graph, line, number, len(lines), prefixes[line.id]))
+            found.append(_path_on(graph, line, number, len(lines), prefixes[line.id]))
     return tuple(found)
 
 
@@ -75,9 +75,9 @@ def uuids(graph: SessionGraph, path: Path) -> tuple[str, ...]:
     """Returns the records of a path, root to leaf."""
     line = graph.lines[path.line]
     parts = [line.nodes]
-    while line.parent is not None and is_child(graph, line):
+    while line.parent is not None and _is_child(graph, line):
         parent = graph.lines[line.parent]
-        end = position(graph, line, parent) + 1
+        end = _position(graph, line, parent) + 1
         if not end:
             break
         parts.append(parent.nodes[:end])
@@ -85,44 +85,39 @@ def uuids(graph: SessionGraph, path: Path) -> tuple[str, ...]:
     return tuple(uuid for part in reversed(parts) for uuid in part)
 
 
-def is_spoken(line: DagLine) -> bool:
-    """Tells a conversation from an agent at work; a line without records has no ending."""
+def _is_spoken(line: DagLine) -> bool:
     return line.kind in SPOKEN and bool(line.nodes)
 
 
-def is_child(graph: SessionGraph, line: DagLine) -> bool:
-    """Tells whether a line leaves another conversation."""
+def _is_child(graph: SessionGraph, line: DagLine) -> bool:
     parent = graph.lines.get(line.parent or "")
-    return parent is not None and is_spoken(parent)
+    return parent is not None and _is_spoken(parent)
 
 
-def leavings(graph: SessionGraph) -> Leaving:
-    """Returns where conversations leave others, in the order of positions and of the file."""
+def _leavings(graph: SessionGraph) -> Leaving:
     wanted: dict[str, dict[str | None, list[DagLine]]] = {}
     for line in graph.lines.values():
-        if is_spoken(line) and line.parent is not None and is_child(graph, line):
+        if _is_spoken(line) and line.parent is not None and _is_child(graph, line):
             inline = unfolded(graph, line.attachment)
             wanted.setdefault(line.parent, {}).setdefault(inline, []).append(line)
-    return {name: by_position(graph, graph.lines[name], found) for name, found in wanted.items()}
+    return {name: _by_position(graph, graph.lines[name], found) for name, found in wanted.items()}
 
 
-def by_position(
+def _by_position(
     graph: SessionGraph, parent: DagLine, wanted: Mapping[str | None, list[DagLine]]
 ) -> dict[int, list[DagLine]]:
-    """Returns lines by the position at which they leave their parent."""
     found: dict[int, list[DagLine]] = {}
     missing = dict(wanted)
     for number, uuid in enumerate(parent.nodes):
         if uuid in missing:
-            found[number] = sorted(missing.pop(uuid), key=lambda line: beginning(graph, line))
+            found[number] = sorted(missing.pop(uuid), key=lambda line: _beginning(graph, line))
     if missing:
         rootless = [line for lines in missing.values() for line in lines]
-        found = {-1: sorted(rootless, key=lambda line: beginning(graph, line)), **found}
+        found = {-1: sorted(rootless, key=lambda line: _beginning(graph, line)), **found}
     return found
 
 
-def position(graph: SessionGraph, line: DagLine, parent: DagLine) -> int:
-    """Returns how far along its parent a line leaves it, -1 for before its start."""
+def _position(graph: SessionGraph, line: DagLine, parent: DagLine) -> int:
     inline = unfolded(graph, line.attachment)
     return parent.nodes.index(inline) if inline in parent.nodes else -1
 
@@ -136,28 +131,26 @@ def unfolded(graph: SessionGraph, uuid: str | None) -> str | None:
     return uuid
 
 
-def beginning(graph: SessionGraph, line: DagLine) -> Place:
-    """Returns where the first record of a line stands."""
-    return place_of(graph.nodes[line.nodes[0]])
+def _beginning(graph: SessionGraph, line: DagLine) -> Place:
+    return _place_of(graph.nodes[line.nodes[0]])
 
 
-def place_of(node: Node) -> Place:
+def _place_of(node: Node) -> Place:
     """Returns where a record stands, so that earlier ones are less."""
     return node.file, node.line
 
 
-def sessions_in_order(graph: SessionGraph) -> dict[str, list[DagLine]]:
-    """Returns the lines that each session begins with, sessions in the order of their starts."""
+def _sessions_in_order(graph: SessionGraph) -> dict[str, list[DagLine]]:
     tops: dict[str, list[DagLine]] = {}
-    spoken = [line for line in graph.lines.values() if is_spoken(line)]
+    spoken = [line for line in graph.lines.values() if _is_spoken(line)]
     for line in sorted(spoken, key=lambda line: (line.started or NEVER, line.id)):
-        parent = graph.lines[line.parent] if line.parent and is_child(graph, line) else None
+        parent = graph.lines[line.parent] if line.parent and _is_child(graph, line) else None
         if parent is None or parent.session != line.session:
             tops.setdefault(line.session, []).append(line)
     return tops
 
 
-def in_file_order(
+def _in_file_order(
     graph: SessionGraph, tops: Iterable[DagLine], leaving: Leaving
 ) -> Iterator[DagLine]:
     """Yields the lines of one session in the order in which their paths part.
@@ -165,7 +158,7 @@ def in_file_order(
     At each parting the sides come in the order of their first records: the line itself is
     one of them, so it comes last where it went on last.
     """
-    waiting = [(beginning(graph, line), line, own_partings(line, leaving)) for line in tops]
+    waiting = [(_beginning(graph, line), line, _own_partings(line, leaving)) for line in tops]
     waiting.sort(key=lambda one: one[0], reverse=True)
     while waiting:
         _, line, partings = waiting.pop()
@@ -174,58 +167,54 @@ def in_file_order(
             yield line
             continue
         at, branches = parting
-        sides = [(beginning(graph, side), side, own_partings(side, leaving)) for side in branches]
-        sides.append((going_on(graph, line, at), line, partings))
+        sides = [(_beginning(graph, side), side, _own_partings(side, leaving)) for side in branches]
+        sides.append((_going_on(graph, line, at), line, partings))
         waiting.extend(sorted(sides, key=lambda one: one[0], reverse=True))
 
 
-def own_partings(line: DagLine, leaving: Leaving) -> Iterator[tuple[int, list[DagLine]]]:
-    """Yields where other lines of the same session leave a line."""
+def _own_partings(line: DagLine, leaving: Leaving) -> Iterator[tuple[int, list[DagLine]]]:
     for at, lines in leaving.get(line.id, {}).items():
         branches = [other for other in lines if other.session == line.session]
         if branches:
             yield at, branches
 
 
-def going_on(graph: SessionGraph, line: DagLine, at: int) -> Place:
-    """Returns where a line goes on behind a position."""
+def _going_on(graph: SessionGraph, line: DagLine, at: int) -> Place:
     if at + 1 < len(line.nodes):
-        return place_of(graph.nodes[line.nodes[at + 1]])
+        return _place_of(graph.nodes[line.nodes[at + 1]])
     return LATE
 
 
-def carried_on(graph: SessionGraph, leaving: Leaving) -> Iterator[str]:
+def _carried_on(graph: SessionGraph, leaving: Leaving) -> Iterator[str]:
     """Yields the lines that a line of another session goes on from the end of.
 
     Notes of the client behind the last message (how long the turn took) are no ending.
     """
     for name, places in leaving.items():
         line = graph.lines[name]
-        last = last_word(graph, line)
+        last = _last_word(graph, line)
         for at, lines in places.items():
             if at >= last and any(other.session != line.session for other in lines):
                 yield name
 
 
-def last_word(graph: SessionGraph, line: DagLine) -> int:
-    """Returns the position of the last record that is more than a note of the client."""
+def _last_word(graph: SessionGraph, line: DagLine) -> int:
     for at in range(len(line.nodes) - 1, -1, -1):
         if not graph.nodes[line.nodes[at]].is_structural:
             return at
     return 0
 
 
-def prefixes_of(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
-    """Returns what a path has behind it at the end of each line, parents before children."""
+def _prefixes_of(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
     found: dict[str, Prefix] = {}
-    lines = [line for line in graph.lines.values() if is_spoken(line)]
-    waiting = [(line, Prefix()) for line in lines if not is_child(graph, line)]
+    lines = [line for line in graph.lines.values() if _is_spoken(line)]
+    waiting = [(line, Prefix()) for line in lines if not _is_child(graph, line)]
     while waiting:
         line, before = waiting.pop()
         nodes = [graph.nodes[uuid] for uuid in line.nodes]
         messages = list(accumulate((n.kind in MESSAGES for n in nodes), initial=before.messages))
         knots = list(accumulate((n.is_boundary for n in nodes), initial=before.compactions))
-        end = Prefix(messages[-1], knots[-1], fork_point(graph, line, before))
+        end = Prefix(messages[-1], knots[-1], _fork_point(graph, line, before))
         found[line.id] = end
         for at, sides in leaving.get(line.id, {}).items():
             passed = Prefix(messages[at + 1], knots[at + 1], end.fork_point)
@@ -234,8 +223,7 @@ def prefixes_of(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
     return found
 
 
-def fork_point(graph: SessionGraph, line: DagLine, before: Prefix) -> str | None:
-    """Returns where the path to an abandoned line leaves the active one."""
+def _fork_point(graph: SessionGraph, line: DagLine, before: Prefix) -> str | None:
     if line.is_active:
         return None
     parent = graph.lines.get(line.parent or "")
@@ -243,8 +231,7 @@ def fork_point(graph: SessionGraph, line: DagLine, before: Prefix) -> str | None
     return before.fork_point if is_nested else line.attachment
 
 
-def path_on(graph: SessionGraph, line: DagLine, number: int, of: int, prefix: Prefix) -> Path:
-    """Returns the path that ends on a line."""
+def _path_on(graph: SessionGraph, line: DagLine, number: int, of: int, prefix: Prefix) -> Path:
     return Path(
         session=line.session,
         path=number,

@@ -40,14 +40,14 @@ class RawGraph:
     @classmethod
     def of(cls, graph: SessionGraph) -> "RawGraph":
         """Returns the plain graph of a graph."""
-        parents = plain_parents(graph)
-        order = depth_first(graph, parents)
-        ends = ends_of(order, parents)
+        parents = _plain_parents(graph)
+        order = _depth_first(graph, parents)
+        ends = _ends_of(order, parents)
         leaves: dict[str, list[str]] = {}
         for number, uuid in enumerate(order, 1):
             if ends[uuid] == number:
                 leaves.setdefault(graph.nodes[uuid].session, []).append(uuid)
-        return cls(graph, parents, standings_of(graph, order, parents), ends, leaves)
+        return cls(graph, parents, _standings_of(graph, order, parents), ends, leaves)
 
     def paths(self) -> Iterator[Path]:
         """Yields every path, session by session; their records are made on demand."""
@@ -110,12 +110,12 @@ class RawGraph:
         return found
 
 
-def plain_parents(graph: SessionGraph) -> dict[str, str | None]:
+def _plain_parents(graph: SessionGraph) -> dict[str, str | None]:
     """Returns the parent that each record of a session's own file names, None for a root.
 
     A parent that is in no session's file, or that would close a circle, is none.
     """
-    own = [uuid for uuid, node in graph.nodes.items() if is_of_session(graph, node)]
+    own = [uuid for uuid, node in graph.nodes.items() if _is_of_session(graph, node)]
     edges = {uuid: graph.edge_of(uuid) for uuid in own}
     return {
         uuid: edge.parent if edge.kind in PLAIN and edge.parent in edges else None
@@ -123,18 +123,16 @@ def plain_parents(graph: SessionGraph) -> dict[str, str | None]:
     }
 
 
-def is_of_session(graph: SessionGraph, node: Node) -> bool:
-    """Tells whether a record stands in a session's own file."""
+def _is_of_session(graph: SessionGraph, node: Node) -> bool:
     return graph.files[node.file].kind == "session"
 
 
-def depth_first(graph: SessionGraph, parents: Mapping[str, str | None]) -> list[str]:
-    """Returns all records, parents before children, children in file order."""
+def _depth_first(graph: SessionGraph, parents: Mapping[str, str | None]) -> list[str]:
     children: dict[str | None, list[str]] = {}
     for uuid, parent in parents.items():
         children.setdefault(parent, []).append(uuid)
     for below in children.values():
-        below.sort(key=lambda uuid: order(graph.nodes[uuid]), reverse=True)
+        below.sort(key=lambda uuid: _order(graph.nodes[uuid]), reverse=True)
     found: list[str] = []
     waiting = children.get(None, [])
     while waiting:
@@ -144,13 +142,12 @@ def depth_first(graph: SessionGraph, parents: Mapping[str, str | None]) -> list[
     return found
 
 
-def order(node: Node) -> tuple[int, int]:
+def _order(node: Node) -> tuple[int, int]:
     """Returns where a record stands, so that earlier ones are less."""
     return node.file, node.line
 
 
-def ends_of(order: Iterable[str], parents: Mapping[str, str | None]) -> dict[str, int]:
-    """Returns the number behind the last record below each."""
+def _ends_of(order: Iterable[str], parents: Mapping[str, str | None]) -> dict[str, int]:
     ends = {uuid: number for number, uuid in enumerate(order, 1)}
     for uuid in reversed(list(ends)):
         parent = parents[uuid]
@@ -159,10 +156,9 @@ def ends_of(order: Iterable[str], parents: Mapping[str, str | None]) -> dict[str
     return ends
 
 
-def standings_of(
+def _standings_of(
     graph: SessionGraph, order: Iterable[str], parents: Mapping[str, str | None]
 ) -> dict[str, Standing]:
-    """Returns what each record has above it."""
     found: dict[str, Standing] = {}
     for number, uuid in enumerate(order):
         above = found.get(parents[uuid] or "", Standing(0))

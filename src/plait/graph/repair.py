@@ -37,33 +37,31 @@ class Parents:
 
 def repair(index: Index) -> Parents:
     """Returns a parent for every node, or none; walking up always ends."""
-    parents = Parents([NOWHERE] * len(index.nodes), agents_part(index))
+    parents = Parents([NOWHERE] * len(index.nodes), _agents_part(index))
     for file in range(len(index.files)):
         FileWalk(index, parents, file).run()
     circles = cycles(parents.up)
     if circles:
-        before = links_before(index, parents)
+        before = _links_before(index, parents)
         for circle in circles:
-            cut(index, parents, min(circle), before[min(circle)])
+            _cut(index, parents, min(circle), before[min(circle)])
         for circle in cycles(parents.up):  # a stand-in can close a new one: now it is a root
-            cut(index, parents, min(circle), NOWHERE)
+            _cut(index, parents, min(circle), NOWHERE)
     return parents
 
 
-def agents_part(index: Index) -> bytearray:
-    """Marks what agents wrote; a sidechain that the main chain runs through is not theirs."""
+def _agents_part(index: Index) -> bytearray:
     is_agent = [file.kind == "agent" for file in index.files]
     sidechain = Trait.SIDECHAIN
     aside = bytearray(
         1 if node.traits & sidechain or is_agent[node.file] else 0 for node in index.nodes
     )
     if any(aside):
-        give_back(index, is_agent, aside)
+        _give_back(index, is_agent, aside)
     return aside
 
 
-def give_back(index: Index, is_agent: list[bool], aside: bytearray) -> None:
-    """Unmarks the sidechains above each record of the main chain."""
+def _give_back(index: Index, is_agent: list[bool], aside: bytearray) -> None:
     nodes, at = index.nodes, index.at
     for number, node in enumerate(nodes):
         if aside[number]:
@@ -109,7 +107,7 @@ class FileWalk:
                 self.beside = number
             elif own.kind in CHAIN:
                 self.before = number
-                if not own.traits & Trait.STRUCTURAL and not is_quiet(own):
+                if not own.traits & Trait.STRUCTURAL and not _is_quiet(own):
                     self.spoken[own.session] = number
 
     def resolve(self, number: int, node: Node, parent: int) -> None:
@@ -204,8 +202,7 @@ class FileWalk:
         self.parents.findings.append(found)
 
 
-def is_quiet(node: Node) -> bool:
-    """Tells outputs of commands, which stand between a command and what follows."""
+def _is_quiet(node: Node) -> bool:
     return not (node.traits & LOUD or node.results or node.kind != "user")
 
 
@@ -221,12 +218,11 @@ def cycles(up: list[int]) -> list[list[int]]:
             seen[node] = mark
             node = up[node]
         if node >= 0 and seen[node] == mark:
-            found.append(circle_from(node, up))
+            found.append(_circle_from(node, up))
     return found
 
 
-def circle_from(start: int, up: list[int]) -> list[int]:
-    """Returns the nodes of a circle."""
+def _circle_from(start: int, up: list[int]) -> list[int]:
     circle, node = [start], up[start]
     while node != start:
         circle.append(node)
@@ -234,8 +230,7 @@ def circle_from(start: int, up: list[int]) -> list[int]:
     return circle
 
 
-def links_before(index: Index, parents: Parents) -> list[int]:
-    """Returns for each node the link of the main chain before it in its file."""
+def _links_before(index: Index, parents: Parents) -> list[int]:
     before: list[int] = []
     last, file = NOWHERE, NOWHERE
     for number, node in enumerate(index.nodes):
@@ -247,7 +242,7 @@ def links_before(index: Index, parents: Parents) -> list[int]:
     return before
 
 
-def cut(index: Index, parents: Parents, first: int, before: int) -> None:
+def _cut(index: Index, parents: Parents, first: int, before: int) -> None:
     """Cuts a circle at its first record, which then hangs on the one before it, or is a root.
 
     b ── c ── d ──┐          a ── b ── c ── d

@@ -16,11 +16,77 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from plait.graph.leaving import is_shown, leavings, partings, unsent
+from msgspec import Struct
+
 from plait.graph.model import DagLine, Node, SessionGraph, Trait
 from plait.graph.paths import SPOKEN
-from plait.graph.shapes import Link, LinkShape, Mark, Row
-from plait.graph.stretches import Detail, Stretch, is_opener, is_part_of_turn, stretches
+from plait.graph.segments import (
+    Detail,
+    Segment,
+    forks_on_lines,
+    is_opener,
+    is_part_of_turn,
+    is_shown,
+    lines_leaving,
+    segments,
+    unsent_agents,
+)
+
+LinkShape: TypeAlias = Literal["straight", "fork", "agent-out", "agent-in", "end"]
+Mark: TypeAlias = Literal[
+    "active",  # on the line that the client would go on from
+    "abandoned",
+    "leaf",  # the client would go on from here
+    "fork",  # other conversations leave here
+    "rewind",  # the conversation was taken back and goes another way here
+    "parallel",  # two clients wrote at the same time
+    "restart",  # the context was cleared before this
+    "retry",  # the model answered again
+    "compaction",
+    "session",  # another session begins here
+    "agent",
+    "service",
+    "folded",
+    "replay",
+    "retracted",
+    "resent",
+    "interrupted",
+    "queued",
+    "error",
+]
+
+
+class Link(Struct, frozen=True, gc=False, rename={"start": "from", "end": "to", "shape": "kind"}):
+    """How a row joins others: `agent-in` and `end` behind it, the rest before it."""
+
+    start: int
+    end: int
+    shape: LinkShape
+
+
+class RowShape(Struct, frozen=True, gc=False):
+    """What stands on one row, and where."""
+
+    line: str
+    session: str
+    uuids: tuple[str, ...]
+    head: str
+    """The record that it is known by: a prompt, a compaction, else its first."""
+    column: int
+    lanes: tuple[int, ...]
+    """Other columns that pass this row and go on below it."""
+    links: tuple[Link, ...]
+    marks: tuple[Mark, ...]
+    started: str | None = None
+    """When its head was written."""
+    ended: str | None = None
+    """When the last of it was said; notes of the client can be hours later."""
+    words: str | None = None
+    """The prompt, or the task of an agent."""
+    calls: int = 0
+    agents: int = 0
+    """How many agents were sent out on this row."""
+
 
 StrandKind: TypeAlias = Literal["line", "branch", "agent", "folded"]
 MARKED_RUNGS = frozenset({"rewind", "parallel", "restart", "retry"})
@@ -41,7 +107,7 @@ class Strand:
     kind: StrandKind
     column: int
     parent: "Strand | None"
-    items: "list[Stretch | Seed]" = field(default_factory=list)
+    items: "list[Segment | StrandStart]" = field(default_factory=list)
     next: int = 0
     rows: int = 0
     """How many of its rows are drawn."""
@@ -63,7 +129,7 @@ class Strand:
 
 
 @dataclass(frozen=True, slots=True)
-class Seed:
+class StrandStart:
     """A strand that leaves another: a line, or what is folded under a node."""
 
     line: DagLine
@@ -77,37 +143,37 @@ def rows(
     *,
     everything: bool = False,
     roots: Iterable[str] | None = None,
-) -> Iterator[Row]:
+) -> Iterator[RowShape]:
     """Yields the rows of a graph from the top, or those of some roots of its tree.
 
     Agents stand on one row each and service agents on none, unless everything is wanted.
     """
-    return Loom(graph, detail, everything).weave(graph.tree.roots if roots is None else roots)
+    return RowDrawing(graph, detail, everything).below(graph.tree.roots if roots is None else roots)
 
 
-class Loom:
+class RowDrawing:
     """Draws strand after strand; what leaves a strand is drawn before it goes on."""
 
     def __init__(self, graph: SessionGraph, detail: Detail, everything: bool) -> None:
         self.graph = graph
         self.detail: Detail = detail
         self.everything = everything
-        self.leaving = leavings(graph, everything=everything)
-        self.partings = partings(self.leaving)
+        self.leaving = lines_leaving(graph, everything=everything)
+        self.forks = forks_on_lines(self.leaving)
         self.rungs = {v.newer: v.rung for v in graph.verdicts if v.rung in MARKED_RUNGS}
         self.leaves = {session.leaf for session in graph.sessions.values()}
         self.passing: Counter[int] = Counter()
 
-    def weave(self, roots: Iterable[str]) -> Iterator[Row]:
+    def below(self, roots: Iterable[str]) -> Iterator[RowShape]:
         """Yields the rows of some roots; agents that nobody sent out come last."""
         tops = tuple(roots)
-        lines = [self.graph.lines[name] for name in (*tops, *unsent(self.graph, tops))]
+        lines = [self.graph.lines[name] for name in (*tops, *unsent_agents(self.graph, tops))]
         shown = [line for line in lines if is_shown(line, everything=self.everything)]
         for line in sorted(shown, key=lambda line: line.kind not in SPOKEN):
-            seed = Seed(line, kind_of(line), line.nodes)
-            yield from self.descend(self.strand(seed, None))
+            start = StrandStart(line, _kind_of(line), line.nodes)
+            yield from self.descend(self.strand(start, None))
 
-    def descend(self, top: Strand) -> Iterator[Row]:
+    def descend(self, top: Strand) -> Iterator[RowShape]:
         """Yields the rows of a strand and of all that leaves it."""
         waiting = [top]
         while waiting:
@@ -119,111 +185,107 @@ class Loom:
                 continue
             item = strand.items[strand.next]
             strand.next += 1
-            if isinstance(item, Seed):
+            if isinstance(item, StrandStart):
                 if strand.is_passing:
                     self.passing[strand.column] += 1
                 waiting.append(self.strand(item, strand))
             else:
                 yield self.row(strand, item)
 
-    def strand(self, seed: Seed, parent: Strand | None) -> Strand:
+    def strand(self, start: StrandStart, parent: Strand | None) -> Strand:
         """Begins a strand: in its parent's column where it only goes on."""
-        found = Strand(seed.line, seed.kind, column_of(seed, parent), parent)
-        found.items = list(self.items(seed))
-        found.length = sum(not isinstance(item, Seed) for item in found.items)
-        is_long = seed.kind == "agent" and found.length > 1
+        found = Strand(start.line, start.kind, _column_of(start, parent), parent)
+        found.items = list(self.items(start))
+        found.length = sum(not isinstance(item, StrandStart) for item in found.items)
+        is_long = start.kind == "agent" and found.length > 1
         found.is_awaited = is_long and parent is not None and parent.is_passing
         return found
 
-    def items(self, seed: Seed) -> Iterator[Stretch | Seed]:
+    def items(self, start: StrandStart) -> Iterator[Segment | StrandStart]:
         """Yields the rows of a strand, each with what leaves it."""
-        line = seed.line
-        detail = self.detail if seed.kind != "agent" or self.everything else "run"
-        if seed.kind != "folded":
-            yield from self.seeds(self.leaving.get((line.id, None), ()))
-        for stretch in stretches(self.graph, seed.nodes, detail, self.partings.get(line.id, set())):
-            for node in stretch:
+        line = start.line
+        detail = self.detail if start.kind != "agent" or self.everything else "run"
+        if start.kind != "folded":
+            yield from self.starts(self.leaving.get((line.id, None), ()))
+        for segment in segments(self.graph, start.nodes, detail, self.forks.get(line.id, set())):
+            for node in segment:
                 if node.uuid in line.folded:
-                    yield Seed(line, "folded", line.folded[node.uuid])
-            yield stretch
-            if seed.kind != "folded":
-                yield from self.seeds(self.leaving_from(line, stretch))
+                    yield StrandStart(line, "folded", line.folded[node.uuid])
+            yield segment
+            if start.kind != "folded":
+                yield from self.starts(self.leaving_from(line, segment))
 
-    def leaving_from(self, line: DagLine, stretch: Stretch) -> list[DagLine]:
+    def leaving_from(self, line: DagLine, segment: Segment) -> list[DagLine]:
         """Returns what leaves a row: agents first, they are part of the turn."""
-        found = [one for node in stretch for one in self.leaving.get((line.id, node.uuid), ())]
+        found = [one for node in segment for one in self.leaving.get((line.id, node.uuid), ())]
         return sorted(found, key=lambda one: one.kind in SPOKEN)
 
-    def seeds(self, lines: Iterable[DagLine]) -> Iterator[Seed]:
+    def starts(self, lines: Iterable[DagLine]) -> Iterator[StrandStart]:
         """Yields lines as strands to be."""
         for line in lines:
-            yield Seed(line, kind_of(line), line.nodes)
+            yield StrandStart(line, _kind_of(line), line.nodes)
 
-    def row(self, strand: Strand, stretch: Stretch) -> Row:
+    def row(self, strand: Strand, segment: Segment) -> RowShape:
         """Returns one row of a strand."""
         strand.rows += 1
-        head = head_of(stretch)
-        agents = self.leaving_from(strand.line, stretch) if strand.kind != "folded" else []
-        stamps = [node.timestamp for node in stretch if node.timestamp and is_part_of_turn(node)]
+        head = _head_of(segment)
+        agents = self.leaving_from(strand.line, segment) if strand.kind != "folded" else []
+        stamps = [node.timestamp for node in segment if node.timestamp and is_part_of_turn(node)]
         is_task = strand.kind == "agent" and strand.rows == 1
-        return Row(
+        return RowShape(
             line=strand.line.id,
             session=strand.line.session,
-            uuids=tuple(node.uuid for node in stretch),
+            uuids=tuple(node.uuid for node in segment),
             head=head.uuid,
             column=strand.column,
             lanes=tuple(sorted(c for c, n in self.passing.items() if n and c != strand.column)),
-            links=tuple(links_of(strand)),
-            marks=self.marks(strand, stretch),
+            links=tuple(_links_of(strand)),
+            marks=self.marks(strand, segment),
             started=head.timestamp,
             ended=max(stamps, default=head.timestamp),
             words=strand.line.label if is_task else head.preview,
-            calls=sum(len(node.calls) for node in stretch),
+            calls=sum(len(node.calls) for node in segment),
             agents=sum(line.kind == "agent" for line in agents),
         )
 
-    def marks(self, strand: Strand, stretch: Stretch) -> tuple[Mark, ...]:
+    def marks(self, strand: Strand, segment: Segment) -> tuple[Mark, ...]:
         """Returns what a reader should see at a glance."""
-        found: list[Mark] = list(strand_marks(strand))
+        found: list[Mark] = list(_strand_marks(strand))
         if strand.kind == "folded":
-            return (*found, self.graph.folds[stretch[0].uuid].reason)
+            return (*found, self.graph.folds[segment[0].uuid].reason)
         traits = 0
-        for node in stretch:
+        for node in segment:
             traits |= node.traits
             if node.uuid in self.rungs:
                 found.append(self.rungs[node.uuid])  # type: ignore[arg-type]
             if node.uuid in self.leaves and strand.kind != "agent":
                 found.append("leaf")
         found += [mark for trait, mark in MARKED_TRAITS.items() if traits & trait]
-        if head_of(stretch).traits & Trait.QUEUED:
+        if _head_of(segment).traits & Trait.QUEUED:
             found.append("queued")
-        if any(line.kind in SPOKEN for line in self.leaving_from(strand.line, stretch)):
+        if any(line.kind in SPOKEN for line in self.leaving_from(strand.line, segment)):
             found.append("fork")
         return tuple(dict.fromkeys(found))
 
 
-def kind_of(line: DagLine) -> StrandKind:
-    """Returns how a line is drawn."""
+def _kind_of(line: DagLine) -> StrandKind:
     if line.kind not in SPOKEN:
         return "agent"
     return "branch" if line.kind == "branch" else "line"
 
 
-def column_of(seed: Seed, parent: Strand | None) -> int:
-    """Returns the column of a strand; a session that carries another on stays in its column."""
+def _column_of(start: StrandStart, parent: Strand | None) -> int:
     if parent is None:
-        return int(seed.kind == "agent")
-    goes_on = seed.kind == "line" and parent.next == len(parent.items)
+        return int(start.kind == "agent")
+    goes_on = start.kind == "line" and parent.next == len(parent.items)
     return parent.column if goes_on else min(parent.column + 1, MOST_COLUMNS - 1)
 
 
-def head_of(stretch: Sequence[Node]) -> Node:
-    """Returns the record that a row is known by."""
-    return next((node for node in stretch if node.is_boundary or is_opener(node)), stretch[0])
+def _head_of(segment: Sequence[Node]) -> Node:
+    return next((node for node in segment if node.is_boundary or is_opener(node)), segment[0])
 
 
-def strand_marks(strand: Strand) -> Iterator[Mark]:
-    """Yields the marks that every row of a strand has, and those of its first."""
+def _strand_marks(strand: Strand) -> Iterator[Mark]:
     line = strand.line
     yield "active" if line.is_active and strand.kind != "folded" else "abandoned"
     if strand.kind == "agent":
@@ -234,8 +296,7 @@ def strand_marks(strand: Strand) -> Iterator[Mark]:
         yield "session"
 
 
-def links_of(strand: Strand) -> Iterator[Link]:
-    """Yields how a row joins the one above it and, at the end of a strand, what comes below."""
+def _links_of(strand: Strand) -> Iterator[Link]:
     column, parent = strand.column, strand.parent
     is_agent = strand.kind == "agent"
     if strand.rows > 1:
@@ -244,14 +305,13 @@ def links_of(strand: Strand) -> Iterator[Link]:
         shape: LinkShape = "agent-out" if is_agent else "fork"
         yield Link(parent.column, column, "straight" if parent.column == column else shape)
     if strand.rows == strand.length:
-        yield from links_behind(strand)
+        yield from _links_behind(strand)
 
 
-def links_behind(strand: Strand) -> Iterator[Link]:
-    """Yields how the last row of a strand ends it, and the agents that end with it."""
+def _links_behind(strand: Strand) -> Iterator[Link]:
     parent = strand.parent
     if strand.kind != "agent" or not parent or not parent.rows:
-        if not goes_on_below(strand):
+        if not _goes_on_below(strand):
             yield Link(strand.column, strand.column, "end")
     elif strand.length == 1:
         yield Link(strand.column, parent.column, "agent-in")
@@ -262,7 +322,6 @@ def links_behind(strand: Strand) -> Iterator[Link]:
         here = here.parent
 
 
-def goes_on_below(strand: Strand) -> bool:
-    """Tells whether another session carries a strand on in its column."""
+def _goes_on_below(strand: Strand) -> bool:
     last = strand.items[-1]
-    return isinstance(last, Seed) and last.kind == "line"
+    return isinstance(last, StrandStart) and last.kind == "line"

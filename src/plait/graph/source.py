@@ -18,10 +18,10 @@ from plait.graph.model import Node, Place, SourceFile
 from plait.line import LogFile
 from plait.line.discover import log_file
 from plait.record import Record
+from plait.record.prompt import TitleSearch
 from plait.record.read import read_if_there
 from plait.record.sidecar import AgentMeta, agent_meta, title_file
-from plait.record.state import ForkContextRef
-from plait.record.title import TitleSearch
+from plait.record.types.state import ForkContextRef
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
@@ -81,7 +81,7 @@ class FileFacts:
             self.titles.add_words(record)
             node = node_of(record, number, self.lines, before)
             if node is None:
-                self.asides.append(aside_of(record, self.lines, len(self.nodes)))
+                self.asides.append(_aside_of(record, self.lines, len(self.nodes)))
             else:
                 self.nodes.append(node)
                 before = node.uuid
@@ -109,8 +109,7 @@ class FileFacts:
         return Place(number, aside.line, aside.offset, aside.length)
 
 
-def aside_of(record: Record, line: int, after: int) -> Aside:
-    """Returns the facts of a line without uuid."""
+def _aside_of(record: Record, line: int, after: int) -> Aside:
     envelope = record.envelope
     leaf = envelope.leaf_uuid
     if isinstance(record, ForkContextRef):

@@ -43,9 +43,9 @@ class Steps:
 
 def contract(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> Steps:
     """Returns the steps of all sessions, with what is known of the part below each."""
-    order = downward(walks.up, parents.is_aside)
-    host, after_error = hosts(index, walks.up, order)
-    of, top = number_steps(index, order, same_step(index, parents, walks))
+    order = _downward(walks.up, parents.is_aside)
+    host, after_error = _hosts(index, walks.up, order)
+    of, top = _number_steps(index, order, _same_step(index, parents, walks))
     steps = Steps(
         host,
         of,
@@ -57,12 +57,12 @@ def contract(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> 
         last=list(top),
         holds_leaf=bytearray(len(top)),
     )
-    look_inside(index, steps, leaves, told(index, walks.up, order, leaves))
-    look_below(steps)
+    _look_inside(index, steps, leaves, _reached_below(index, walks.up, order, leaves))
+    _look_below(steps)
     return steps
 
 
-def told(
+def _reached_below(
     index: Index, up: list[int], order: list[int], leaves: set[int]
 ) -> tuple[bytearray, bytearray]:
     """Returns for each node whether the model speaks in or below it, and whether a leaf is there.
@@ -111,7 +111,7 @@ def below(up: list[int]) -> Below:
     return Below(first, following)
 
 
-def downward(up: list[int], is_aside: bytearray) -> list[int]:
+def _downward(up: list[int], is_aside: bytearray) -> list[int]:
     """Returns the nodes of all sessions, parents before children.
 
     That is the order of the files; where it is not, those nearer to a root come first.
@@ -130,8 +130,7 @@ def downward(up: list[int], is_aside: bytearray) -> list[int]:
     return order
 
 
-def hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], bytearray]:
-    """Returns the host of each node, and whether an API error stands between the two."""
+def _hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], bytearray]:
     nodes = index.nodes
     host = [NOWHERE] * len(nodes)
     after_error = bytearray(len(nodes))
@@ -148,8 +147,7 @@ def hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], byt
     return host, after_error
 
 
-def same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
-    """Returns for each node the one that stands for its step; NOWHERE for structure."""
+def _same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
     nodes, of, aside = index.nodes, walks.of, parents.is_aside
     stands = [NOWHERE] * len(nodes)
     responses: dict[tuple[int, str], int] = {}
@@ -166,13 +164,13 @@ def same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
             calls.setdefault((of[number], call.id), number)
     for number, node in enumerate(nodes):
         if node.results and stands[number] == number:
-            called = call_of(index, walks, number, node, calls)
+            called = _call_of(index, walks, number, node, calls)
             if called >= 0 and stands[called] >= 0:
                 stands[number] = stands[called]
     return stands
 
 
-def call_of(
+def _call_of(
     index: Index, walks: Walks, number: int, node: Node, calls: dict[tuple[int, str], int]
 ) -> int:
     """Returns the record that holds the call of a result, in the same walk.
@@ -191,7 +189,7 @@ def call_of(
     return found
 
 
-def number_steps(index: Index, order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
+def _number_steps(index: Index, order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
     """Numbers the steps from the roots down, so that a parent always comes before its child.
 
     The first record of a step hangs outside of it, and what it hangs on came even before:
@@ -212,10 +210,9 @@ def number_steps(index: Index, order: list[int], stands: list[int]) -> tuple[lis
     return of, top
 
 
-def look_inside(
+def _look_inside(
     index: Index, steps: Steps, leaves: set[int], known: tuple[bytearray, bytearray]
 ) -> None:
-    """Notes for each step what its own records say, and what hangs on them."""
     of, first, last = steps.of, steps.first, steps.last
     speaks, leads = known
     for number, step in enumerate(of):
@@ -233,8 +230,7 @@ def look_inside(
             steps.holds_leaf[of[home]] = 1
 
 
-def look_below(steps: Steps) -> None:
-    """Hands what is known of each step up to its ancestors."""
+def _look_below(steps: Steps) -> None:
     parent, last = steps.parent, steps.last
     for step in range(len(parent) - 1, -1, -1):
         above = parent[step]
@@ -272,12 +268,11 @@ class Descent:
     def is_below(self, lower: int, upper: int) -> bool:
         """Tells whether one node is a descendant of another."""
         if not self._starts:
-            self._starts, self._ends = intervals(self._up)
+            self._starts, self._ends = _intervals(self._up)
         return self._starts[upper] < self._starts[lower] < self._ends[upper]
 
 
-def intervals(up: list[int]) -> tuple[list[int], list[int]]:
-    """Returns where the subtree of each node begins and ends in a walk from the top down."""
+def _intervals(up: list[int]) -> tuple[list[int], list[int]]:
     children = below(up)
     order = [node for node, parent in enumerate(up) if parent < 0]
     for node in order:  # grows while it is read

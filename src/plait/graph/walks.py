@@ -37,26 +37,25 @@ class Walks:
     """The parent of each node in its own walk, NOWHERE where the walk begins."""
 
 
-def split(index: Index, parents: Parents) -> Walks:
+def walks_of(index: Index, parents: Parents) -> Walks:
     """Returns the walks of an index, in the order in which they begin."""
-    roots = sidechain_roots(index, parents)
+    roots = _sidechain_roots(index, parents)
     found: dict[tuple[int, str, str], Walk] = {}
     of: list[int] = []
     for number, node in enumerate(index.nodes):
         is_aside = parents.is_aside[number]
-        key = agent_key(index, number, roots) if is_aside else (node.file, node.session, "")
+        key = _agent_key(index, number, roots) if is_aside else (node.file, node.session, "")
         walk = found.get(key)
         if walk is None:
             agent = key[2] if is_aside else None
-            walk = Walk(len(found), node.file, session_of(index, key[0], key[1]), agent, [])
+            walk = Walk(len(found), node.file, _session_of(index, key[0], key[1]), agent, [])
             found[key] = walk
         walk.nodes.append(number)
         of.append(walk.number)
-    return Walks(tuple(found.values()), of, inner_parents(parents.up, of))
+    return Walks(tuple(found.values()), of, _inner_parents(parents.up, of))
 
 
-def agent_key(index: Index, number: int, roots: dict[int, int]) -> tuple[int, str, str]:
-    """Returns what tells agents apart: their file, else their id, else where they begin."""
+def _agent_key(index: Index, number: int, roots: dict[int, int]) -> tuple[int, str, str]:
     node = index.nodes[number]
     file = index.files[node.file]
     if file.kind == "agent":
@@ -64,13 +63,11 @@ def agent_key(index: Index, number: int, roots: dict[int, int]) -> tuple[int, st
     return node.file, node.session, node.agent or index.nodes[roots[number]].uuid[:12]
 
 
-def session_of(index: Index, file: int, session: str) -> str:
-    """Returns the session of a walk; an agent's file says it by its place."""
+def _session_of(index: Index, file: int, session: str) -> str:
     return session or index.sessions[file]
 
 
-def sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
-    """Returns where each sidechain that lies in a session's file begins."""
+def _sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
     roots: dict[int, int] = {}
     for start, node in enumerate(index.nodes):
         if not parents.is_aside[start] or index.files[node.file].kind == "agent":
@@ -87,7 +84,7 @@ def sidechain_roots(index: Index, parents: Parents) -> dict[int, int]:
     return roots
 
 
-def inner_parents(up: list[int], of: list[int]) -> list[int]:
+def _inner_parents(up: list[int], of: list[int]) -> list[int]:
     """Returns the parents within walks; a walk that another interrupts goes on behind it.
 
     session X  a ── b           e ── f        e hangs on b
@@ -97,30 +94,27 @@ def inner_parents(up: list[int], of: list[int]) -> list[int]:
     tops: dict[int, int] = {}
     for number, parent in enumerate(up):
         if parent >= 0 and of[parent] != of[number]:
-            inner[number] = nearest_own(number, up, of, tops)
+            inner[number] = _nearest_own(number, up, of, tops)
     return inner
 
 
-def nearest_own(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
-    """Returns the nearest ancestor in the same walk."""
+def _nearest_own(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
     above = up[number]
     for _ in range(FARTHEST):
         if above < 0 or of[above] == of[number]:
             return above
-        above = up[top_of(above, up, of, tops)]
+        above = up[_top_of(above, up, of, tops)]
     return NOWHERE
 
 
-def top_of(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
-    """Returns where the stretch of one walk that a node lies in begins."""
-    path = list(stretch(number, up, of, tops))
+def _top_of(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> int:
+    path = list(_stretch(number, up, of, tops))
     top = tops.get(path[-1], path[-1])
     tops.update((one, top) for one in path)
     return top
 
 
-def stretch(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> Iterator[int]:
-    """Yields a node and its ancestors in the same walk, as far as they are not yet known."""
+def _stretch(number: int, up: list[int], of: list[int], tops: dict[int, int]) -> Iterator[int]:
     walk = of[number]
     while number >= 0 and of[number] == walk:
         yield number

@@ -11,10 +11,10 @@ from plait.index.linetexts import usual_texts
 from plait.index.passages import Words, words_in
 from plait.line import Line
 from plait.record import Record
-from plait.record.encode import encode
+from plait.record.codec import encode
+from plait.record.message import plain_line
 from plait.record.read import Broken, Entry, entry_of, record_of
-from plait.record.state import QueueOperation
-from plait.record.usual import usual_line
+from plait.record.types.state import QueueOperation
 
 MOST_OUTPUT = 8 << 20
 """Bytes of an output beside the log that are indexed."""
@@ -22,7 +22,7 @@ MOST_OUTPUT = 8 << 20
 
 def texts_on(line: Line, folder: Path) -> tuple[list[str], bool]:
     """Returns the words of a line's items, "" for one without any; and whether it is whole."""
-    usual = usual_line(line.data)
+    usual = plain_line(line.data)
     texts = usual_texts(usual, line.data) if usual else None
     if texts is not None:
         return texts, True

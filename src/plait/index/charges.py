@@ -19,7 +19,7 @@ from plait.record.billing import (
     ToolFigures,
     bills,
 )
-from plait.record.warmup import is_warmup
+from plait.record.prompt import is_warmup
 
 
 class Tools(ToolFigures, frozen=True, gc=False, array_like=True):

@@ -8,8 +8,16 @@ from collections.abc import Iterable
 
 from plait.conversation.leaves import leaves
 from plait.index.model import Kind
-from plait.record.message import Text, Thinking, ToolResult, ToolUse
-from plait.record.usual import UsualBlock, UsualLine, may_be_typed, names_output
+from plait.record.message import (
+    PlainBlock,
+    PlainLine,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    may_be_typed,
+    names_output,
+)
 
 TAKEN_APART = ("<", "Caveat: ", "[Request interrupted")
 """What texts begin with that nobody typed, or of which people read only a part."""
@@ -21,7 +29,7 @@ KINDS: dict[type, Kind] = {
 }
 
 
-def usual_texts(line: UsualLine, data: bytes) -> list[str] | None:
+def usual_texts(line: PlainLine, data: bytes) -> list[str] | None:
     """Returns the words of each item of a line, None where that needs a closer look."""
     content = line.message.content
     if line.type == "user":
@@ -33,7 +41,7 @@ def usual_texts(line: UsualLine, data: bytes) -> list[str] | None:
     return said(content) if line.type == "assistant" and content else None
 
 
-def kind_of(line: UsualLine, part: int) -> Kind:
+def kind_of(line: PlainLine, part: int) -> Kind:
     """Returns what kind of passage an item of a line is."""
     content = line.message.content
     is_told = isinstance(content, str) or isinstance(content[part], Text)
@@ -50,7 +58,7 @@ def typed(text: str, data: bytes) -> list[str] | None:
     return [text]
 
 
-def said(blocks: str | Iterable[UsualBlock]) -> list[str] | None:
+def said(blocks: str | Iterable[PlainBlock]) -> list[str] | None:
     """Returns the words of a response's blocks, None where one is of another kind."""
     if isinstance(blocks, str):
         return [blocks]
@@ -66,7 +74,7 @@ def said(blocks: str | Iterable[UsualBlock]) -> list[str] | None:
     return found
 
 
-def answered(blocks: Iterable[UsualBlock]) -> list[str] | None:
+def answered(blocks: Iterable[PlainBlock]) -> list[str] | None:
     """Returns the words of results that went well, None where there is anything else."""
     found = []
     for block in blocks:

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from plait.errors import SourceError
-from plait.line.lock import held
+from plait.line.atomic import held
 
 NAME = "lock"
 

@@ -8,7 +8,7 @@ from plait.errors import SourceError
 from plait.index.linetexts import kind_of, usual_texts
 from plait.index.model import Kind, Snippet
 from plait.line import lines, read_slice
-from plait.record.usual import usual_line
+from plait.record.message import plain_line
 
 if TYPE_CHECKING:
     from plait.conversation.model import Item
@@ -47,7 +47,7 @@ def lying_at(
 
 def quickly(data: bytes, part: int) -> Lying | None:
     """Returns what a line of a usual form holds, None for any other."""
-    line = usual_line(data)
+    line = plain_line(data)
     texts = usual_texts(line, data) if line else None
     if line is None or texts is None or part >= len(texts):
         return None
@@ -75,7 +75,7 @@ def carefully(items: "Iterator[tuple[Record, Item]]", part: int, folder: Path) -
 def items_on(data: bytes, line: int, offset: int) -> "Iterator[tuple[Record, Item]]":
     """Yields the items of a line with their record."""
     from plait.index.anytexts import items_in
-    from plait.record.decode import NotAnObject
+    from plait.record.codec import NotAnObject
     from plait.record.read import record_of
 
     try:

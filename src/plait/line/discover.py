@@ -1,4 +1,4 @@
-"""Roots to the log files that lie in them.
+"""Roots to the log files that lie in them, and a working directory to its project folder.
 
     <config>/projects/<slug>/<session>.jsonl
     <config>/projects/<slug>/<session>/subagents/agent-<id>.jsonl
@@ -10,6 +10,7 @@ A root may also be a projects folder, any folder with logs somewhere in it, or o
 
 import os
 import stat
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -42,17 +43,17 @@ def discover(roots: Iterable[Root]) -> Discovery:
     found: dict[tuple[int, int], LogFile] = {}
     unread: list[Path] = []
     for root in roots:
-        for path in log_paths(root.logs, unread):
-            status = readable_status(path)
+        for path in _log_paths(root.logs, unread):
+            status = _readable_status(path)
             if status is None:
                 unread.append(path)
             else:
                 file = log_file(path, status.st_size, status.st_mtime)
                 found.setdefault((status.st_dev, status.st_ino), file)
-    return Discovery(tuple(sorted(found.values(), key=by_path)), tuple(unread))
+    return Discovery(tuple(sorted(found.values(), key=_by_path)), tuple(unread))
 
 
-def readable_status(path: Path) -> os.stat_result | None:
+def _readable_status(path: Path) -> os.stat_result | None:
     """Returns what the system says of a file, None where it cannot be read as one.
 
     A link to nothing, a pipe, a file of somebody else's, one that has gone since its folder
@@ -66,13 +67,11 @@ def readable_status(path: Path) -> os.stat_result | None:
     return status if is_file else None
 
 
-def by_path(file: LogFile) -> str:
-    """Returns the key that sorts files as people list them."""
+def _by_path(file: LogFile) -> str:
     return str(file.path)
 
 
-def log_paths(place: Path, unread: list[Path]) -> Iterator[Path]:
-    """Yields the log files at or below a place; notes the folders that cannot be read."""
+def _log_paths(place: Path, unread: list[Path]) -> Iterator[Path]:
     if place.is_file():
         yield place
         return
@@ -83,15 +82,14 @@ def log_paths(place: Path, unread: list[Path]) -> Iterator[Path]:
         if real in seen:  # a link that leads back
             continue
         seen.add(real)
-        for entry in entries_of(folder, unread):
-            if is_folder(entry):
+        for entry in _entries_of(folder, unread):
+            if _is_folder(entry):
                 waiting.append(entry.path)
             elif entry.name.endswith(SUFFIX):
                 yield Path(entry.path)
 
 
-def entries_of(folder: str, unread: list[Path]) -> list[os.DirEntry[str]]:
-    """Returns what a folder holds, or notes that it cannot be read."""
+def _entries_of(folder: str, unread: list[Path]) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             return list(entries)
@@ -100,8 +98,7 @@ def entries_of(folder: str, unread: list[Path]) -> list[os.DirEntry[str]]:
         return []
 
 
-def is_folder(entry: os.DirEntry[str]) -> bool:
-    """Tells whether an entry is a folder, or a link to one; a link to itself is none."""
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
     except OSError:
@@ -134,3 +131,44 @@ def session_folder(path: Path) -> tuple[Path | None, str | None]:
     if folder.parent.name == "workflows" and folder.parent.parent.name == SUBAGENTS:
         return folder.parent.parent.parent, folder.name
     return None, None
+
+
+LONGEST = 200
+BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+
+
+def slug_of(directory: str) -> str:
+    """Returns the folder name that the client gives to the sessions of a real path.
+
+    It cannot be turned back: different paths may share a slug.
+    """
+    path = unicodedata.normalize("NFC", directory)
+    units = utf16_units(path)
+    slug = "".join(chr(unit) if chr(unit) in PLAIN else "-" for unit in units)
+    if len(slug) <= LONGEST:
+        return slug
+    return f"{slug[:LONGEST]}-{base36(abs(signed_hash(units)))}"
+
+
+def utf16_units(text: str) -> list[int]:
+    """Returns the code units that the client's language counts: two for an emoji."""
+    encoded = text.encode("utf-16-le", "surrogatepass")
+    return [low | high << 8 for low, high in zip(encoded[::2], encoded[1::2], strict=True)]
+
+
+def signed_hash(units: list[int]) -> int:
+    """Returns the 32-bit signed hash `h * 31 + unit`."""
+    value = 0
+    for unit in units:
+        value = (value * 31 + unit) & 0xFFFFFFFF
+    return value - (1 << 32) if value >= 1 << 31 else value
+
+
+def base36(number: int) -> str:
+    """Writes a number in base 36, as the client does."""
+    digits = ""
+    while number:
+        number, digit = divmod(number, 36)
+        digits = BASE36[digit] + digits
+    return digits or "0"

@@ -60,7 +60,7 @@ class Follower:
         if whole:
             self.offset = whole[-1].offset + len(whole[-1].data) + 1
             self.number = whole[-1].number + 1
-        self._file, self._mark, self._is_gone = identity, mark_before(file, self.offset), False
+        self._file, self._mark, self._is_gone = identity, _mark_before(file, self.offset), False
         return Growth(whole, is_restarted)
 
     def _is_another(self, file: FileIO, identity: tuple[int, int], size: int) -> bool:
@@ -68,11 +68,10 @@ class Follower:
             return True
         if self._file is None:
             return False
-        return identity != self._file or mark_before(file, self.offset) != self._mark
+        return identity != self._file or _mark_before(file, self.offset) != self._mark
 
 
-def mark_before(file: FileIO, offset: int) -> bytes:
-    """Returns the last bytes before an offset, by which a file is known again."""
+def _mark_before(file: FileIO, offset: int) -> bytes:
     start = max(0, offset - MARK)
     file.seek(start)
     return file.read(offset - start)

@@ -5,7 +5,7 @@ chunks rather than mapped, because a mapped file that another program cuts short
 the reader (docs/decisions/0002-read-in-chunks.md).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import FileIO
 from os import fstat
 from pathlib import Path
@@ -32,7 +32,7 @@ def lines(
 def split(file: FileIO, offset: int, number: int, end: int | None = None) -> Iterator[Line]:
     """Yields the lines that follow; the last one may lack its newline."""
     parts: list[bytes] = []  # of a line that began in an earlier chunk
-    for buffer, filled in chunks(file, None if end is None else end - offset):
+    for buffer, filled in _chunks(file, None if end is None else end - offset):
         start = 0
         view = memoryview(buffer)
         while (stop := buffer.find(b"\n", start, filled)) >= 0:
@@ -50,8 +50,7 @@ def split(file: FileIO, offset: int, number: int, end: int | None = None) -> Ite
         yield Line(number, offset, b"".join(parts), False)
 
 
-def chunks(file: FileIO, most: int | None) -> Iterator[tuple[bytearray, int]]:
-    """Yields one buffer again and again with the number of bytes that are new in it."""
+def _chunks(file: FileIO, most: int | None) -> Iterator[tuple[bytearray, int]]:
     size = fstat(file.fileno()).st_size
     buffer = bytearray(min(CHUNK, size + 1))  # most files are small, and there are thousands
     while filled := file.readinto(buffer):
@@ -68,7 +67,7 @@ def count_lines(path: Path) -> tuple[int, int]:
     count, size, last = 0, 0, 0
     try:
         with path.open("rb", buffering=0) as file:
-            for buffer, filled in chunks(file, None):
+            for buffer, filled in _chunks(file, None):
                 count += buffer.count(b"\n", 0, filled)
                 size += filled
                 last = buffer[filled - 1]
@@ -100,3 +99,40 @@ def unreadable(path: Path, error: OSError) -> SourceError:
     if isinstance(error, FileNotFoundError):
         return SourceError(f"no such file or folder: '{path}'")
     return SourceError(f"cannot read '{path}': {(error.strerror or str(error)).lower()}")
+
+
+Skip = Callable[[bytearray, int, int], bool]
+"""Tells by a buffer, the beginning and the end of a line in it, that the line is of no use."""
+
+
+def views(
+    path: Path, skip: Skip | None = None, longer: int = 0
+) -> Iterator[tuple[int, memoryview]]:
+    """Yields the lines of a file with their numbers, each good until the next is asked for.
+
+    Lines that are longer than so many bytes may be skipped.
+    """
+    buffer, held, number = bytearray(CHUNK), 0, 1
+    try:
+        with path.open("rb", buffering=0) as file:
+            while got := file.readinto(memoryview(buffer)[held:]):
+                filled, start, view, find = held + got, 0, memoryview(buffer), buffer.find
+                while (stop := find(b"\n", start, filled)) >= 0:
+                    if stop - start <= longer or not (skip and skip(buffer, start, stop)):
+                        yield number, view[start:stop]
+                    number += 1
+                    start = stop + 1
+                held = filled - start
+                buffer = _with_rest_in_front(buffer, start, filled)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if held:
+        yield number, memoryview(buffer)[:held]
+
+
+def _with_rest_in_front(buffer: bytearray, start: int, filled: int) -> bytearray:
+    if start == 0 and filled == len(buffer):
+        return buffer + bytearray(len(buffer))
+    rest = buffer[start:filled]
+    buffer[: len(rest)] = rest
+    return buffer

@@ -1,11 +1,10 @@
 """Lines to records: decoded, typed, still the bytes they were."""
 
-from plait.record.chain import Assistant, Attachment, Progress, System, User
 from plait.record.message import Message, Text, Thinking, ToolResult, ToolUse, UnknownBlock, Usage
-from plait.record.read import Blank, Broken, Entry, entries, entry_of, read, record_of
+from plait.record.read import Blank, Broken, Entry, Recovered, entries, entry_of, read, record_of
 from plait.record.record import Record
-from plait.record.recover import Recovered
-from plait.record.state import Other, Summary
+from plait.record.types.chain import Assistant, Attachment, Progress, System, User
+from plait.record.types.state import Other, Summary
 
 __all__ = [
     "Assistant",

@@ -1,14 +1,119 @@
-"""A file to its account: every line a record, blank or broken, and nothing left over."""
+"""A file to what it holds, in numbers: every line accounted for, and what no type knows."""
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import fields as struct_fields
 
 from plait.line import Finding, lines
 from plait.line.split import count_lines
-from plait.record.drift import Drift
+from plait.record.message import BLOCKS, Message, Usage
+from plait.record.model import Envelope
+from plait.record.prompt import is_human_prompt
 from plait.record.read import Blank, Broken, Entry, entries
-from plait.record.record import Record
+from plait.record.record import Record, Wire, content_of
+from plait.record.types import KINDS
+from plait.record.types.attachments import ATTACHMENTS
+from plait.record.types.chain import PROGRESS, Assistant, Attachment, Progress, System, User
+from plait.record.types.results import form_of
+from plait.record.types.state import Other
+
+COMMON = frozenset(known.encode_name for known in struct_fields(Envelope)) | {
+    "agentName",
+    "entrypoint",
+    "sessionKind",
+    "session_id",
+    "slug",
+    "userType",
+    "toolUseResult",
+}
+SUBTYPES = frozenset(
+    """
+    api_error api_refusal attribution_snapshot away_summary bridge_status compact_boundary
+    custom_title error informational init local_command microcompact_boundary
+    model_refusal_fallback model_refusal_no_fallback rewind session_artifact_snapshot
+    session_start slash_command stop_hook_summary turn_duration ui_telemetry
+    """.split()
+)
+KNOWN_FIELDS = {
+    kind: COMMON | {value.name for value in vars(kind).values() if isinstance(value, Wire)}
+    for kind in KINDS.values()
+}
+# The log of requests repeats whole messages; its own fields are not looked into.
+OPAQUE = frozenset({"api-request", "api-request-blob", "api-request-shape"})
+
+
+class Drift:
+    """Counts of what no type knows, by where it stood: `types`, `blocks`, `fields` …"""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, Counter[str]] = {}
+
+    def note(self, where: str, name: object) -> None:
+        """Counts one unknown thing."""
+        self.counts.setdefault(where, Counter())[str(name)] += 1
+
+    def add(self, record: Record) -> None:
+        """Counts what is unknown in one record."""
+        if isinstance(record, Other):
+            self.note("types", record.kind)
+            return
+        if record.kind in OPAQUE:
+            return
+        self._fields(record.kind, record.fields, KNOWN_FIELDS[type(record)])
+        match record:
+            case System(subtype=str(subtype)) if subtype not in SUBTYPES:
+                self.note("subtypes", subtype)
+            case Attachment():
+                self._kind("attachments", record.fields.get("attachment"), ATTACHMENTS)
+            case Progress():
+                self._kind("progress", record.fields.get("data"), PROGRESS)
+            case User():
+                self._result(record.fields.get("toolUseResult"))
+        self._message(record.fields.get("message"))
+
+    def _fields(self, where: str, value: Iterable[str], known: frozenset[str]) -> None:
+        for name in value:
+            if name not in known:
+                self.note("fields", f"{where}.{name}")
+
+    def _kind(self, where: str, value: object, kinds: Mapping[str, type[Struct]]) -> None:
+        if not isinstance(value, Mapping):
+            return
+        kind = value.get("type")
+        if isinstance(kind, str) and kind in kinds:
+            self._fields(kind, value, _struct_names(kinds[kind]) | {"type"})
+        else:
+            self.note(where, kind)
+
+    def _result(self, value: object) -> None:
+        if not isinstance(value, Mapping):
+            return
+        form = form_of(value)
+        if form:
+            self._fields(form.__name__, value, _struct_names(form))
+        elif value:
+            self.note("results", " ".join(sorted(value)))
+
+    def _message(self, value: object) -> None:
+        if not isinstance(value, Mapping):
+            return
+        self._fields("message", value, _struct_names(Message) | {"timestamp"})
+        if isinstance(value.get("usage"), Mapping):
+            self._fields("usage", value["usage"], _struct_names(Usage))
+        content = value.get("content")
+        for block in content if isinstance(content, list) else ():
+            self._kind("blocks", block, BLOCKS)
+
+
+@cache
+def _struct_names(kind: type[Any]) -> frozenset[str]:
+    return frozenset(known.encode_name for known in struct_fields(kind))
 
 
 @dataclass(slots=True)
@@ -62,3 +167,45 @@ class Account:
         saved = f"; {len(entry.recovered)} recovered" if entry.recovered else ""
         sentence = f"{entry.reason}{saved}"
         self.findings.append(Finding("broken line", sentence, path, entry.line.number))
+
+
+@dataclass(slots=True)
+class Inventory:
+    """Counts over the lines of one file."""
+
+    lines: int = 0
+    human_turns: int = 0
+    tool_calls: int = 0
+    versions: Counter[str] = field(default_factory=Counter)
+    types: Counter[str] = field(default_factory=Counter)
+    stop_reasons: Counter[str] = field(default_factory=Counter)
+    blocks: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Record) -> None:
+        """Counts one record."""
+        self.types[record.kind] += 1
+        if record.version is not None:
+            self.versions[record.version] += 1
+        self.human_turns += is_human_prompt(record)
+        if isinstance(record, Assistant):
+            message = record.envelope.message
+            self.stop_reasons[(message.stop_reason if message else None) or "null"] += 1
+        self._add_blocks(record)
+
+    def _add_blocks(self, record: Record) -> None:
+        if record.envelope.message is None:
+            return
+        content = content_of(record.envelope)
+        if isinstance(content, list):
+            self.blocks.update(head.type or "untyped" for head in content)
+            self.tool_calls += sum(head.type == "tool_use" for head in content)
+
+
+def inventory(path: Path) -> Inventory:
+    """Returns the inventory of one file."""
+    result = Inventory()
+    for entry in entries(lines(path)):
+        result.lines += 1
+        if isinstance(entry, Record):
+            result.add(entry)
+    return result

@@ -14,11 +14,10 @@ from msgspec import Meta, Struct, field
 
 from plait.errors import SourceError
 from plait.line import Line
-from plait.line.views import views
-from plait.record.convert import fitting, lenient
-from plait.record.decode import NotAnObject, object_of
+from plait.line.split import views
+from plait.record.codec import NotAnObject, fitting, lenient, object_of
 from plait.record.model import ForkedFrom
-from plait.record.recover import recover
+from plait.record.read import recover
 
 ASSISTANT = "assistant"
 COST_STATE = "cost-state"
@@ -108,7 +107,7 @@ MISFITS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 def bills(path: Path) -> Iterator[tuple[int, Bill]]:
     """Yields the lines of a file that tell of money, with their numbers; none if it has gone."""
     try:
-        for number, view in views(path, is_plainly_other, LONG):
+        for number, view in views(path, _is_plainly_other, LONG):
             try:
                 bill = _decode(view)
             except MISFITS:
@@ -125,7 +124,7 @@ def bills(path: Path) -> Iterator[tuple[int, Bill]]:
         return
 
 
-def is_plainly_other(buffer: bytearray, start: int, stop: int) -> bool:
+def _is_plainly_other(buffer: bytearray, start: int, stop: int) -> bool:
     """Tells by the ends of a long line that it holds no answer, which alone is ever billed.
 
     A quote inside a string is escaped, so what reads `,"type":"` is a key; with no bracket
@@ -158,19 +157,18 @@ def bill_of(value: Mapping[str, Any]) -> Bill:
     usage = message.get("usage") if isinstance(message, Mapping) else None
     plain = {key: one for key, one in value.items() if key != "message"}
     for key in ("costUSD", "totalCostUSD"):
-        plain[key] = amount(value.get(key))
+        plain[key] = _amount(value.get(key))
     if isinstance(message, Mapping):
         plain["message"] = {
             "model": fitting(message.get("model"), str),
             "id": fitting(message.get("id"), str),
             "role": fitting(message.get("role"), str),
-            "usage": figures_of(usage) if isinstance(usage, Mapping) else None,
+            "usage": _figures_of(usage) if isinstance(usage, Mapping) else None,
         }
     return lenient(plain, Bill)
 
 
-def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns usage with every number understood, and nothing else in it."""
+def _figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for known in msgspec.structs.fields(Figures):
         value = usage.get(known.name)
@@ -186,12 +184,11 @@ def figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
 
 def whole(value: object) -> int | None:
     """Returns the whole number that a value means; None where it means none."""
-    number = amount(value)
+    number = _amount(value)
     return int(number) if number is not None and number >= 0 else None
 
 
-def amount(value: object) -> float | None:
-    """Returns the number that a value means, written as a number or as text."""
+def _amount(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import asdict
 
-from plait.record.convert import fitting, lenient
+from plait.record.codec import fitting, lenient
 
 
 class Text(Struct, frozen=True, tag="text"):
@@ -246,16 +246,58 @@ def blocks_of(content: object) -> tuple[Block, ...]:
         case str():
             return (Text(content),)
         case Sequence():
-            return tuple(block_of(block) for block in content)
+            return tuple(_block_of(block) for block in content)
         case _:
             return (UnknownBlock(None, content),)
 
 
-def block_of(value: object) -> Block:
-    """Returns one typed block, or an unknown one that keeps its value."""
+def _block_of(value: object) -> Block:
     if isinstance(value, str):
         return Text(value)
     kind = value.get("type") if isinstance(value, Mapping) else None
     known = BLOCKS.get(kind) if isinstance(kind, str) else None
     block = fitting(value, known) if known else None
     return block or UnknownBlock(kind if isinstance(kind, str) else None, value)  # type: ignore[return-value]
+
+
+PlainBlock: TypeAlias = Text | Thinking | ToolUse | ToolResult
+OUTPUT = b"persisted"
+"""Stands in every line that names an output beside the log."""
+NOT_TYPED = (b'"isMeta"', b'"origin"', b'"isCompactSummary"', b'"isVisibleInTranscriptOnly"')
+"""Stand in lines that the client wrote in the user's place."""
+
+
+class PlainMessage(Struct, frozen=True, gc=False):
+    """A message of a plain form."""
+
+    content: str | tuple[PlainBlock, ...]
+
+
+class PlainLine(Struct, frozen=True, gc=False):
+    """A line with a message of a plain form."""
+
+    type: str
+    message: PlainMessage
+    uuid: str
+    timestamp: str
+
+
+_plain = msgspec.json.Decoder(PlainLine).decode
+
+
+def plain_line(data: bytes) -> PlainLine | None:
+    """Returns a line of a plain form, None for any other."""
+    try:
+        return _plain(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def names_output(data: bytes) -> bool:
+    """Tells whether a line may name an output that is kept beside the log."""
+    return OUTPUT in data
+
+
+def may_be_typed(data: bytes) -> bool:
+    """Tells whether nothing on a line says that the client wrote it."""
+    return not any(mark in data for mark in NOT_TYPED)

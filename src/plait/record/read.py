@@ -1,16 +1,151 @@
-"""Lines to records, one for one: what is not a record is blank or broken, never lost."""
+"""Lines to records, one for one: what is not a record is blank or broken, never lost.
 
+A broken line gives what can still be read of it:
+
+    {"type":"user",…}{"type":"assistant",…}      glued: both are read
+    {"type":"user","mess{"type":"assistant",…}   torn, then written on: the second is read
+    ␀␀␀␀{"type":"user",…}                        padded by a crash: the record is read
+    …he text"}]},"uuid":"…","timestamp":"…"}     the tail of a line: its last fields are read
+    {"uuid":"…","timestamp":"…","mess            the head of a line: its first fields are read
+
+What is recovered keeps its place, is counted apart and is never part of a conversation's
+chain, since the client skips such a line.
+"""
+
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, field
 
 from plait.errors import SourceError
 from plait.line import Line, lines
-from plait.record.decode import TOO_DEEP, NotAnObject, envelope_of
-from plait.record.kinds import KINDS, kind_of
+from plait.record.codec import TOO_DEEP, NotAnObject, envelope_of, object_of
+from plait.record.model import BlockHead, Envelope, MessageHead
 from plait.record.record import Record
-from plait.record.recover import Recovered, recover
+from plait.record.types import KINDS, kind_of
+
+BEGINNING = re.compile(r'\{"[A-Za-z_]+":')
+FIELD = re.compile(r',"[A-Za-z_]+":')
+TELLING = frozenset({"uuid", "message", "content", "timestamp"})
+MOST_CHARACTERS = 1 << 26
+
+_decoder = JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """An object read from a broken line, with its place in the file."""
+
+    line: int
+    offset: int
+    data: bytes
+    fields: dict[str, Any]
+    is_whole: bool
+    """False where only some of its fields were left."""
+
+
+def recover(line: Line) -> tuple[Recovered, ...]:
+    """Returns the whole objects on a line, else the fields that are left of a cut one."""
+    text = line.data.decode("utf-8", "surrogateescape")
+    found = tuple(_records_on(line, text))
+    if found or not line.is_ended:  # a live file's last line is only half written
+        return found
+    partial = _last_fields(line, text) or _first_fields(line, text)
+    return (partial,) if partial else ()
+
+
+def _records_on(line: Line, text: str) -> Iterator[Recovered]:
+    end = len(text) - len(text.lstrip("\0 \t\ufeff"))
+    for start, stop in _objects_on(text):
+        one = _recovered(line, text, start, stop)
+        # An object inside a torn record is no record itself.
+        stands_alone = start == end or not text[stop:].strip() or _is_record(one)
+        if one and stands_alone:
+            yield one
+            end = stop
+
+
+def _is_record(one: Recovered | None) -> bool:
+    return one is not None and {"type", "sessionId"} <= one.fields.keys()
+
+
+def _objects_on(text: str) -> Iterator[tuple[int, int]]:
+    position, tries = 0, _tries_for(text)
+    while tries and (match := BEGINNING.search(text, position)):
+        start = match.start()
+        stop = _value_end(text, start)
+        if stop is None:
+            tries -= 1
+            position = start + 1
+        else:
+            yield start, stop
+            position = stop
+
+
+def _last_fields(line: Line, text: str) -> Recovered | None:
+    """Returns the fields behind the cut, where the line is the tail of an object.
+
+    A field of a nested object ends before the line does; only the outermost reaches its end.
+    """
+    position, tries = 0, _tries_for(text)
+    whole = len(text.rstrip("\0 \t\r"))
+    while tries and (match := FIELD.search(text, position)):
+        start = match.start() + 1
+        stop = _value_end("{" + text[start:], 0)
+        if stop is None:
+            tries -= 1
+            position = start
+        elif start + stop - 1 == whole:
+            return _recovered(line, text, start, whole, opening="{")
+        else:
+            position = start + stop - 1
+    return None
+
+
+def _first_fields(line: Line, text: str) -> Recovered | None:
+    start = BEGINNING.match(text)
+    stop = 0
+    position = 1
+    while start and (key := _value_end(text, position)) and text[key : key + 1] == ":":
+        value = _value_end(text, key + 1)
+        if value is None or text[value : value + 1] != ",":
+            break
+        stop, position = value, value + 1
+    found = _recovered(line, text, 0, stop, closing="}") if stop else None
+    return found if found and TELLING & found.fields.keys() else None
+
+
+def _tries_for(text: str) -> int:
+    return 4 + MOST_CHARACTERS // max(len(text), 1 << 16)
+
+
+def _value_end(text: str, start: int) -> int | None:
+    """Returns where the JSON value at a place ends, None where none is complete there."""
+    try:
+        return _decoder.raw_decode(text, start)[1]
+    except (JSONDecodeError, RecursionError):
+        return None
+
+
+def _recovered(
+    line: Line, text: str, start: int, stop: int, opening: str = "", closing: str = ""
+) -> Recovered | None:
+    data = _in_bytes(text[start:stop])
+    try:
+        fields = object_of(opening.encode() + data + closing.encode())
+    except NotAnObject:
+        return None
+    offset = line.offset + len(_in_bytes(text[:start]))
+    return Recovered(line.number, offset, data, fields, is_whole=not opening + closing)
+
+
+def _in_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +209,10 @@ def record_of(data: bytes, line: int = 0, offset: int = 0) -> Record:
 def broken(line: Line, error: str) -> Broken:
     """Says what is wrong with a line and saves what can be read of it."""
     found = recover(line)
-    return Broken(line, reason_of(line, error, found), found)
+    return Broken(line, _reason_of(line, error, found), found)
 
 
-def reason_of(line: Line, error: str, found: tuple[Recovered, ...]) -> str:
-    """Names the way in which a line is broken, in the words of a finding."""
+def _reason_of(line: Line, error: str, found: tuple[Recovered, ...]) -> str:
     whole = sum(one.is_whole for one in found)
     if not line.data.strip(b"\0 \t\r"):
         return "nul bytes only"
@@ -93,3 +227,72 @@ def reason_of(line: Line, error: str, found: tuple[Recovered, ...]) -> str:
     if found:
         return "the head of a cut line" if line.data.startswith(b"{") else "the tail of a cut line"
     return f"not an object: {error}"
+
+
+class InnerBlock(Struct, frozen=True, gc=False):
+    """One block of a result."""
+
+    type: str | None = None
+    text: str | None = None
+    citations: list[Raw] | None = None
+
+
+class WordedBlock(BlockHead, frozen=True, gc=False):
+    """A block with its words; the fields are as strict as those of the typed blocks."""
+
+    text: str | None = None
+    thinking: str | None = None
+    input: Any = None
+    content: str | list[InnerBlock] | None = None
+    is_error: bool | None = None
+    signature: str | None = None
+    data: str | None = None
+    citations: list[Raw] | None = None
+
+
+class WordedMessage(MessageHead, frozen=True, gc=False):
+    """A message with its words."""
+
+    content: str | list[WordedBlock] | None = None  # type: ignore[assignment]
+
+
+class ResultFacts(Struct, frozen=True, gc=False):
+    """What matters of the client's own view of a result."""
+
+    agent: Any = field(default=None, name="agentId")
+    agent_too: Any = field(default=None, name="agent_id")
+    run: Any = field(default=None, name="runId")
+    teammate: Any = field(default=UNSET, name="teammate_id")
+    name: Any = None
+    output: Any = field(default=None, name="persistedOutputPath")
+
+
+class Worded(Envelope, frozen=True, gc=False, rename="camel"):
+    """An envelope that holds the words of its message too."""
+
+    message: WordedMessage | None = None
+    tool_use_result: ResultFacts | str | float | bool | list[Raw] | None = None
+
+
+_worded = msgspec.json.Decoder(Worded).decode
+
+
+def read_with_words(path: Path) -> tuple[list[Record], int]:
+    """Returns the records of a file and how many lines it has; none where it has gone."""
+    found: list[Record] = []
+    count = 0
+    try:
+        for line in lines(path):
+            count += 1
+            try:
+                envelope = _worded(line.data)
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                entry = entry_of(line)
+                if isinstance(entry, Record):
+                    found.append(entry)
+                continue
+            kind = KINDS.get(envelope.type or "") or kind_of(envelope)
+            found.append(kind(envelope, line.data, line.number, line.offset))
+    except SourceError:
+        return [], 0
+    return found, count

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
-from plait.record.convert import part
-from plait.record.decode import envelope_of, object_of
-from plait.record.encode import encode
+from plait.record.codec import encode, envelope_of, fitting_field, object_of
 from plait.record.message import Message, Spoken, message_of, spoken_of
 from plait.record.model import BlockHead, Envelope, ForkedFrom
 from plait.record.time import moment
@@ -151,7 +149,7 @@ class Record:
     @property
     def timestamp(self) -> str | None:
         """The time as the line gives it: its own, else its message's."""
-        return timestamp_of(self.envelope)
+        return _timestamp_of(self.envelope)
 
     @property
     def time(self) -> datetime | None:
@@ -220,8 +218,7 @@ def content_of(envelope: Envelope) -> str | list[BlockHead] | None:
     return envelope.content if inner is None else inner
 
 
-def timestamp_of(envelope: Envelope) -> str | None:
-    """Returns the line's own timestamp where it is text, else its message's."""
+def _timestamp_of(envelope: Envelope) -> str | None:
     inner = envelope.message.timestamp if envelope.message else None
     for candidate in (envelope.timestamp, inner):
         if isinstance(candidate, str):
@@ -245,5 +242,5 @@ class Wire(Generic[T]):
     def __get__(self, record: Record | None, owner: type) -> Self | T | None:
         if record is None:
             return self
-        value: T | None = part(record.fields.get(self.name), self.kind)
+        value: T | None = fitting_field(record.fields.get(self.name), self.kind)
         return value

@@ -6,9 +6,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from plait.line import read_small
-from plait.record.convert import lenient
-from plait.record.decode import NotAnObject, object_of
-from plait.record.names import wire_name
+from plait.record.codec import NotAnObject, lenient, object_of, wire_name
 
 S = TypeVar("S", bound=Struct)
 
@@ -53,12 +51,12 @@ class ClientSettings(Struct, frozen=True, rename=wire_name):
 
 def agent_meta(log: Path) -> AgentMeta | None:
     """Returns what is known of the agent whose log this is."""
-    return sidecar(log.with_suffix(".meta.json"), AgentMeta)
+    return _sidecar(log.with_suffix(".meta.json"), AgentMeta)
 
 
 def title_file(folder: Path) -> str | None:
     """Returns the title that lies beside a session, in its folder."""
-    found = sidecar(folder / "custom-title.json", TitleFile)
+    found = _sidecar(folder / "custom-title.json", TitleFile)
     return found.custom_title if found else None
 
 
@@ -68,17 +66,17 @@ def running_clients(config: Path) -> tuple[RunningClient, ...]:
         paths = sorted((config / "sessions").glob("*.json"))
     except OSError:
         return ()
-    return tuple(client for path in paths if (client := sidecar(path, RunningClient)))
+    return tuple(client for path in paths if (client := _sidecar(path, RunningClient)))
 
 
 def cleanup_days(config: Path) -> float:
     """Returns after how many days the client deletes a session."""
-    settings = sidecar(config / "settings.json", ClientSettings)
+    settings = _sidecar(config / "settings.json", ClientSettings)
     days = settings.cleanup_period_days if settings else None
     return CLEANUP_DAYS if days is None else days
 
 
-def sidecar(path: Path, kind: type[S]) -> S | None:
+def _sidecar(path: Path, kind: type[S]) -> S | None:
     """Returns a small JSON file as far as it fits, None where there is none."""
     data = read_small(path)
     if data is None:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from plait.record.message import ToolResult, blocks_of
+from plait.record.read import ResultFacts, Worded, WordedBlock
 from plait.record.record import Record
-from plait.record.worded import View, Worded, WordedBlock
 
 IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
 HINTS = (b"agentId: ", b'"teammate_id"', b'"runId"', b'"agent_id"')
@@ -31,40 +31,38 @@ class Named(NamedTuple):
 
 def named_by(record: Record) -> Named | None:
     """Returns what a tool's result says that it started; decodes only where it may say so."""
-    if not may_name(record):
+    if not _may_name(record):
         return None
     view = record.fields.get("toolUseResult")
-    if isinstance(view, Mapping) and (found := in_view(view)):
+    if isinstance(view, Mapping) and (found := _in_view(view)):
         return found
-    match = IN_WORDS.search(words_of(record))
+    match = IN_WORDS.search(_words_of(record))
     return Named(match[1], None, None, is_in_words=True) if match else None
 
 
-def may_name(record: Record) -> bool:
+def _may_name(record: Record) -> bool:
     """Tells by the bytes whether a result can name an agent besides the record's own.
 
     Where the words are at hand already, a look at them is quicker.
     """
     if isinstance(record.envelope, Worded):
-        return names_any(record.envelope)
+        return _names_any(record.envelope)
     raw = record.raw
     own = 1 if record.agent_id else 0
     return raw.count(b'"agentId"') > own or any(hint in raw for hint in HINTS)
 
 
-def names_any(envelope: Worded) -> bool:
-    """Tells whether a view names something, or words may."""
+def _names_any(envelope: Worded) -> bool:
     view = envelope.tool_use_result
-    if isinstance(view, View) and (
+    if isinstance(view, ResultFacts) and (
         view.agent or view.agent_too or view.run or view.teammate is not UNSET
     ):
         return True
     content = envelope.message.content if envelope.message else None
-    return not isinstance(content, list) or any("agentId: " in text for text in told_by(content))
+    return not isinstance(content, list) or any("agentId: " in text for text in _told_by(content))
 
 
-def told_by(blocks: list[WordedBlock]) -> Iterator[str]:
-    """Yields the words of results."""
+def _told_by(blocks: list[WordedBlock]) -> Iterator[str]:
     for block in blocks:
         if isinstance(block.content, str):
             yield block.content
@@ -72,22 +70,19 @@ def told_by(blocks: list[WordedBlock]) -> Iterator[str]:
             yield from (inner.text for inner in block.content or () if inner.text)
 
 
-def in_view(view: Mapping[str, Any]) -> Named | None:
-    """Returns what the client's own view of a result names."""
-    agent = text_of(view, "agentId") or text_of(view, "agent_id")
-    run = text_of(view, "runId")
-    name = text_of(view, "name") if "teammate_id" in view else None
+def _in_view(view: Mapping[str, Any]) -> Named | None:
+    agent = _text_of(view, "agentId") or _text_of(view, "agent_id")
+    run = _text_of(view, "runId")
+    name = _text_of(view, "name") if "teammate_id" in view else None
     return Named(agent, run, name, is_in_words=False) if agent or run or name else None
 
 
-def text_of(view: Mapping[str, Any], key: str) -> str | None:
-    """Returns a field where it is a text."""
+def _text_of(view: Mapping[str, Any], key: str) -> str | None:
     value = view.get(key)
     return value if isinstance(value, str) and value else None
 
 
-def words_of(record: Record) -> str:
-    """Returns the words of the results that a record carries."""
+def _words_of(record: Record) -> str:
     message = record.message
     results = [one for one in message.content if isinstance(one, ToolResult)] if message else []
     inner = (block for one in results for block in blocks_of(one.content))

@@ -20,7 +20,7 @@ def moment(stamp: str | int | float | None) -> datetime | None:
     return None
 
 
-def standard(time: str | None) -> str | None:
+def sortable(time: str | None) -> str | None:
     """Returns a time in the one form that sorts as text."""
     if time is None or (len(time) == LENGTH and time[-1] == "Z" and time[10] == "T"):
         return time

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 from plait.record import Record
-from plait.record.decode import envelope_of
+from plait.record.codec import envelope_of
 from plait.redact.custom import CustomRules
 from plait.redact.expression import BEST, Engine
 from plait.redact.joined import Joined

@@ -24,8 +24,7 @@ import msgspec
 from msgspec import Struct
 
 from plait.errors import SourceError
-from plait.line.lock import held
-from plait.line.replace import replace_file
+from plait.line.atomic import held, replace_file
 from plait.line.split import read_slice
 from plait.record.time import moment
 

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from plait.graph.shapes import Link, Row
+from plait.graph.rows import Link, RowShape
 
 LinePart: TypeAlias = Literal["gap", "link", "row", "rejoin"]
 
@@ -63,14 +63,14 @@ class Prefix(NamedTuple):
 class GraphLine:
     """A line of the drawing: the row it belongs to, and the characters before its words."""
 
-    row: Row
+    row: RowShape
     part: LinePart
     text: str
     node: int | None
     """Where the node stands in the text."""
 
 
-def graph_lines(rows: Iterable[Row], *, ascii_only: bool = False) -> Iterator[GraphLine]:
+def graph_lines(rows: Iterable[RowShape], *, ascii_only: bool = False) -> Iterator[GraphLine]:
     """Yields the lines of the drawing."""
     glyphs = ASCII if ascii_only else BOX
     for number, row in enumerate(rows):
@@ -79,7 +79,7 @@ def graph_lines(rows: Iterable[Row], *, ascii_only: bool = False) -> Iterator[Gr
             yield GraphLine(row, part, text, row.column * 2 if part == "row" else None)
 
 
-def _prefixes(row: Row, *, is_first: bool = False) -> Iterator[Prefix]:
+def _prefixes(row: RowShape, *, is_first: bool = False) -> Iterator[Prefix]:
     into = next((link for link in row.links if link.shape not in ("agent-in", "end")), None)
     side = into if into and into.start != into.end else None
     is_short = _is_one_row(row)
@@ -97,7 +97,7 @@ def _prefixes(row: Row, *, is_first: bool = False) -> Iterator[Prefix]:
     yield from _ways_back(row, is_short=is_short)
 
 
-def _ways_back(row: Row, *, is_short: bool) -> Iterator[Prefix]:
+def _ways_back(row: RowShape, *, is_short: bool) -> Iterator[Prefix]:
     for link in row.links:
         is_own = link.start == row.column
         if link.shape == "agent-in" and not (is_own and is_short) and link.end in row.lanes:
@@ -107,12 +107,12 @@ def _ways_back(row: Row, *, is_short: bool) -> Iterator[Prefix]:
             )
 
 
-def _is_alone(row: Row) -> bool:
+def _is_alone(row: RowShape) -> bool:
     is_agent = "agent" in row.marks or "service" in row.marks
     return is_agent and [link.shape for link in row.links] == ["end"]
 
 
-def _is_one_row(row: Row) -> bool:
+def _is_one_row(row: RowShape) -> bool:
     """Tells whether a strand leaves and ends on this row; a branch is never so short."""
     is_side = "agent" in row.marks or "service" in row.marks or "folded" in row.marks
     leaves = any(link.shape in ("agent-out", "fork") for link in row.links)
@@ -120,11 +120,11 @@ def _is_one_row(row: Row) -> bool:
     return is_side and leaves and ends
 
 
-def _node_of(row: Row) -> Cell:
+def _node_of(row: RowShape) -> Cell:
     return next((cell for mark, cell in NODES if mark in row.marks), Cell.ACTIVE)
 
 
-def _lanes(row: Row, column: int) -> tuple[Cell, ...]:
+def _lanes(row: RowShape, column: int) -> tuple[Cell, ...]:
     width = max((column, *row.lanes)) * 2 + 1
     passing = {lane * 2 for lane in row.lanes}
     return tuple(Cell.LANE if at in passing else Cell.BLANK for at in range(width))
@@ -134,7 +134,7 @@ def _with_cell(cells: tuple[Cell, ...], column: int, cell: Cell) -> tuple[Cell, 
     return (*cells[: column * 2], cell, *cells[column * 2 + 1 :])
 
 
-def _with_link(row: Row, link: Link, end: Cell) -> tuple[Cell, ...]:
+def _with_link(row: RowShape, link: Link, end: Cell) -> tuple[Cell, ...]:
     cells = list(_lanes(row, link.end))
     first, last = link.start * 2, link.end * 2
     for at in range(first + 1, last):

@@ -8,14 +8,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from plait.graph.twigs import Twig
+from plait.graph.outline import OutlineItem
 
 GOES_ON, ENDS, PASSES, BLANK = "├─ ", "└─ ", "│  ", "   "
 DEEPEST = 12
 """What is nested deeper is drawn at this depth."""
 
 
-def branching(found: Sequence[Twig]) -> Iterator[tuple[str, Twig]]:
+def branching(found: Sequence[OutlineItem]) -> Iterator[tuple[str, OutlineItem]]:
     """Yields each part with the lines before it."""
     lasts = _last_ones(found)
     open_: list[bool] = []
@@ -29,7 +29,7 @@ def branching(found: Sequence[Twig]) -> Iterator[tuple[str, Twig]]:
             open_.append(number not in lasts)
 
 
-def _last_ones(found: Sequence[Twig]) -> set[int]:
+def _last_ones(found: Sequence[OutlineItem]) -> set[int]:
     lasts: set[int] = set()
     seen: list[bool] = []
     """For each depth, whether one was met since a shallower one, from the end backwards."""

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from plait.graph.shapes import Mark, Row
+from plait.graph.rows import Mark, RowShape
 from plait.record import Attachment, Record, System, Thinking, ToolResult, ToolUse
 from plait.record.prompt import is_human_prompt
 
@@ -32,7 +32,7 @@ NOTES: dict[Mark, str] = {
 }
 
 
-def words_of(row: Row) -> str:
+def words_of(row: RowShape) -> str:
     """Returns what a row is about, in the words of its prompt where it has one."""
     if row.words:
         return plain_words(row.words)
@@ -58,7 +58,7 @@ def plain_words(text: str) -> str:
     return " ".join(TAG.sub(" ", text).split()) or text
 
 
-def notes_of(row: Row) -> list[str]:
+def notes_of(row: RowShape) -> list[str]:
     """Returns the marks of a row that words say better than a sign."""
     return [note for mark, note in NOTES.items() if mark in row.marks]
 

@@ -16,8 +16,7 @@ from plait.conversation.tokens import tokens_of
 from plait.conversation.totals import Pricing, totals_over
 from plait.graph.model import Session as GraphSession
 from plait.graph.paths import SPOKEN
-from plait.graph.rows import rows
-from plait.graph.shapes import Row
+from plait.graph.rows import RowShape, rows
 from plait.record.time import moment
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.page import PageHeading, SessionPage, session_page, spoken
@@ -160,7 +159,7 @@ def _resume_line(session: str, directory: str | None) -> str | None:
     return Resume(session, None, directory, None).line if is_uuid(session) else None
 
 
-def shapes_of(family: Family, session: GraphSession) -> list[Row]:
+def shapes_of(family: Family, session: GraphSession) -> list[RowShape]:
     """Returns the rows of one session."""
     tops = [session.trunk] if session.trunk else []
     tops += [
@@ -179,7 +178,7 @@ def _packed(family: Family, file: int) -> Iterator[PackedLines]:
 def _entry_of(
     told: Conversations,
     heading: PageHeading,
-    shapes: list[Row],
+    shapes: list[RowShape],
     by_line: Mapping[str, Conversation],
 ) -> SiteEntry:
     lines = told.by_line.values()

@@ -22,7 +22,7 @@ from plait.graph.source import Source, source_file
 from plait.line import LogFile, lines, read_slice
 from plait.line.discover import SUFFIX, log_file
 from plait.record import Record
-from plait.record.decode import NotAnObject
+from plait.record.codec import NotAnObject
 from plait.record.read import Broken, entry_of, read, read_if_there, record_of
 from plait.record.sidecar import title_file
 from plait.trace.sent import Progress, SentSession, goes_on_from

@@ -20,7 +20,7 @@ from plait.archive.hook.reading import previous_session
 from plait.archive.hook.turns import Occasion
 from plait.conversation.totals import Pricing
 from plait.errors import PlaitError
-from plait.line.lock import held
+from plait.line.atomic import held
 from plait.trace.hook.event import LOCK
 from plait.trace.hook.jobs import Job, WorkerLog, jobs_in, take_jobs
 from plait.trace.model import Content, Span

@@ -18,8 +18,7 @@ from plait.conversation.times import between
 from plait.conversation.totals import response_key, tokens_in
 from plait.conversation.walk import calls_of, walk
 from plait.graph.build import Builder
-from plait.graph.model import SessionGraph
-from plait.graph.node import Node
+from plait.graph.model import Node, SessionGraph
 from plait.graph.source import FileFacts, sources
 from plait.index.changes import Change
 from plait.index.detail_rows import CALL, FINDING, RESPONSE, TOUCH, keeping_rows

@@ -13,7 +13,7 @@ from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
 from plait.index.fresh import is_fresh_for
 from plait.index.packed import packed, unpacked
-from plait.record.title import TitleKind, TitleSearch
+from plait.record.prompt import TitleKind, TitleSearch
 
 
 class CataloguedFacts(Struct, frozen=True, gc=False, array_like=True):

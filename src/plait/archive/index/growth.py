@@ -25,7 +25,7 @@ from plait.index.passages import path_in, words_in
 from plait.index.scan import Stamp
 from plait.line import lines, read_slice
 from plait.record import Record
-from plait.record.decode import NotAnObject
+from plait.record.codec import NotAnObject
 from plait.record.read import Blank, entry_of, record_of
 from plait.record.sidecar import title_file
 

@@ -22,8 +22,8 @@ from plait.graph.source import Source, source_file
 from plait.index.passages import COPIES
 from plait.line import LogFile
 from plait.record import Record
+from plait.record.read import ResultFacts, Worded, WordedBlock, read_with_words
 from plait.record.sidecar import agent_meta, title_file
-from plait.record.worded import View, Worded, WordedBlock, worded
 
 SAVED = "<persisted-output>"
 
@@ -113,7 +113,7 @@ def _of_block(block: WordedBlock, record: Record, number: int, file: int) -> Ite
 
 
 def _of_user(record: Record, view: object, blocks: list[WordedBlock], file: int) -> list[Item]:
-    if isinstance(view, View) and view.output is not None:
+    if isinstance(view, ResultFacts) and view.output is not None:
         return []
     uuid, line, time = record.envelope.uuid, record.line, record.timestamp
     found: list[Item] = []
@@ -182,7 +182,7 @@ class WordedRecords(Records):
         super().__init__(self._read(file) for file in files)
 
     def _read(self, file: LogFile) -> Source:
-        records, self._lines[str(file.path)] = worded(file.path)
+        records, self._lines[str(file.path)] = read_with_words(file.path)
         meta = agent_meta(file.path) if file.kind == "agent" else None
         title = title_file(file.folder) if file.kind == "session" else None
         return Source(source_file(file), records, meta, title)

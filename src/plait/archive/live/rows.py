@@ -14,7 +14,7 @@ from plait.archive.live.sums import Money, Sums, begun_in, shapes_in
 from plait.archive.model import Facts
 from plait.conversation.spending import Tally, spending
 from plait.conversation.usage import known_time
-from plait.graph.shapes import Mark, Row
+from plait.graph.rows import Mark, RowShape
 from plait.index.shapes import Begun, Shape, turns_in_order
 from plait.view.page.graph_svg import MOST_MINI, mini
 from plait.view.page.lists.rows import ListedSession
@@ -209,11 +209,11 @@ def _is_aside(one: Begun) -> bool:
     return one.kind == "agent" or one.state == "abandoned"
 
 
-def _shape_of(one: Begun) -> Row:
+def _shape_of(one: Begun) -> RowShape:
     marks: tuple[Mark, ...] = ("active",)
     column = 0
     if one.kind == "agent":
         marks, column = ("agent",), 2
     elif one.state == "abandoned":
         marks, column = ("abandoned",), 1
-    return Row("", "", (), "", column, (), (), marks)
+    return RowShape("", "", (), "", column, (), (), marks)

@@ -17,7 +17,7 @@ from plait.archive.model import Session
 from plait.archive.open_session import RecordsSoFar, records_so_far
 from plait.conversation.model import Conversations
 from plait.conversation.prices import Prices
-from plait.graph.shapes import Row
+from plait.graph.rows import RowShape
 from plait.record import Record
 from plait.view.page.conversation.column import ReadingColumn
 from plait.view.page.conversation.page import PageHeading
@@ -62,7 +62,7 @@ class Opened:
         return conversations_in(self.family, known, is_active_only=False) if known else None
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[RowShape]:
         """Its graph as it is drawn."""
         return shapes_of(self.family, self.family.graph.sessions[self.id])
 

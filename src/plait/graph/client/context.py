@@ -1,24 +1,19 @@
 """Records of a session file, in order, to what Claude will see when it is resumed."""
 
+import re
 from collections.abc import Iterable
 from typing import Literal
 
-from plait.graph.client.clock import NO_TIME, milliseconds
-from plait.graph.client.closing import closed
-from plait.graph.client.compare import comparable
-from plait.graph.client.entry import block_heads, content_blocks
+from plait.graph.client.entry import NO_TIME, block_heads, content_blocks, milliseconds
 from plait.graph.client.leaf import leaf as leaf_of
 from plait.graph.client.load import load
-from plait.graph.client.model import ROOT, Context, LeftOut, Loaded, Message, Said
+from plait.graph.client.model import ROOT, Block, Context, LeftOut, Loaded, Message, Said
 from plait.graph.client.parallel import with_parallel
-from plait.graph.client.prune import prune
-from plait.graph.client.reasons import reasons
-from plait.graph.client.repair import repaired
+from plait.graph.client.prune import prune, reasons
 from plait.graph.client.sdk import sdk_chain
-from plait.graph.client.speech import since_boundary, speech
-from plait.graph.client.trail import path_to_message, trailing_notes
-from plait.graph.client.turns import Turn, turns
-from plait.graph.client.walk import walk
+from plait.graph.client.speech import since_boundary, speech, with_closing
+from plait.graph.client.turns import Turn, repaired, turns
+from plait.graph.client.walk import path_to_message, trailing_notes, walk
 from plait.record import Record
 
 NEXT_PROMPT = "\0next prompt\0"
@@ -30,35 +25,36 @@ def context(
     records: Iterable[Record], *, size: int, as_: Literal["client", "sdk"] = "client"
 ) -> Context:
     """Returns what the client sends for a file of that many bytes, or what the SDK returns."""
-    return as_sdk(records) if as_ == "sdk" else as_client(records, size)
+    return _as_sdk(records) if as_ == "sdk" else _as_client(records, size)
 
 
-def as_client(records: Iterable[Record], size: int) -> Context:
-    """Returns what the client sends."""
+def _as_client(records: Iterable[Record], size: int) -> Context:
     loaded, left_out = load(records, size)
     if loaded.is_cleared:
         return Context(True, None, None, (), [], [], tuple(left_out))
-    chain = chain_of(loaded)
-    return refused(chain, left_out) if isinstance(chain, str) else resumed(loaded, chain, left_out)
+    chain = _chain_of(loaded)
+    return (
+        _refused(chain, left_out) if isinstance(chain, str) else _resumed(loaded, chain, left_out)
+    )
 
 
 def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
     """Returns the record that the client goes on from, without what it would send."""
     loaded, _ = load(records, size)
-    chain = "cleared" if loaded.is_cleared else chain_of(loaded)
+    chain = "cleared" if loaded.is_cleared else _chain_of(loaded)
     if isinstance(chain, str):
         return None
-    uuids = written(loaded, prune(loaded, chain)[0])
+    uuids = _written(loaded, prune(loaded, chain)[0])
     return uuids[-1] if uuids else None
 
 
-def chain_of(loaded: Loaded) -> list[int] | str:
+def _chain_of(loaded: Loaded) -> list[int] | str:
     """Returns the entries that the client goes on from, or why it would not."""
     leaf = leaf_of(loaded)
     if leaf is None:
         return "no conversation in the file"
     path = path_to_message(loaded, leaf)
-    if why_not := refusal(loaded.records[path[0]]):
+    if why_not := _refusal(loaded.records[path[0]]):
         return why_not
     chain = with_parallel(loaded, walk(loaded, path[0]))
     known = frozenset(chain)
@@ -66,12 +62,12 @@ def chain_of(loaded: Loaded) -> list[int] | str:
     return [*chain, *notes]
 
 
-def refused(why_not: str, left_out: list[LeftOut]) -> Context:
+def _refused(why_not: str, left_out: list[LeftOut]) -> Context:
     """Returns the context of a file that the client would not resume."""
     return Context(False, why_not, None, (), [], [], tuple(left_out))
 
 
-def refusal(message: Record) -> str | None:
+def _refusal(message: Record) -> str | None:
     """Says why the client would not go on from a message, None where it would."""
     if message.is_sidechain:
         return "the last message is of a sidechain"
@@ -81,30 +77,27 @@ def refusal(message: Record) -> str | None:
     return "the timestamp of the last message is no time" if time != time else None
 
 
-def resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Context:
-    """Returns the context of a chain."""
+def _resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Context:
     kept, dropped = prune(loaded, chain)
-    said = closed(loaded.records, kept, speech(loaded, kept))
+    said = with_closing(loaded.records, kept, speech(loaded, kept))
     request = messages(repaired(turns(said)))
-    uuids = written(loaded, kept)
+    uuids = _written(loaded, kept)
     return Context(
         resumes=True,
         why_not=None,
         leaf=uuids[-1] if uuids else None,
         chain=uuids,
-        messages=comparable(before_next_prompt(said, reminders(loaded, kept))),
+        messages=_comparable(_before_next_prompt(said, _reminders(loaded, kept))),
         request=request,
         left_out=(*left_out, *reasons(loaded, chain, dropped, said)),
     )
 
 
-def written(loaded: Loaded, chain: list[int]) -> tuple[str, ...]:
-    """Returns the uuids of a chain, as a fork of the session holds them."""
-    return tuple(uuid for number in chain if (uuid := written_uuid(loaded.records[number])))
+def _written(loaded: Loaded, chain: list[int]) -> tuple[str, ...]:
+    return tuple(uuid for number in chain if (uuid := _written_uuid(loaded.records[number])))
 
 
-def written_uuid(record: Record) -> str | None:
-    """Returns the uuid of an entry that a fork of the session holds, None for an empty one."""
+def _written_uuid(record: Record) -> str | None:
     message = record.envelope.message
     is_spoken = record.type in ("user", "assistant")
     if is_spoken and message and not isinstance(message.content, str) and not block_heads(record):
@@ -112,7 +105,7 @@ def written_uuid(record: Record) -> str | None:
     return record.uuid
 
 
-def reminders(loaded: Loaded, chain: list[int]) -> list[Said]:
+def _reminders(loaded: Loaded, chain: list[int]) -> list[Said]:
     """Returns the reminder that the client puts before a new prompt, unless it stands already."""
     for number in since_boundary(loaded.records, chain):
         attachment = loaded.records[number].envelope.attachment
@@ -121,13 +114,13 @@ def reminders(loaded: Loaded, chain: list[int]) -> list[Said]:
     return [Said(ROOT, "user", [{"type": NEXT_PROMPT}], is_note=True)]
 
 
-def before_next_prompt(said: list[Said], reminders: list[Said]) -> list[Message]:
+def _before_next_prompt(said: list[Said], reminders: list[Said]) -> list[Message]:
     """Returns the messages as they are when a prompt follows, without that prompt.
 
     The line break between two texts of a user is there only then. The client's own
     reminders stand at the head of the new prompt's turn.
     """
-    prompt = Said(ROOT, "user", [text(NEXT_PROMPT)])
+    prompt = Said(ROOT, "user", [_text(NEXT_PROMPT)])
     request = messages(repaired(turns([*said, *reminders, prompt])))
     return [
         (role, [block for block in blocks if NEXT_PROMPT not in (block["type"], block.get("text"))])
@@ -135,8 +128,7 @@ def before_next_prompt(said: list[Said], reminders: list[Said]) -> list[Message]
     ]
 
 
-def text(words: str) -> dict[str, str]:
-    """Returns a block of text."""
+def _text(words: str) -> dict[str, str]:
     return {"type": "text", "text": words}
 
 
@@ -146,12 +138,11 @@ def messages(spoken: list[Turn]) -> list[Message]:
     for turn in spoken:
         found.append((turn.role, turn.blocks))
         if turn.system:
-            found.append(("system", [text("\n\n".join(turn.system))]))
+            found.append(("system", [_text("\n\n".join(turn.system))]))
     return found
 
 
-def as_sdk(records: Iterable[Record]) -> Context:
-    """Returns what the official Python SDK returns: each record a message of its own."""
+def _as_sdk(records: Iterable[Record]) -> Context:
     chain = sdk_chain(records)
     uuids = tuple(record.uuid for record in chain if record.uuid)
     request: list[Message] = [(record.kind, content_blocks(record)) for record in chain]
@@ -160,7 +151,28 @@ def as_sdk(records: Iterable[Record]) -> Context:
         why_not=None if chain else "no conversation in the file",
         leaf=uuids[-1] if uuids else None,
         chain=uuids,
-        messages=comparable(request),
+        messages=_comparable(request),
         request=request,
         left_out=(),
     )
+
+
+REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+VARYING = ("cache_control", "signature")
+
+
+def _comparable(request: list[Message]) -> list[Message]:
+    plain = [(role, _comparable_blocks(blocks)) for role, blocks in request if role != "system"]
+    return [(role, blocks) for role, blocks in plain if blocks]
+
+
+def _comparable_blocks(blocks: list[Block]) -> list[Block]:
+    bare = [{key: block[key] for key in block if key not in VARYING} for block in blocks]
+    shown = [_without_reminders(block) for block in bare]
+    return [block for block in shown if block.get("type") != "text" or block["text"].strip()]
+
+
+def _without_reminders(block: Block) -> Block:
+    if block.get("type") != "text" or "<system-reminder>" not in block["text"]:
+        return block
+    return {**block, "text": REMINDER.sub("", block["text"])}

@@ -1,5 +1,11 @@
-"""An entry of the chain to small facts about it, from the envelope alone."""
+"""An entry of the chain to small facts about it: its blocks, its calls, its time.
 
+The client reads a timestamp as a JavaScript `Date` does: it decides which leaf can be resumed
+and which entry is near enough to stand in for a missing parent.
+"""
+
+import re
+from datetime import UTC, datetime
 from typing import Any
 
 from plait.record import Record
@@ -67,11 +73,10 @@ def content_blocks(record: Record) -> list[dict[str, Any]]:
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [block for block in content if is_block(block)] if isinstance(content, list) else []
+    return [block for block in content if _is_block(block)] if isinstance(content, list) else []
 
 
-def is_block(block: object) -> bool:
-    """Whether a value is a content block: an object with a type, its text a string."""
+def _is_block(block: object) -> bool:
     if not isinstance(block, dict) or not isinstance(block.get("type"), str):
         return False
     return block["type"] != "text" or isinstance(block.get("text"), str)
@@ -90,3 +95,37 @@ def is_thinking(block: dict[str, Any]) -> bool:
 def model_of(record: Record) -> str | None:
     """Returns the model that answered."""
     return record.envelope.message.model if record.envelope.message else None
+
+
+NO_TIME = float("-inf")
+NONSENSE = float("nan")
+
+ISO = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?")
+LOOSE = re.compile(r"(?:[^\W\d_]+[\W_]+)*\d+(?!\d*:)[\s\d:/,.+-]*(?:[AaPp][Mm])?\s*(?:Z|UTC|GMT)?")
+"""Words, then numbers: what the engine still takes for a date."""
+
+
+def milliseconds(record: Record) -> float:
+    """Returns the time of an entry, NO_TIME where it has none, NONSENSE where it is no time."""
+    stamp = record.envelope.timestamp
+    if isinstance(stamp, str):
+        return _of_text(stamp)
+    return NO_TIME if stamp is None else float(stamp)
+
+
+def _of_text(stamp: str) -> float:
+    if ISO.fullmatch(stamp):
+        return _of_iso(stamp)
+    if not LOOSE.fullmatch(stamp):
+        return NONSENSE
+    exact = _of_iso(stamp)
+    return 0.0 if exact != exact else exact
+
+
+def _of_iso(stamp: str) -> float:
+    try:
+        parsed = datetime.fromisoformat(stamp + {4: "-01-01", 7: "-01"}.get(len(stamp), ""))
+    except ValueError:
+        return NONSENSE
+    known = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return round(known.timestamp() * 1000.0)

@@ -29,7 +29,7 @@ def with_parallel(loaded: Loaded, walked: list[int]) -> list[int]:
     """Returns the chain with the missed entries of its responses and their results."""
     gathering = Gathering(loaded, walked)
     responses = [gathering.response(message_id) for message_id in gathering.message_ids()]
-    chain = results_after_calls(loaded, walked, responses)
+    chain = _results_after_calls(loaded, walked, responses)
     insertion = Insertion(loaded, chain)
     for response in responses:
         insertion.place(response)
@@ -154,8 +154,7 @@ def is_same_writer(one: Record, other: Record) -> bool:
     return one.is_sidechain == other.is_sidechain and one.agent_id == other.agent_id
 
 
-def results_after_calls(loaded: Loaded, walked: list[int], responses: list[Response]) -> list[int]:
-    """Takes results out of the walk that stand before all entries of their response."""
+def _results_after_calls(loaded: Loaded, walked: list[int], responses: list[Response]) -> list[int]:
     place = {number: position for position, number in enumerate(walked)}
     early: set[int] = set()
     for response in responses:
@@ -188,10 +187,10 @@ class Insertion:
         everything = sorted([*on_chain, *kept])
         members = frozenset(response.members)
         for number in self.missed(response.members):
-            before = last_before(spoken, number, first)
+            before = _last_before(spoken, number, first)
             self.after.setdefault(before, []).append(number)
         for number in self.missed(sorted(response.followers)):
-            before = last_before(everything, number, first)
+            before = _last_before(everything, number, first)
             if records[number].type != "user":
                 before = self.past_members(before, members)
             self.after.setdefault(before, []).append(number)
@@ -218,7 +217,6 @@ class Insertion:
         return whole
 
 
-def last_before(ordered: list[int], number: int, first: int) -> int:
-    """Returns the last of some entries that the file has before one, else the first."""
+def _last_before(ordered: list[int], number: int, first: int) -> int:
     place = bisect_left(ordered, number)
     return ordered[place - 1] if place else first

@@ -1,5 +1,6 @@
-"""A chain to the entries of it that the client keeps, with the reason for each it drops."""
+"""A chain to the entries that the client keeps, with the reason for each that is not sent."""
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 from plait.graph.client.entry import (
@@ -13,7 +14,7 @@ from plait.graph.client.entry import (
     is_thinking,
     result_ids,
 )
-from plait.graph.client.model import Loaded, Reason
+from plait.graph.client.model import LeftOut, Loaded, Reason, Said
 from plait.record import Record
 
 Dropped: TypeAlias = dict[int, Reason]
@@ -26,15 +27,14 @@ GONE = frozenset({"companion_intro"})
 def prune(loaded: Loaded, chain: list[int]) -> tuple[list[int], Dropped]:
     """Returns the entries that stay, and those that the client drops from its chain."""
     dropped: Dropped = {}
-    for step in (shapeless, empty_answers, unanswered, empty_answers):
+    for step in (_shapeless, _empty_answers, _unanswered, _empty_answers):
         found = step(loaded.records, chain)
         dropped.update(found)
         chain = [number for number in chain if number not in found]
     return chain, dropped
 
 
-def shapeless(records: list[Record], chain: list[int]) -> Dropped:
-    """Finds attachments without a kind, and messages of which no block can be used."""
+def _shapeless(records: list[Record], chain: list[int]) -> Dropped:
     found: Dropped = {}
     for number in chain:
         record = records[number]
@@ -42,21 +42,19 @@ def shapeless(records: list[Record], chain: list[int]) -> Dropped:
             kind = record.envelope.attachment.type if record.envelope.attachment else None
             if not kind or kind in GONE:
                 found[number] = Reason.NO_MESSAGE
-        elif record.type != "system" and block_heads(record) and not has_blocks(record):
+        elif record.type != "system" and block_heads(record) and not _has_blocks(record):
             found[number] = Reason.EMPTY
     return found
 
 
-def has_blocks(record: Record) -> bool:
-    """Whether an entry has a block that can be used; only odd ones need a second look."""
+def _has_blocks(record: Record) -> bool:
     if any(head.type and head.type != "text" for head in block_heads(record)):
         return True
     return record.spoken is not None or bool(content_blocks(record))
 
 
-def unanswered(records: list[Record], chain: list[int]) -> Dropped:
-    """Finds answers none of whose calls has a result, but for those still under way."""
-    under_way = calls_under_way(records, chain)
+def _unanswered(records: list[Record], chain: list[int]) -> Dropped:
+    under_way = _calls_under_way(records, chain)
     settled = answered_calls(records, chain)
     settled.update(call for number in under_way for call in call_ids(records[number]))
     kept = frozenset(under_way)
@@ -69,8 +67,7 @@ def unanswered(records: list[Record], chain: list[int]) -> Dropped:
     }
 
 
-def calls_under_way(records: list[Record], chain: list[int]) -> list[int]:
-    """Returns the answers of a last turn that was cut off while tools ran."""
+def _calls_under_way(records: list[Record], chain: list[int]) -> list[int]:
     turn = last_turn(records, chain)
     last = last_response(records, turn)
     spoken = [number for number in turn if records[number].type != "attachment"]
@@ -110,12 +107,11 @@ def answered_calls(records: list[Record], chain: list[int]) -> set[str]:
     return {call for number in chain for call in result_ids(records[number])}
 
 
-def empty_answers(records: list[Record], chain: list[int]) -> Dropped:
-    """Finds answers of nothing but thoughts and white space, over the whole response."""
+def _empty_answers(records: list[Record], chain: list[int]) -> Dropped:
     spoken = {
         record.message_id
         for record in map(records.__getitem__, chain)
-        if record.type == "assistant" and says_something(record)
+        if record.type == "assistant" and _says_something(record)
     }
     found: Dropped = {}
     for number in chain:
@@ -123,16 +119,52 @@ def empty_answers(records: list[Record], chain: list[int]) -> Dropped:
         if record.type != "assistant" or (record.message_id and record.message_id in spoken):
             continue
         blocks = content_blocks(record)
-        if blocks and not says_something(record):
+        if blocks and not _says_something(record):
             thinks = any(is_thinking(block) for block in blocks)
             found[number] = Reason.THINKING_ONLY if thinks else Reason.EMPTY
     return found
 
 
-def says_something(record: Record) -> bool:
-    """Whether an answer has more than thoughts and white space."""
+def _says_something(record: Record) -> bool:
     if any(head.type and head.type not in SILENT for head in block_heads(record)):
         return True
     if record.spoken:
         return bool(record.spoken.message.text.strip())
     return any(not is_blank(block) and not is_thinking(block) for block in content_blocks(record))
+
+
+def reasons(
+    loaded: Loaded, chain: list[int], dropped: Dropped, said: list[Said]
+) -> Iterator[LeftOut]:
+    """Yields every entry that no message shows, in file order."""
+    shown = {one.number for one in said if not one.is_error and one.blocks}
+    places = {number: place for place, number in enumerate(chain)}
+    cuts = [places[number] for number in chain if is_boundary(loaded.records[number])]
+    cut = cuts[-1] if cuts else -1
+    for number, record in enumerate(loaded.records):
+        if number in shown or record.uuid is None:
+            continue
+        if number in dropped:
+            reason = dropped[number]
+        elif number not in places:
+            reason = _why_not_on_chain(loaded, number, record)
+        else:
+            is_before = places[number] < cut
+            reason = Reason.BEFORE_COMPACTION if is_before else _why_not_said(record)
+        yield LeftOut(record.uuid, record.line, reason)
+
+
+def _why_not_on_chain(loaded: Loaded, number: int, record: Record) -> Reason:
+    if record.is_sidechain:
+        return Reason.SIDECHAIN
+    if loaded.is_read[number]:
+        return Reason.ABANDONED
+    return Reason.BEFORE_COMPACTION if number in loaded.forgotten else Reason.NO_MESSAGE
+
+
+def _why_not_said(record: Record) -> Reason:
+    if record.type == "system":
+        return Reason.SYSTEM
+    if record.type == "attachment":
+        return Reason.NO_RENDERED_TEXT
+    return Reason.API_ERROR if record.is_api_error_message else Reason.EMPTY

@@ -1,17 +1,19 @@
-"""The kept chain to what each entry says: role and blocks, before turns are made."""
+"""The kept chain to what each entry says, and to what the client adds at its end."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from plait.graph.client.entry import (
+    call_ids,
     content_blocks,
     is_blank,
     is_boundary,
     is_thinking,
     model_of,
 )
-from plait.graph.client.model import NO_CONTENT, Block, Loaded, Said
+from plait.graph.client.model import NO_CONTENT, ROOT, Block, Loaded, Said
+from plait.graph.client.prune import answered_calls, last_response, last_turn
 from plait.record import Record
 
 SYNTHETIC = "<synthetic>"
@@ -27,8 +29,8 @@ DEFAULT_MODEL = "claude-opus-5-5"
 def speech(loaded: Loaded, chain: list[int]) -> list[Said]:
     """Returns what the entries after the last compaction say, in the order of the chain."""
     recent = since_boundary(loaded.records, chain)
-    model = current_model(loaded.records[number] for number in recent)
-    said = (said_by(number, loaded.records[number], model) for number in recent)
+    model = _current_model(loaded.records[number] for number in recent)
+    said = (_said_by(number, loaded.records[number], model) for number in recent)
     return [one for one in said if one is not None]
 
 
@@ -38,7 +40,7 @@ def since_boundary(records: list[Record], chain: list[int]) -> list[int]:
     return chain[places[-1] :] if places else chain
 
 
-def current_model(records: Iterable[Record]) -> str | None:
+def _current_model(records: Iterable[Record]) -> str | None:
     """Returns the model that the session goes on with: that of its last answer.
 
     One that is no longer offered, or somebody else's, is replaced by the client's own choice.
@@ -48,57 +50,53 @@ def current_model(records: Iterable[Record]) -> str | None:
     return last if last is None or OFFERED.search(last) else DEFAULT_MODEL
 
 
-def said_by(number: int, record: Record, model: str | None) -> Said | None:
+def _said_by(number: int, record: Record, model: str | None) -> Said | None:
     """Returns what one entry says, None where it says nothing."""
     if record.type == "user":
         return prompt(number, record)
     if record.type == "assistant":
-        return answer(number, record, model)
+        return _answer(number, record, model)
     if record.type == "attachment":
-        return note(number, record)
+        return _note(number, record)
     return notice(number, record)
 
 
 def prompt(number: int, record: Record) -> Said | None:
     """Returns what a prompt or a tool result says."""
-    blocks = blocks_of(record)
+    blocks = _blocks_of(record)
     origin = record.envelope.origin
     if origin and origin.kind == "task-notification":
-        blocks = [as_reminder(block) for block in blocks]
-    if any(loads_tools(block) for block in blocks):
+        blocks = [_as_reminder(block) for block in blocks]
+    if any(_loads_tools(block) for block in blocks):
         blocks.append({"type": "text", "text": TOOL_LOADED})
     message = record.envelope.message
     is_plain = message is not None and isinstance(message.content, str)
     return Said(number, "user", blocks, is_plain=is_plain) if blocks else None
 
 
-def loads_tools(block: Block) -> bool:
-    """Whether a result gives the model tools that it can call from now on."""
+def _loads_tools(block: Block) -> bool:
     content = block.get("content") if block["type"] == "tool_result" else None
     parts = content if isinstance(content, list) else []
     return any(isinstance(one, dict) and one.get("type") == "tool_reference" for one in parts)
 
 
-def answer(number: int, record: Record, model: str | None) -> Said:
-    """Returns what an answer says; thoughts of another model cannot be sent."""
+def _answer(number: int, record: Record, model: str | None) -> Said:
     if record.is_api_error_message:
         return Said(number, "assistant", [], is_error=True)
-    blocks = [under_its_name(block) for block in blocks_of(record) if not is_blank(block)]
+    blocks = [_under_its_name(block) for block in _blocks_of(record) if not is_blank(block)]
     if model_of(record) != model or model is None:
         blocks = [block for block in blocks if not is_thinking(block)]
     return Said(number, "assistant", blocks, message_id=record.message_id)
 
 
-def under_its_name(block: Block) -> Block:
-    """Returns a call under the name that its tool has now."""
+def _under_its_name(block: Block) -> Block:
     name = str(block.get("name"))
     is_renamed = block["type"] == "tool_use" and name in RENAMED
     return {**block, "name": RENAMED[name]} if is_renamed else block
 
 
-def note(number: int, record: Record) -> Said | None:
-    """Returns the rendered text of an attachment."""
-    texts = rendered_texts(record.fields.get("rendered"))
+def _note(number: int, record: Record) -> Said | None:
+    texts = _rendered_texts(record.fields.get("rendered"))
     if not texts:
         return None
     role = "user" if record.fields.get("renderedRole") == "user" else "system"
@@ -115,8 +113,7 @@ def notice(number: int, record: Record) -> Said | None:
     return Said(number, "user", [{"type": "text", "text": text}])
 
 
-def rendered_texts(rendered: object) -> list[str]:
-    """Returns the texts that were made of an attachment."""
+def _rendered_texts(rendered: object) -> list[str]:
     pieces = rendered if isinstance(rendered, list) else []
     contents = [piece.get("content") for piece in pieces if isinstance(piece, dict)]
     texts: list[object] = []
@@ -128,36 +125,112 @@ def rendered_texts(rendered: object) -> list[str]:
     return [text for text in texts if isinstance(text, str) and text.strip()]
 
 
-def as_reminder(block: Block) -> Block:
-    """Wraps a text that no person typed."""
+def _as_reminder(block: Block) -> Block:
     if block["type"] != "text":
         return block
     return {**block, "text": NOTIFICATION.format(block["text"])}
 
 
-def blocks_of(record: Record) -> list[Block]:
-    """Returns the blocks of a message, each a copy, lone surrogates replaced."""
+def _blocks_of(record: Record) -> list[Block]:
     blocks = [dict(block) for block in content_blocks(record)]
     if ESCAPED_SURROGATE.search(record.raw):
         for block in blocks:
-            mend(block)
+            _mend(block)
     return blocks
 
 
-def mend(value: dict[str, Any]) -> None:
-    """Replaces half characters in all texts of a value, in place."""
+def _mend(value: dict[str, Any]) -> None:
     todo: list[Any] = [value]
     while todo:
         current = todo.pop()
         pairs = current.items() if isinstance(current, dict) else enumerate(current)
         for key, inner in list(pairs):
             if isinstance(inner, str):
-                current[key] = whole_characters(inner)
+                current[key] = _whole_characters(inner)
             elif isinstance(inner, dict | list):
                 current[key] = inner.copy()
                 todo.append(current[key])
 
 
-def whole_characters(text: str) -> str:
-    """Returns a text with U+FFFD for every half of a character that stands alone."""
+def _whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+NO_RESPONSE = "No response requested."
+INTERRUPTED = (
+    "[Tool call interrupted: the session ended before this call's result was recorded, so its "
+    "outcome is unknown. Check whether it took effect before relying on it or running it again.]"
+)
+CAVEAT = "<local-command-caveat>"
+COMMAND_TAGS = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-stdout>",
+    "<local-command-stderr>",
+)
+
+
+def with_closing(records: list[Record], chain: list[int], said: list[Said]) -> list[Said]:
+    """Returns what is said with the results and the answer that the client makes up."""
+    unknown = _open_calls(records, chain)
+    if unknown:
+        results: list[Block] = [_interrupted(call) for call in unknown]
+        return [*said, Said(ROOT, "user", results), _no_response()]
+    if not _awaits_answer(records, chain):
+        return said
+    last = _notices_at_end(records, chain)
+    if any(is_boundary(records[number]) for number in last):
+        return said
+    place = next((p for p, one in enumerate(said) if one.number in last), len(said))
+    return [*said[:place], _no_response(), *said[place:]]
+
+
+def _open_calls(records: list[Record], chain: list[int]) -> list[str]:
+    turn = last_turn(records, chain)
+    answered = answered_calls(records, chain)
+    last = [records[number] for number in last_response(records, turn)]
+    return [call for record in last for call in call_ids(record) if call not in answered]
+
+
+def _interrupted(call: str) -> Block:
+    return {"type": "tool_result", "tool_use_id": call, "content": INTERRUPTED, "is_error": True}
+
+
+def _no_response() -> Said:
+    """Returns the answer to a prompt that never got one."""
+    return Said(ROOT, "assistant", [{"type": "text", "text": NO_RESPONSE}])
+
+
+def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
+    newest_first = (records[number] for number in reversed(chain))
+    words = [record for record in newest_first if record.type != "system"]
+    spoken = [record for record in words if record.type != "attachment"]
+    if not spoken or spoken[0].type != "user":
+        return bool(words) and not spoken
+    # format: a summary with its attachments is a finished compaction
+    is_compacted = spoken[0].is_compact_summary and words[0].type == "attachment"
+    return not is_compacted and not _ends_with_command(spoken)
+
+
+def _ends_with_command(newest_first: list[Record]) -> bool:
+    for record in newest_first:
+        text = _opening(record)
+        if record.is_meta and text.startswith(CAVEAT):
+            return True
+        if record.type != "user" or not text.startswith(COMMAND_TAGS):
+            return False
+    return False
+
+
+def _opening(record: Record) -> str:
+    blocks = content_blocks(record)
+    return blocks[0]["text"] if blocks and blocks[0]["type"] == "text" else ""
+
+
+def _notices_at_end(records: list[Record], chain: list[int]) -> frozenset[int]:
+    notices: list[int] = []
+    for number in reversed(chain):
+        if records[number].type != "system":
+            break
+        notices.append(number)
+    return frozenset(notices)

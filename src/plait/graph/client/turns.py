@@ -1,4 +1,4 @@
-"""What was said to turns: notes moved, neighbours joined, answers merged by message id."""
+"""What was said to turns that the API accepts: merged, paired, nothing empty."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Turn:
 def turns(said: list[Said]) -> list[Turn]:
     """Returns the turns in order; system texts hang on the turn they follow."""
     talk = Talk()
-    for one in in_order_of_sending(said):
+    for one in _in_order_of_sending(said):
         if one.role == "system":
             talk.waiting.append("\n".join(str(block["text"]) for block in one.blocks))
         elif one.role == "user":
@@ -31,11 +31,11 @@ def turns(said: list[Said]) -> list[Turn]:
         elif not one.is_error:
             talk.answer(one)
     talk.hang_system_texts()
-    finished = [finish(turn) for turn in talk.turns]
+    finished = [_finish(turn) for turn in talk.turns]
     return [turn for turn in finished if turn.role == "assistant" or turn.blocks]
 
 
-def in_order_of_sending(said: list[Said]) -> Iterable[Said]:
+def _in_order_of_sending(said: list[Said]) -> Iterable[Said]:
     """Yields what is said, with the notes of a turn moved up to its head.
 
     An answer or a tool result is where a turn's head begins.
@@ -45,7 +45,7 @@ def in_order_of_sending(said: list[Said]) -> Iterable[Said]:
     for one in said:
         if one.is_note and one.role == "user":
             notes.append(one)
-        elif one.role == "assistant" or any(is_result(block) for block in one.blocks):
+        elif one.role == "assistant" or any(_is_result_block(block) for block in one.blocks):
             yield from (*notes, *others, one)
             notes, others = [], []
         else:
@@ -71,14 +71,14 @@ class Talk:
         turn = self.turns[-1]
         turn.is_plain = is_new and one.is_plain
         blocks = [dict(block) for block in one.blocks]
-        if one.is_note and turn.results and not turn.blocks and is_text(blocks[:1]):
-            turn.results[-1] = folded(turn.results[-1], blocks)
+        if one.is_note and turn.results and not turn.blocks and _is_text(blocks[:1]):
+            turn.results[-1] = _folded(turn.results[-1], blocks)
             return
         # format: text meets text; an attachment is joined without the line break
-        if not one.is_note and is_text(turn.blocks[-1:]) and is_text(blocks[:1]):
+        if not one.is_note and _is_text(turn.blocks[-1:]) and _is_text(blocks[:1]):
             turn.blocks[-1]["text"] += "\n"
-        turn.results.extend(block for block in blocks if is_result(block))
-        turn.blocks.extend(block for block in blocks if not is_result(block))
+        turn.results.extend(block for block in blocks if _is_result_block(block))
+        turn.blocks.extend(block for block in blocks if not _is_result_block(block))
 
     def answer(self, one: Said) -> None:
         """Merges an answer into the turn of its response, or begins one."""
@@ -101,8 +101,7 @@ class Talk:
             self.waiting = []
 
 
-def folded(result: Block, notes: list[Block]) -> Block:
-    """Returns a tool result with the notes that follow it inside."""
+def _folded(result: Block, notes: list[Block]) -> Block:
     content = result.get("content")
     if isinstance(content, list):
         return {**result, "content": [*content, *notes]}
@@ -110,8 +109,7 @@ def folded(result: Block, notes: list[Block]) -> Block:
     return {**result, "content": "\n\n".join([*words, *(str(one["text"]) for one in notes)])}
 
 
-def finish(turn: Turn) -> Turn:
-    """Returns a turn in the order that the API asks for: results first, calls last."""
+def _finish(turn: Turn) -> Turn:
     if turn.role == "assistant":
         turn.blocks.sort(key=lambda block: block["type"] == "tool_use")
     else:
@@ -123,11 +121,94 @@ def finish(turn: Turn) -> Turn:
     return turn
 
 
-def is_result(block: Block) -> bool:
-    """Whether a block is a tool result."""
+def _is_result_block(block: Block) -> bool:
     return bool(block["type"] == "tool_result")
 
 
-def is_text(blocks: list[Block]) -> bool:
-    """Whether there is a block and it is text."""
+def _is_text(blocks: list[Block]) -> bool:
     return bool(blocks) and blocks[0]["type"] == "text"
+
+
+MISSING_RESULT = "[Tool result missing due to internal error]"
+REMOVED_RESULT = "[Orphaned tool result removed due to conversation resume]"
+INTERRUPTED_CALL = "[Tool use interrupted]"
+
+
+def repaired(turns: list[Turn]) -> list[Turn]:
+    """Returns the turns with calls and results in pairs and no turn empty."""
+    _drop_repeated_calls(turns)
+    for turn in turns:
+        if turn.role == "assistant" and not turn.blocks:
+            turn.blocks = [_made_up(NO_CONTENT)]
+    return _with_results(turns)
+
+
+def _drop_repeated_calls(turns: list[Turn]) -> None:
+    seen: set[str] = set()
+    for turn in turns:
+        if turn.role != "assistant":
+            continue
+        kept: list[Block] = []
+        for block in turn.blocks:
+            call = _call_id(block)
+            if call is None or call not in seen:
+                kept.append(block)
+            if call is not None:
+                seen.add(call)
+        if turn.blocks and not kept:
+            kept = [_made_up(INTERRUPTED_CALL)]
+        turn.blocks = kept
+
+
+def _with_results(turns: list[Turn]) -> list[Turn]:
+    found: list[Turn] = []
+    for turn in turns:
+        calls = _open_ids(found)
+        if turn.role == "user":
+            _settle(turn, calls, is_first=not found)
+        elif calls:
+            found.append(Turn("user", [_missing(call) for call in calls]))
+        found.append(turn)
+    if calls := _open_ids(found):
+        found.append(Turn("user", [_missing(call) for call in calls]))
+    return found
+
+
+def _open_ids(found: list[Turn]) -> list[str]:
+    blocks = found[-1].blocks if found and found[-1].role == "assistant" else []
+    return [call for block in blocks if (call := _call_id(block)) is not None]
+
+
+def _settle(turn: Turn, calls: list[str], *, is_first: bool) -> None:
+    wanted = set(calls)
+    kept: list[Block] = []
+    for block in turn.blocks:
+        if block["type"] == "tool_result":
+            call = block.get("tool_use_id")
+            if call not in wanted:
+                continue
+            wanted.remove(call)
+        kept.append(block)
+    lacking = [_missing(call) for call in calls if call in wanted]
+    if not kept and not lacking:
+        text = REMOVED_RESULT if is_first else NO_CONTENT
+        kept = [{"type": "text", "text": text}]
+    turn.blocks = [*lacking, *kept]
+
+
+def _missing(call: str) -> Block:
+    return {
+        "type": "tool_result",
+        "tool_use_id": call,
+        "content": MISSING_RESULT,
+        "is_error": True,
+    }
+
+
+def _made_up(text: str) -> Block:
+    return {"type": "text", "text": text, "citations": []}
+
+
+def _call_id(block: Block) -> str | None:
+    call = block.get("id") if block["type"] == "tool_use" else None
+    return call if isinstance(call, str) else None

@@ -1,9 +1,14 @@
-"""A leaf to the chain above it: by parents, and by time where a parent is missing."""
+"""A leaf to the chain above it, and to the notes that trail the message it stands behind.
+
+The client continues a prompt or an answer. Attachments and notices below it come along,
+whichever of them was the leaf, and on whichever branch they lie.
+"""
 
 from bisect import bisect_right
 
-from plait.graph.client.clock import milliseconds
+from plait.graph.client.entry import is_boundary, milliseconds
 from plait.graph.client.model import ROOT, Loaded
+from plait.record import Record
 
 WINDOW = 5000.0
 """Milliseconds within which an older entry stands in for a missing parent."""
@@ -87,3 +92,38 @@ def members_by_message(loaded: Loaded) -> dict[str, list[int]]:
         if record.type == "assistant" and record.message_id and loaded.is_read[number]:
             members.setdefault(record.message_id, []).append(number)
     return members
+
+
+def path_to_message(loaded: Loaded, leaf: int) -> list[int]:
+    """Returns the last prompt or answer at or above a leaf, and what lies between.
+
+    The leaf alone where there is no message above it.
+    """
+    path: list[int] = []
+    seen: set[int] = set()
+    current = leaf
+    while current >= 0 and current not in seen:
+        seen.add(current)
+        path.append(current)
+        if not _is_trailing(loaded.records[current]):
+            return path[::-1]
+        current = loaded.parents[current]
+    return [leaf]
+
+
+def trailing_notes(loaded: Loaded, path: list[int]) -> list[int]:
+    """Returns the notes below a message in file order, those of the path among them."""
+    records, children = loaded.records, children_of(loaded)
+    found = set(path[1:])
+    queue = list(path)
+    for current in queue:
+        for child in children[current]:
+            record = records[child]
+            if child not in found and _is_trailing(record) and not is_boundary(record):
+                found.add(child)
+                queue.append(child)
+    return sorted(found - {path[0]})
+
+
+def _is_trailing(record: Record) -> bool:
+    return record.type in ("attachment", "system")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from plait.line.lock import held
+from plait.line.atomic import held
 
 EVENTS = {
     "stop": "Stop",

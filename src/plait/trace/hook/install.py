@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from plait.errors import SourceError, UserError
-from plait.line.replace import replace_file
+from plait.line.atomic import replace_file
 from plait.trace.hook.event import EVENTS
 
 Way: TypeAlias = tuple[str | int, ...]

@@ -19,8 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from plait.errors import MissingExtra
-from plait.line.lock import held
-from plait.line.replace import replace_file
+from plait.line.atomic import held, replace_file
 from plait.trace.model import Span
 from plait.trace.send.spool import Batch, Spool, in_batches
 from plait.trace.send.target import Target

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.line.replace import replace_file, settle
+from plait.line.atomic import replace_file, settle
 from plait.trace.model import Span
 
 SUFFIX = ".batch"

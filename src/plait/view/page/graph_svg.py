@@ -8,7 +8,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from plait.graph.shapes import Link, Row
+from plait.graph.rows import Link, RowShape
 from plait.view.page.markup import esc
 from plait.view.words import notes_of, words_of
 
@@ -16,7 +16,7 @@ PITCH, STEP, MARGIN = 18, 11, 10
 MOST_MINI = 15
 
 
-def rail(rows: Sequence[Row]) -> str:
+def rail(rows: Sequence[RowShape]) -> str:
     """Returns the drawing of a session; each row leads to its place and says what it is."""
     width = MARGIN * 2 + STEP * max((row.column for row in rows), default=0)
     height = PITCH * len(rows) + MARGIN
@@ -29,7 +29,7 @@ def rail(rows: Sequence[Row]) -> str:
     )
 
 
-def _strands(rows: Sequence[Row], number: int) -> Iterator[str]:
+def _strands(rows: Sequence[RowShape], number: int) -> Iterator[str]:
     row = rows[number]
     top, middle, bottom = number * PITCH, _middle_of(number), (number + 1) * PITCH
     for lane in row.lanes:
@@ -40,7 +40,7 @@ def _strands(rows: Sequence[Row], number: int) -> Iterator[str]:
         yield _stroke(f"M{x(row.column)} {middle}V{bottom}", row.column, row)
 
 
-def _leading(link: Link, row: Row, top: float, middle: float, bottom: float) -> Iterator[str]:
+def _leading(link: Link, row: RowShape, top: float, middle: float, bottom: float) -> Iterator[str]:
     match link.shape:
         case "straight":
             yield _stroke(f"M{x(row.column)} {top}V{middle}", row.column, row)
@@ -56,7 +56,7 @@ def _leading(link: Link, row: Row, top: float, middle: float, bottom: float) -> 
             return
 
 
-def _goes_on(rows: Sequence[Row], number: int) -> bool:
+def _goes_on(rows: Sequence[RowShape], number: int) -> bool:
     column = rows[number].column
     if number + 1 >= len(rows):
         return False
@@ -64,13 +64,13 @@ def _goes_on(rows: Sequence[Row], number: int) -> bool:
     return column in below.lanes or any(link.start == column for link in below.links)
 
 
-def _stroke(path: str, column: int, row: Row | None = None) -> str:
+def _stroke(path: str, column: int, row: RowShape | None = None) -> str:
     is_side = column > 0 or (row is not None and "abandoned" in row.marks)
     kind = "a" if row is not None and "agent" in row.marks else "s" if is_side else "m"
     return f'<path class="{kind}" d="{path}"/>'
 
 
-def _place(row: Row, number: int) -> str:
+def _place(row: RowShape, number: int) -> str:
     words = " ".join(words_of(row).split())[:160]
     notes = notes_of(row)
     title = words + (f" ({', '.join(notes)})" if notes else "")
@@ -81,11 +81,11 @@ def _place(row: Row, number: int) -> str:
     )
 
 
-def _node(row: Row, number: int) -> str:
+def _node(row: RowShape, number: int) -> str:
     return f'<g class="{_kind_of(row)}">{_shape(row, x(row.column), _middle_of(number))}</g>'
 
 
-def _shape(row: Row, across: float, down: float) -> str:
+def _shape(row: RowShape, across: float, down: float) -> str:
     if "compaction" in row.marks:
         return f'<path d="M{across} {down - 5}l5 5-5 5-5-5z"/>'
     if "folded" in row.marks:
@@ -95,14 +95,14 @@ def _shape(row: Row, across: float, down: float) -> str:
     return f'{ring}<circle cx="{across}" cy="{down}" r="{radius}"/>'
 
 
-def _kind_of(row: Row) -> str:
+def _kind_of(row: RowShape) -> str:
     order = ("compaction", "folded", "agent", "service", "leaf", "abandoned")
     kind = next((mark for mark in order if mark in row.marks), "active")
     troubled = any(mark in row.marks for mark in ("interrupted", "error"))
     return f"{kind} trouble" if troubled else kind
 
 
-def mini(rows: Sequence[Row]) -> str:
+def mini(rows: Sequence[RowShape]) -> str:
     """Returns a session small enough for a list: its strands alone, lying on their side."""
     chosen = _thinned(rows)
     if not chosen:
@@ -126,7 +126,7 @@ def mini(rows: Sequence[Row]) -> str:
     )
 
 
-def _thinned(rows: Sequence[Row]) -> list[Row]:
+def _thinned(rows: Sequence[RowShape]) -> list[RowShape]:
     if len(rows) <= MOST_MINI:
         return list(rows)
     step = len(rows) / MOST_MINI

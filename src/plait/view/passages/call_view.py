@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from plait.conversation.model import Called
-from plait.record.results import tool_use_result_of
+from plait.record.types.results import tool_use_result_of
 from plait.view.amounts import bytes_in_words
 
 MOST_NAMES = 6

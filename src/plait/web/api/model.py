@@ -10,7 +10,7 @@ from plait.conversation.model import Response, Turn
 from plait.conversation.totals import Totals
 from plait.graph.model import LineKind
 from plait.graph.paths import Path
-from plait.graph.shapes import Row
+from plait.graph.rows import RowShape
 from plait.index.model import Hit
 from plait.view.context_window import ContextWindow
 from plait.view.costs import CostSum, ResponseCost
@@ -121,7 +121,7 @@ class Talk(Struct, frozen=True):
 class Tree(Struct, frozen=True):
     """A session as it is drawn."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[RowShape, ...]
 
 
 class Ways(Struct, frozen=True):

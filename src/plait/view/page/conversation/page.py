@@ -8,7 +8,7 @@ from msgspec import Struct
 from plait.conversation.model import Conversation, Conversations, Left, Turn
 from plait.conversation.totals import Totals
 from plait.graph.paths import SPOKEN
-from plait.graph.shapes import Row
+from plait.graph.rows import RowShape
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.entries import clock
@@ -56,7 +56,7 @@ class SessionPage(Struct, frozen=True):
 
 def session_page(
     told: Conversations,
-    rows: Sequence[Row],
+    rows: Sequence[RowShape],
     heading: PageHeading,
     setting: Setting,
     lines: Sequence[PackedLines] = (),

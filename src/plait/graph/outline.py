@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from plait.graph.model import DagLine, LineKind, SessionGraph
 from plait.graph.paths import SPOKEN, label_of, unfolded
 
-TwigKind: TypeAlias = LineKind | Literal["compaction", "agents", "summary"]
+OutlineKind: TypeAlias = LineKind | Literal["compaction", "agents", "summary"]
 
 
-class Twig(Struct, frozen=True, gc=False):
+class OutlineItem(Struct, frozen=True, gc=False):
     """A part of the tree: a line, a compaction on it, its agents together, a lone summary."""
 
-    kind: TwigKind
+    kind: OutlineKind
     id: str
     """The DAG-line, the record of a compaction, or the one that a summary describes."""
     session: str
@@ -46,34 +46,35 @@ class Twig(Struct, frozen=True, gc=False):
     """The nodes that other lines leave it at."""
 
 
-def twigs(graph: SessionGraph, *, each_agent: bool = True, services: bool = True) -> Iterator[Twig]:
+def outline(
+    graph: SessionGraph, *, each_agent: bool = True, services: bool = True
+) -> Iterator[OutlineItem]:
     """Yields the tree from the top; agents one by one, or only how many there are."""
-    waiting: list[DagLine | Twig] = [*reversed(roots_by_project(graph))]
+    waiting: list[DagLine | OutlineItem] = [*reversed(_roots_by_project(graph))]
     depths: dict[str, int] = {}
     while waiting:
         one = waiting.pop()
-        if isinstance(one, Twig):
+        if isinstance(one, OutlineItem):
             yield one
             continue
         if one.kind == "service" and not services:
             continue
         depth = depths[one.id] = depths.get(one.parent or "", -1) + 1
-        yield twig_of(graph, one, depth)
-        below = list(hanging_on(graph, one, depth + 1))
+        yield _item_of(graph, one, depth)
+        below = list(_hanging_on(graph, one, depth + 1))
         if not each_agent:
-            below = together(graph, below, one, depth + 1)
+            below = _together(graph, below, one, depth + 1)
         waiting.extend(reversed(below))
 
 
-def twig_of(graph: SessionGraph, line: DagLine, depth: int) -> Twig:
-    """Returns a line as a part of the tree."""
+def _item_of(graph: SessionGraph, line: DagLine, depth: int) -> OutlineItem:
     nodes = [graph.nodes[uuid] for uuid in line.nodes]
     folded = [graph.nodes[uuid] for held in line.folded.values() for uuid in held]
-    return Twig(
+    return OutlineItem(
         kind=line.kind,
         id=line.id,
         session=line.session,
-        project=project_of(graph, line),
+        project=_project_of(graph, line),
         depth=depth,
         parent=line.parent,
         attachment=line.attachment,
@@ -86,12 +87,11 @@ def twig_of(graph: SessionGraph, line: DagLine, depth: int) -> Twig:
         bytes=sum(node.length + 1 for node in (*nodes, *folded)),
         is_active=line.is_active,
         agent=line.agent,
-        junctions=tuple(junctions_of(graph, line)),
+        junctions=tuple(_junctions_of(graph, line)),
     )
 
 
-def junctions_of(graph: SessionGraph, line: DagLine) -> Iterator[str]:
-    """Yields the nodes of a line that others leave at, in the order of the line."""
+def _junctions_of(graph: SessionGraph, line: DagLine) -> Iterator[str]:
     children = [graph.lines[name] for name in graph.tree.children.get(line.id, ())]
     left_at = {child.attachment for child in children}
     if left_at:
@@ -99,24 +99,22 @@ def junctions_of(graph: SessionGraph, line: DagLine) -> Iterator[str]:
         yield from (uuid for uuid in held if uuid in left_at)
 
 
-def hanging_on(graph: SessionGraph, line: DagLine, depth: int) -> Iterator[DagLine | Twig]:
-    """Yields the compactions of a line and the lines that leave it, in the order of the line."""
+def _hanging_on(graph: SessionGraph, line: DagLine, depth: int) -> Iterator[DagLine | OutlineItem]:
     leaving: dict[str | None, list[DagLine]] = {}
     for name in graph.tree.children.get(line.id, ()):
         child = graph.lines[name]
         leaving.setdefault(unfolded(graph, child.attachment), []).append(child)
     for uuid in line.nodes:
         if graph.nodes[uuid].is_boundary:
-            yield compaction(graph, line, uuid, depth)
+            yield _compaction(graph, line, uuid, depth)
         yield from leaving.pop(uuid, ())
     for rest in leaving.values():
         yield from rest
 
 
-def compaction(graph: SessionGraph, line: DagLine, uuid: str, depth: int) -> Twig:
-    """Returns a compaction as a part of the tree."""
+def _compaction(graph: SessionGraph, line: DagLine, uuid: str, depth: int) -> OutlineItem:
     time = graph.nodes[uuid].timestamp
-    return Twig(
+    return OutlineItem(
         kind="compaction",
         id=uuid,
         session=line.session,
@@ -130,11 +128,10 @@ def compaction(graph: SessionGraph, line: DagLine, uuid: str, depth: int) -> Twi
     )
 
 
-def together(
-    graph: SessionGraph, below: Iterable[DagLine | Twig], line: DagLine, depth: int
-) -> list[DagLine | Twig]:
-    """Returns what hangs on a line, with its agents and theirs counted in one part."""
-    rest: list[DagLine | Twig] = []
+def _together(
+    graph: SessionGraph, below: Iterable[DagLine | OutlineItem], line: DagLine, depth: int
+) -> list[DagLine | OutlineItem]:
+    rest: list[DagLine | OutlineItem] = []
     agents: list[str] = []
     for one in below:
         if isinstance(one, DagLine) and one.kind == "agent":
@@ -146,26 +143,24 @@ def together(
     for name in agents:
         agents.extend(graph.tree.children.get(name, ()))
     count = sum(graph.lines[name].kind == "agent" for name in agents)
-    found = Twig("agents", f"{line.id}#agents", line.session, "", depth, line.id, None)
+    found = OutlineItem("agents", f"{line.id}#agents", line.session, "", depth, line.id, None)
     return [replace(found, count=count), *rest]
 
 
-def roots_by_project(graph: SessionGraph) -> list[DagLine | Twig]:
-    """Returns what hangs on nothing, project by project, each in time order."""
-    roots: list[tuple[str, DagLine | Twig]] = [
-        (project_of(graph, graph.lines[name]), graph.lines[name]) for name in graph.tree.roots
+def _roots_by_project(graph: SessionGraph) -> list[DagLine | OutlineItem]:
+    roots: list[tuple[str, DagLine | OutlineItem]] = [
+        (_project_of(graph, graph.lines[name]), graph.lines[name]) for name in graph.tree.roots
     ]
-    roots += [(twig.project, twig) for twig in lone_summaries(graph)]
+    roots += [(item.project, item) for item in _lone_summaries(graph)]
     return [root for _, root in sorted(roots, key=lambda one: one[0])]
 
 
-def lone_summaries(graph: SessionGraph) -> Iterator[Twig]:
-    """Yields the summaries of files that hold nothing else, with what they describe."""
+def _lone_summaries(graph: SessionGraph) -> Iterator[OutlineItem]:
     told = {node.file for node in graph.nodes.values()}
     for link in graph.summaries:
         file = graph.files[link.place.file]
         if link.place.file not in told:
-            yield Twig(
+            yield OutlineItem(
                 kind="summary",
                 id=link.leaf,
                 session=file.session or "",
@@ -178,7 +173,6 @@ def lone_summaries(graph: SessionGraph) -> Iterator[Twig]:
             )
 
 
-def project_of(graph: SessionGraph, line: DagLine) -> str:
-    """Returns the project of a line's session."""
+def _project_of(graph: SessionGraph, line: DagLine) -> str:
     session = graph.sessions.get(line.session)
     return session.project if session else ""

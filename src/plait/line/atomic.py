@@ -1,10 +1,47 @@
-"""A file to the right to go on: one process at a time, given back even by a crash."""
+"""Plait's own files to whole writes, and to a lock that even a crash gives back.
+
+A replaced file holds all of its new bytes or what it held before, whatever happens. Sessions
+are written elsewhere.
+"""
 
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+
+def replace_file(path: Path, data: bytes, *, mode: int = 0o600) -> None:
+    """Writes a file under another name, waits until it is on the disk, and gives it its own."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    waiting = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        _write_through(waiting, data, mode)
+        waiting.replace(path)
+    except OSError:
+        with suppress(OSError):
+            waiting.unlink()
+        raise
+    settle(path.parent)
+
+
+def _write_through(path: Path, data: bytes, mode: int) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with open(handle, "wb") as file:  # noqa: PTH123  of the handle, whose mode is set
+        file.write(data)
+        file.flush()
+        os.fsync(handle)
+
+
+def settle(folder: Path) -> None:
+    """Waits until the names in a folder are on the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
 
 STEP = 0.02
 
@@ -14,9 +51,9 @@ def held(path: Path, wait: float = 0.0) -> Iterator[bool]:
     """Tells whether the lock of a file is ours while the block runs; waits for it, but not for
     ever.
     """
-    handle = opened(path)
+    handle = _opened_lock(path)
     try:
-        is_ours = taken_within(handle, wait)
+        is_ours = _taken_within(handle, wait)
         try:
             yield is_ours
         finally:
@@ -26,13 +63,12 @@ def held(path: Path, wait: float = 0.0) -> Iterator[bool]:
         os.close(handle)
 
 
-def opened(path: Path) -> int:
-    """Opens the file that is locked, for its owner alone."""
+def _opened_lock(path: Path) -> int:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
-def taken_within(handle: int, wait: float) -> bool:
+def _taken_within(handle: int, wait: float) -> bool:
     """Takes the lock as soon as it is free, unless that takes too long."""
     until = time.monotonic() + wait
     while not taken(handle):

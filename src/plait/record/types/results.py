@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from plait.record.convert import lenient
-from plait.record.names import wire_name
+from plait.record.codec import lenient, wire_name
 
 
 class EditResult(Struct, frozen=True, rename=wire_name):

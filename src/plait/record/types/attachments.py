@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from plait.record.names import wire_name
+from plait.record.codec import wire_name
 
 
 class AgentListingDelta(Struct, frozen=True, rename=wire_name):

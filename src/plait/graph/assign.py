@@ -1,4 +1,4 @@
-"""Steps to drafts of DAG-lines: which line each node stands on, inline or folded.
+"""Steps to the DAG-line that each node stands on, inline or folded.
 
 The side of a fork that the client would go on from keeps the line of its host; the others
 become branches. A line is drafted by number first; names and values come last.
@@ -8,9 +8,8 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from plait.graph.forks import Judged, Outcome, weigh
 from plait.graph.index import Index
-from plait.graph.ladder import Child
+from plait.graph.ladder import Child, Judged, Outcome, weigh
 from plait.graph.model import FoldReason, LineKind, Trait, Verdict
 from plait.graph.repair import NOWHERE, Parents
 from plait.graph.steps import Descent, Steps, below, is_opener
@@ -18,7 +17,7 @@ from plait.graph.walks import Walk, Walks
 
 
 @dataclass(slots=True)
-class Draft:
+class LineDraft:
     """A DAG-line in the making, its nodes by number."""
 
     kind: LineKind
@@ -38,10 +37,10 @@ class Folding:
 
 
 @dataclass(slots=True)
-class Drafts:
+class LineDrafts:
     """All lines in the making, and what was decided on the way."""
 
-    lines: list[Draft] = field(default_factory=list)
+    lines: list[LineDraft] = field(default_factory=list)
     of: list[int] = field(default_factory=list)
     """The line of each node."""
     folds: dict[int, Folding] = field(default_factory=dict)
@@ -49,20 +48,19 @@ class Drafts:
     verdicts: list[Verdict] = field(default_factory=list)
 
 
-def draft(index: Index, parents: Parents, walks: Walks, steps: Steps) -> Drafts:
+def assign_lines(index: Index, parents: Parents, walks: Walks, steps: Steps) -> LineDrafts:
     """Returns the lines of all walks, with every node on exactly one of them."""
-    drafts = Drafts()
-    trunks = [add_line(drafts, index, walk) for walk in walks.walks]
+    drafts = LineDrafts()
+    trunks = [_add_line(drafts, index, walk) for walk in walks.walks]
     Assignment(index, parents, walks, steps, drafts, trunks).run()
     return drafts
 
 
-def add_line(drafts: Drafts, index: Index, walk: Walk) -> int:
-    """Adds the line that a walk begins with."""
+def _add_line(drafts: LineDrafts, index: Index, walk: Walk) -> int:
     kind: LineKind = "agent" if walk.agent is not None else "trunk"
     if kind == "trunk" and walk.session != index.sessions[walk.file]:
         kind = "foreign"
-    drafts.lines.append(Draft(kind, walk, NOWHERE))
+    drafts.lines.append(LineDraft(kind, walk, NOWHERE))
     return len(drafts.lines) - 1
 
 
@@ -75,7 +73,7 @@ class Assignment:
         parents: Parents,
         walks: Walks,
         steps: Steps,
-        drafts: Drafts,
+        drafts: LineDrafts,
         trunks: list[int],
     ) -> None:
         self.index = index
@@ -209,7 +207,7 @@ class Assignment:
     def branch(self, side: list[int], line: int) -> int:
         """Begins a branch."""
         walk = self.drafts.lines[line].walk
-        self.drafts.lines.append(Draft("branch", walk, self.steps.top[side[0]]))
+        self.drafts.lines.append(LineDraft("branch", walk, self.steps.top[side[0]]))
         return len(self.drafts.lines) - 1
 
     def place_nodes(self) -> None:

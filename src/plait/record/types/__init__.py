@@ -1,9 +1,9 @@
 """An envelope to the class of its record."""
 
-from plait.record.chain import Assistant, Attachment, Progress, System, User
 from plait.record.model import Envelope
 from plait.record.record import Record, role_of
-from plait.record.state import (
+from plait.record.types.chain import Assistant, Attachment, Progress, System, User
+from plait.record.types.state import (
     AgentColor,
     AgentName,
     AgentSetting,

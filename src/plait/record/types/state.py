@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from plait.record.names import wire_name
+from plait.record.codec import wire_name
 from plait.record.record import Record, Wire
 
 
