@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.cli.figures import fitting, lasting, local, thousands
+from plait.cli.text import fitting, lasting, local, thousands
 
 START = "2026-11-02T09:00:00.000Z"
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from plait.cli.app import run
-from plait.cli.hook import HIDDEN, SUBCOMMANDS
-from plait.cli.hook_event import COMMANDS
+from plait.cli.hook.commands import HIDDEN, SUBCOMMANDS
+from plait.cli.hook.event import COMMANDS
 from plait.cli.settings import config_file
 from plait.trace.hook.event import EVENTS, is_worker_there
 from plait.trace.hook.jobs import jobs_in
@@ -128,8 +128,8 @@ def test_a_stdin_that_never_ends_is_not_waited_for(folder: Path) -> None:
 
 def test_next_to_nothing_is_imported_while_claude_code_waits(folder: Path) -> None:
     code = (
-        "import sys, plait.cli, plait.cli.hook_event, plait.cli.settings\n"
-        "plait.cli.hook_event.trace_folder()\n"
+        "import sys, plait.cli, plait.cli.hook.event, plait.cli.settings\n"
+        "plait.cli.hook.event.trace_folder()\n"
         "print(*sorted({name.split('.')[0] for name in sys.modules}))\n"
         "print(*sorted(name for name in sys.modules if name.startswith('plait')))\n"
     )

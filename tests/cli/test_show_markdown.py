@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from plait.cli.show_markdown import Prose, Themed, laid_out
+from plait.cli.show.markdown import Prose, Themed, laid_out
 
 PIECES = [
     *"word other x1 # > - + * ** _ ~~a~~ | |-|-| < <b> & \\ ` [ ! : 1. 7) --- ===".split(),

@@ -16,7 +16,7 @@ from examples.drawing import draw
 from plait.cli.app import run
 from plait.cli.trace import SUBCOMMANDS
 from plait.cli.trace import command as group
-from plait.cli.trace_rows import lasting
+from plait.cli.trace.show import lasting
 from plait.trace.send.otlp import spans_in
 from tests.trace.collecting import receiving
 

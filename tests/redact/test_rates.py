@@ -3,8 +3,7 @@
 import pytest
 
 from plait.redact import Redactor, restored
-from plait.redact.expression import Expression
-from plait.redact.scan import FAMILIES
+from plait.redact.scan import FAMILIES, Expression
 from tests.redact.lookalikes import lookalikes
 from tests.redact.planted import planted
 from tests.redact.rates import BEGIN, END, PAGE, false_rates, found_rates, is_false, is_found, total

@@ -219,7 +219,7 @@ def test_a_tool_that_called_itself_ten_thousand_times_is_no_trouble() -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["plait.trace.send.otlp", "plait.cli.trace_show", "plait.trace.spans.traces"]
+    "module", ["plait.trace.send.otlp", "plait.cli.trace.show", "plait.trace.spans.traces"]
 )
 def test_the_sdk_is_not_loaded_before_something_is_sent(module: str) -> None:
     code = f"import sys, {module}; print([m for m in sys.modules if m.startswith('opentelemetry')])"

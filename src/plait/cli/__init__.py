@@ -7,7 +7,7 @@ from typing import NoReturn
 def main() -> NoReturn:
     """Runs the command. What Claude Code calls as a hook goes a short way of its own."""
     if sys.argv[1:2] == ["hook"]:
-        from plait.cli.hook_event import is_event, run_event
+        from plait.cli.hook.event import is_event, run_event
 
         if is_event(sys.argv[2:]):
             run_event(sys.argv[2:])

@@ -5,10 +5,10 @@ Commands are imported when they are called: `plait --help` needs none of them.
 
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -18,26 +18,32 @@ from plait.errors import PlaitError, SourceError, UserError
 COMMANDS = {
     "cat": ("plait.cli.cat", "Print a session's lines, raw or pretty."),
     "completion": (
-        "plait.cli.completion",
+        "plait.cli.config:completion_command",
         "Print the script that completes `plait` in your shell.",
     ),
-    "config": ("plait.cli.config", "Show the settings in force, and where Plait keeps things."),
+    "config": (
+        "plait.cli.config:config_command",
+        "Show the settings in force, and where Plait keeps things.",
+    ),
     "context": (
         "plait.cli.context",
         "Show what Claude will see when a session is resumed.",
     ),
     "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
     "export": ("plait.cli.export", "Write transcripts of sessions, one for each path."),
-    "hook": ("plait.cli.hook", "Send traces as you work, called by Claude Code."),
+    "hook": ("plait.cli.hook.commands", "Send traces as you work, called by Claude Code."),
     "index": ("plait.cli.index", "Make the index, or bring it up to date."),
     "log": ("plait.cli.log", "Draw a session as a graph."),
     "ls": ("plait.cli.ls", "List projects and sessions."),
-    "open": ("plait.cli.open_page", "Open the page at a session, starting the server if need be."),
+    "open": (
+        "plait.cli.serve:open_command",
+        "Open the page at a session, starting the server if need be.",
+    ),
     "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
     "redact": ("plait.cli.redact", "Find what should not be shared, or take it out of a text."),
     "resume": ("plait.cli.resume", "Print what continues a session in Claude Code, or run it."),
     "search": ("plait.cli.search", "Find anything that was said, run or printed."),
-    "serve": ("plait.cli.serve", "Serve your sessions as a page on this machine."),
+    "serve": ("plait.cli.serve:serve_command", "Serve your sessions as a page on this machine."),
     "show": ("plait.cli.show", "Show a conversation: prompts, answers, tools, agents."),
     "stats": ("plait.cli.stats", "Count prompts, tools, models, agents, files and hours."),
     "trace": ("plait.cli.trace", "Show sessions as traces, or send them to a collector."),
@@ -47,25 +53,31 @@ COMMANDS = {
 INTERRUPTED = 130
 
 
-class Commands(click.Group):
-    """A group whose commands are loaded one by one."""
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called; a table says where they are."""
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.table:
             return None
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        module, _, name = self.table[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name or "command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, help_) for name, (_, help_) in COMMANDS.items()])
+            formatter.write_dl([(name, help_) for name, (_, help_) in self.table.items()])
 
 
 @click.group(
-    cls=Commands,
+    cls=LazyGroup,
+    table=COMMANDS,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -83,7 +95,7 @@ def app(ctx: click.Context, gallery: str | None) -> None:
     Without a command: what is there, and what to try next.
     """
     if ctx.invoked_subcommand is None:
-        from plait.cli.overview import show_overview
+        from plait.cli.ls import show_overview
 
         show_overview(ctx, gallery)
 
@@ -95,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: list[str]) -> int:
     """Runs the command and returns its exit code; errors become text here and nowhere else."""
-    prepare_streams()
+    _prepare_streams()
     try:
         code = int(app.main(arguments, prog_name="plait", standalone_mode=False) or 0)
         sys.stdout.flush()  # so that a reader who has gone is met here, not at the very end
@@ -105,30 +117,28 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        silence_stdout()
+        _silence_stdout()
         return 0
     except (PlaitError, click.ClickException, OSError) as error:
         from plait.cli.output import print_error
 
-        told = in_our_words(error)
+        told = _in_our_words(error)
         print_error(told, as_json="--json" in arguments)
         return told.exit_code
 
 
-def in_our_words(error: PlaitError | click.ClickException | OSError) -> PlaitError:
-    """Returns an error as Plait tells it."""
+def _in_our_words(error: PlaitError | click.ClickException | OSError) -> PlaitError:
     match error:
         case PlaitError():
             return error
         case click.ClickException():
-            return usage_error(error)
+            return _usage_error(error)
         case _:
-            silence_stdout()
+            _silence_stdout()
             return SourceError(f"cannot go on: {(error.strerror or str(error)).lower()}")
 
 
-def usage_error(error: click.ClickException) -> UserError:
-    """Returns the error of a wrong command line in Plait's own words."""
+def _usage_error(error: click.ClickException) -> UserError:
     message = error.format_message().rstrip(".")
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "plait"
@@ -138,8 +148,7 @@ def usage_error(error: click.ClickException) -> UserError:
     return UserError(message[:1].lower() + message[1:], *hints)
 
 
-def prepare_streams() -> None:
-    """Lets every text be written, whatever the encoding, and nothing where output is closed."""
+def _prepare_streams() -> None:
     import os
 
     if sys.stdout is None:
@@ -149,8 +158,7 @@ def prepare_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def silence_stdout() -> None:
-    """Keeps the interpreter from complaining that nobody reads on."""
+def _silence_stdout() -> None:
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -37,11 +37,11 @@ def command(
     SESSION is an id or its beginning, a title, a file, `latest`, `latest:PROJECT`, or `.`
     for the newest of this directory.
     """
-    path = path_of(request, session, agent)
-    first, last = line_span(span)
+    path = _path_of(request, session, agent)
+    first, last = _line_span(span)
     found = False
     with request.output.paged():
-        for line in chosen(path, first, last, uuid):
+        for line in _chosen(path, first, last, uuid):
             found = True
             print_line(request, line, pretty=pretty)
     if not found and (span or uuid):
@@ -49,8 +49,7 @@ def command(
         raise UserError(f"no {what} in '{path}'")
 
 
-def path_of(request: Request, session: str, agent: str | None) -> Path:
-    """Returns the file that is meant."""
+def _path_of(request: Request, session: str, agent: str | None) -> Path:
     if Path(session).suffix == SUFFIX and agent is None:
         check_file(Path(session))
         return Path(session)
@@ -67,8 +66,7 @@ def path_of(request: Request, session: str, agent: str | None) -> Path:
     )
 
 
-def line_span(text: str | None) -> tuple[int, int | None]:
-    """Returns the first and the last line asked for."""
+def _line_span(text: str | None) -> tuple[int, int | None]:
     if text is None:
         return 1, None
     first, dash, last = text.partition("-")
@@ -77,17 +75,15 @@ def line_span(text: str | None) -> tuple[int, int | None]:
     return int(first), (int(last) if last else None) if dash else int(first)
 
 
-def chosen(path: Path, first: int, last: int | None, uuid: str | None) -> Iterator[Line]:
-    """Yields the lines that are wanted."""
+def _chosen(path: Path, first: int, last: int | None, uuid: str | None) -> Iterator[Line]:
     for line in lines(path):
         if last is not None and line.number > last:
             return
-        if line.number >= first and (uuid is None or has_uuid(line, uuid)):
+        if line.number >= first and (uuid is None or _has_uuid(line, uuid)):
             yield line
 
 
-def has_uuid(line: Line, uuid: str) -> bool:
-    """Tells whether the record on a line has this uuid."""
+def _has_uuid(line: Line, uuid: str) -> bool:
     if uuid.encode() not in line.data:
         return False
     entry = entry_of(line)

@@ -1,15 +1,16 @@
-"""`plait config`: the settings in force to a list."""
+"""`plait config` and `plait completion`: the settings in force, and the script for a shell."""
 
 import click
 
 from plait.cli.options import Request, global_options, json_option
+from plait.cli.output import write_bytes
 
 
 @click.command("config")
 @json_option
 @global_options
 @click.pass_obj
-def command(request: Request, as_json: bool) -> None:
+def config_command(request: Request, as_json: bool) -> None:
     """Show the settings in force, and where Plait keeps things.
 
     Nothing is ever written under a root except by commands that edit or continue sessions.
@@ -35,3 +36,27 @@ def command(request: Request, as_json: bool) -> None:
     for name, value in shown.items():
         table.add_row(name, "\n".join(value) if isinstance(value, list) else value or "none")
     request.output.print(table)
+
+
+WHERE = {
+    "bash": "~/.bashrc",
+    "zsh": "~/.zshrc",
+    "fish": "~/.config/fish/completions/plait.fish",
+}
+
+
+@click.command("completion")
+@click.argument("shell", type=click.Choice(list(WHERE)))
+def completion_command(shell: str) -> None:
+    """Print the script that completes `plait` in your shell.
+
+    For example: plait completion bash >> ~/.bashrc
+    """
+    from click.shell_completion import get_completion_class
+
+    from plait.cli.app import app
+
+    kind = get_completion_class(shell)
+    assert kind is not None  # the choices are the shells that click knows
+    script = kind(app, {}, "plait", "_PLAIT_COMPLETE").source()
+    write_bytes(script.encode() + b"\n")

@@ -8,11 +8,10 @@ import click
 
 from plait.archive import Session
 from plait.archive.graphs import Resumption, resumption_of
-from plait.cli.figures import thousands
+from plait.cli.log import print_heading
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
-from plait.cli.page import print_heading
-from plait.cli.text import clipped, columns, counted, number, safe
+from plait.cli.text import clipped, columns, counted, number, safe, thousands
 from plait.graph.client.model import Block, Context
 from plait.view.words import block_names, first_words
 
@@ -49,15 +48,14 @@ def command(
     found = request.archive.session(session, request.settings.directory)
     resumption = resumption_of(found, as_)
     if as_json:
-        request.output.json(as_object(found, resumption, full=full))
+        request.output.json(_as_object(found, resumption, full=full))
         return
     with request.output.paged():
         print_heading(request, found)
-        print_context(request.output, resumption, full=full)
+        _print_context(request.output, resumption, full=full)
 
 
-def as_object(session: Session, resumption: Resumption, *, full: bool) -> dict[str, Any]:
-    """Returns the context as `--json` prints it."""
+def _as_object(session: Session, resumption: Resumption, *, full: bool) -> dict[str, Any]:
     found = resumption.context
     return {
         "session": session.id,
@@ -72,22 +70,20 @@ def as_object(session: Session, resumption: Resumption, *, full: bool) -> dict[s
     }
 
 
-def print_context(output: Output, resumption: Resumption, *, full: bool) -> None:
-    """Prints the messages, their sum, and what was left out."""
+def _print_context(output: Output, resumption: Resumption, *, full: bool) -> None:
     found = resumption.context
     if not found.resumes:
         output.print(f"cannot be resumed: {found.why_not}", style="bold red")
     messages = found.request if full else found.messages
     width = len(str(len(messages)))
     for place, (role, blocks) in enumerate(messages, 1):
-        output.print(message_line(output, f"{place:>{width}}", role, blocks))
+        output.print(_message_line(output, f"{place:>{width}}", role, blocks))
     output.print("" if messages else "no messages")
-    output.print(", ".join(totals(resumption, full=full)), style="bold")
-    print_left_out(output, found)
+    output.print(", ".join(_totals(resumption, full=full)), style="bold")
+    _print_left_out(output, found)
 
 
-def message_line(output: Output, place: str, role: str, blocks: list[Block]) -> "Text":
-    """Returns one message: who speaks, the first words, the blocks."""
+def _message_line(output: Output, place: str, role: str, blocks: list[Block]) -> "Text":
     from rich.text import Text
 
     text = Text(f"{place}  ", style="dim")
@@ -99,8 +95,7 @@ def message_line(output: Output, place: str, role: str, blocks: list[Block]) -> 
     return text.append(f"  {names}", style="dim")
 
 
-def totals(resumption: Resumption, *, full: bool) -> Iterator[str]:
-    """Yields the size of the context in messages, records and tokens."""
+def _totals(resumption: Resumption, *, full: bool) -> Iterator[str]:
     found = resumption.context
     yield counted(len(found.request if full else found.messages), "message")
     yield f"from {counted(len(found.chain), 'record')}"
@@ -108,8 +103,7 @@ def totals(resumption: Resumption, *, full: bool) -> Iterator[str]:
         yield f"{thousands(resumption.tokens)} tokens after the last answer"
 
 
-def print_left_out(output: Output, found: Context) -> None:
-    """Prints how many records no message shows, by reason."""
+def _print_left_out(output: Output, found: Context) -> None:
     reasons = Counter(str(one.reason) for one in found.left_out)
     if not reasons:
         return

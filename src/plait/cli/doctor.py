@@ -1,20 +1,142 @@
 """`plait doctor`: files to the account of their lines, and what is odd in them."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
 from plait.archive import Archive
-from plait.cli.inventory import inventories, print_inventories
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.output import Output
-from plait.cli.stock import graph_findings, graph_object, print_graph
 from plait.cli.text import by_count, counted, in_words, number, size
 from plait.errors import SourceError
+from plait.graph import SessionGraph
 from plait.line import Finding
-from plait.record.account import Account
+from plait.record.account import Account, Inventory, inventory
+
+SHOWN_TYPES = {
+    "user": "user",
+    "assistant": "assistant",
+    "system": "system",
+    "snapshots": "file-history-snapshot",
+    "summary": "summary",
+    "queue": "queue-operation",
+}
+
+
+def _inventories(archive: Archive, output: Output) -> dict[str, Inventory]:
+    sessions = [session for session in archive.sessions if session.file]
+    return {
+        str(session.path): inventory(session.path)
+        for session in output.progress(sessions, "counting")
+    }
+
+
+def _print_inventories(output: Output, found: dict[str, Inventory], *, as_json: bool) -> None:
+    if as_json:
+        output.json([_inventory_object(path, held) for path, held in found.items()])
+        return
+    with output.paged():
+        _print_sessions(output, found)
+        for heading, counter in (("Stop reasons", "stop_reasons"), ("Content blocks", "blocks")):
+            _print_counters(output, heading, counter, found)
+        output.print("Entry types", style="bold")
+        for path, held in found.items():
+            output.print(f"{_short_name(path)}  {in_words(held.types)}")
+
+
+def _print_sessions(output: Output, found: dict[str, Inventory]) -> None:
+    output.print("Sessions", style="bold")
+    names = ("lines", *SHOWN_TYPES, "calls", "turns", "versions")
+    table = output.table("session", *names, right=names[:-1], wide="versions")
+    for path, held in found.items():
+        counts = [held.types[kind] for kind in SHOWN_TYPES.values()]
+        figures = [held.lines, *counts, held.tool_calls, held.human_turns]
+        table.add_row(_short_name(path), *map(number, figures), in_words(held.versions))
+    output.print(table, "")
+
+
+def _print_counters(
+    output: Output, heading: str, counter: str, found: dict[str, Inventory]
+) -> None:
+    total: Counter[str] = Counter()
+    for held in found.values():
+        total.update(getattr(held, counter))
+    names = tuple(by_count(total))
+    output.print(heading, style="bold")
+    table = output.table("session", *names, right=names)
+    for path, held in found.items():
+        table.add_row(_short_name(path), *(number(getattr(held, counter)[name]) for name in names))
+    output.print(table, "")
+
+
+def _short_name(path: str) -> str:
+    return Path(path).stem[:8]
+
+
+def _inventory_object(path: str, held: Inventory) -> dict[str, Any]:
+    return {
+        "session": Path(path).stem,
+        "path": path,
+        "lines": held.lines,
+        "human_turns": held.human_turns,
+        "tool_calls": held.tool_calls,
+        "versions": by_count(held.versions),
+        "types": by_count(held.types),
+        "stop_reasons": by_count(held.stop_reasons),
+        "blocks": by_count(held.blocks),
+    }
+
+
+def _graph_object(graph: SessionGraph) -> dict[str, Any]:
+    account = graph.account
+    return {
+        "nodes": account.nodes,
+        "inline": account.inline,
+        "folded": by_count(account.folded),
+        "dag_lines": account.dag_lines,
+        "branches": account.branches,
+        "rungs": by_count(account.rungs),
+        "tool_results": account.tool_results,
+        "tool_results_reachable": account.tool_results_reachable,
+        "tool_results_orphaned": account.tool_results_orphaned,
+        "copies": account.copies,
+        "loose": account.loose,
+        "balanced": account.balanced,
+    }
+
+
+def _graph_findings(graph: SessionGraph) -> Iterator[Finding]:
+    for found in graph.findings:
+        path = None if found.file is None else Path(graph.files[found.file].path)
+        yield Finding(found.code, found.sentence, path, found.line, found.uuid)
+
+
+def _print_graph(output: Output, graph: SessionGraph) -> None:
+    account = graph.account
+    if not account.nodes:
+        return
+    folded = sum(account.folded.values())
+    output.print("")
+    output.print(
+        f"{counted(account.nodes, 'node')} on {counted(account.dag_lines, 'DAG-line')}",
+        style="bold",
+    )
+    output.print(f"{number(account.inline)} inline + {number(folded)} folded")
+    if folded:
+        output.print(f"folded: {in_words(account.folded)}")
+    if account.rungs:
+        output.print(f"rungs: {in_words(account.rungs)}")
+    results = counted(account.tool_results, "tool result")
+    reached, orphaned = account.tool_results_reachable, account.tool_results_orphaned
+    output.print(f"{results}: {number(reached)} with their call, {number(orphaned)} without one")
+    if account.balanced:
+        output.print("the graph balances: every node stands once", style="green")
+    else:
+        output.print("the graph does not balance: please report this", style="bold red")
+
 
 MOST_FINDINGS = 20
 
@@ -38,23 +160,22 @@ def command(
     """
     archive = Archive(paths) if paths else request.archive
     if is_inventory:
-        print_inventories(request.output, inventories(archive, request.output), as_json=as_json)
+        _print_inventories(request.output, _inventories(archive, request.output), as_json=as_json)
         return 0
-    account = account_of(archive, request.output)
+    account = _account_of(archive, request.output)
     graph = archive.graph()
-    account.findings.extend(graph_findings(graph))
+    account.findings.extend(_graph_findings(graph))
     if as_json:
-        request.output.json(as_object(account) | {"graph": graph_object(graph)})
+        request.output.json(_as_object(account) | {"graph": _graph_object(graph)})
     else:
         with request.output.paged():
-            print_account(request.output, account)
-            print_graph(request.output, graph)
-            print_findings(request.output, account.findings, show_all=show_all)
+            _print_account(request.output, account)
+            _print_graph(request.output, graph)
+            _print_findings(request.output, account.findings, show_all=show_all)
     return 0 if account.is_balanced and graph.account.balanced else 1
 
 
-def account_of(archive: Archive, output: Output) -> Account:
-    """Reads everything and returns the account."""
+def _account_of(archive: Archive, output: Output) -> Account:
     account = Account()
     for path in archive.discovery.unread:
         account.findings.append(Finding("unreadable", "cannot be read", path))
@@ -66,8 +187,7 @@ def account_of(archive: Archive, output: Output) -> Account:
     return account
 
 
-def as_object(account: Account) -> dict[str, Any]:
-    """Returns the account as `--json` prints it."""
+def _as_object(account: Account) -> dict[str, Any]:
     return {
         "files": account.files,
         "bytes": account.bytes,
@@ -80,12 +200,11 @@ def as_object(account: Account) -> dict[str, Any]:
         "types": by_count(account.types),
         "versions": by_count(account.versions),
         "drift": {where: by_count(names) for where, names in account.drift.counts.items()},
-        "findings": [finding_object(finding) for finding in account.findings],
+        "findings": [_finding_object(finding) for finding in account.findings],
     }
 
 
-def finding_object(finding: Finding) -> dict[str, Any]:
-    """Returns one finding as `--json` prints it."""
+def _finding_object(finding: Finding) -> dict[str, Any]:
     return {
         "code": finding.code,
         "sentence": finding.sentence,
@@ -95,8 +214,7 @@ def finding_object(finding: Finding) -> dict[str, Any]:
     }
 
 
-def print_account(output: Output, account: Account) -> None:
-    """Prints the account for people."""
+def _print_account(output: Output, account: Account) -> None:
     table = output.table("", "", right=("",))
     table.show_header = False
     for label, count in (
@@ -114,14 +232,13 @@ def print_account(output: Output, account: Account) -> None:
         output.print("the account does not balance: please report this", style="bold red")
     if account.recovered:
         output.print(f"{number(account.recovered)} recovered from broken lines")
-    print_counts(output, "types", account.types)
-    print_counts(output, "versions", account.versions)
+    _print_counts(output, "types", account.types)
+    _print_counts(output, "versions", account.versions)
     for where, names in account.drift.counts.items():
-        print_counts(output, f"unknown {where}", names)
+        _print_counts(output, f"unknown {where}", names)
 
 
-def print_counts(output: Output, heading: str, counts: Mapping[str, int]) -> None:
-    """Prints names with their counts, as many to a line as fit."""
+def _print_counts(output: Output, heading: str, counts: Mapping[str, int]) -> None:
     if not counts:
         return
     output.print("")
@@ -129,8 +246,7 @@ def print_counts(output: Output, heading: str, counts: Mapping[str, int]) -> Non
     output.print(in_words(counts))
 
 
-def print_findings(output: Output, findings: list[Finding], *, show_all: bool) -> None:
-    """Prints findings with their file and line."""
+def _print_findings(output: Output, findings: list[Finding], *, show_all: bool) -> None:
     if not findings:
         return
     output.print("")

@@ -1,15 +1,18 @@
-"""`plait export`: sessions to transcripts that can be kept, read anywhere and shared."""
+"""Files of an export to a folder: private, each whole or not there, nothing else touched."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import msgspec
 from msgspec.structs import replace
 
 from plait.archive import Session
 from plait.archive.collector import without_collector
 from plait.archive.export.plan import (
+    EXPORT_FORMAT,
     EXPORTERS,
     MANIFEST,
     REPORT,
@@ -18,26 +21,93 @@ from plait.archive.export.plan import (
     export,
     manifest_of,
 )
-from plait.cli.export_files import prepare, write, write_file
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
 from plait.cli.output import write_bytes
+from plait.cli.prices import prices_with
 from plait.cli.selection import required, selected
 from plait.cli.text import counted, in_words, size
-from plait.cli.usage_prices import prices_with
 from plait.conversation.depth import DEPTHS
-from plait.errors import UserError
+from plait.errors import SourceError, UserError
 from plait.view.transcript.model import Manner
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
+
+
+OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
+
+
+def _prepare(folder: Path, *, is_forced: bool) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"'{folder}' is a file", "`-o` names a folder, or `-` for stdout")
+    if folder.is_dir() and any(folder.iterdir()) and not is_forced and _earlier(folder) is None:
+        raise UserError(
+            f"'{folder}' is not empty and no earlier export",
+            "name another folder, or add `--force` to write into it",
+        )
+    _make(folder)
+
+
+def _write(folder: Path, files: Iterable[File]) -> dict[str, int]:
+    before = _earlier(folder) or {}
+    sizes: dict[str, int] = {}
+    for name, data in files:
+        _write_file(folder / name, data)
+        sizes[name] = len(data)
+    for name in before.get("files") or ():
+        if isinstance(name, str) and name not in sizes and _is_inside(name):
+            (folder / name).unlink(missing_ok=True)
+    return sizes
+
+
+def _earlier(folder: Path) -> dict[str, Any] | None:
+    """Returns the manifest of an earlier export, None where there is none."""
+    try:
+        found = msgspec.json.decode((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError):
+        return None
+    is_ours = isinstance(found, dict) and found.get("format") == EXPORT_FORMAT
+    return found if is_ours else None
+
+
+def _is_inside(name: str) -> bool:
+    path = PurePosixPath(name)
+    return not path.is_absolute() and ".." not in path.parts and "\\" not in name
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+
+
+def _write_file(path: Path, data: bytes) -> None:
+    """Writes a file under another name first, so that it is whole once it is there."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        if not path.parent.is_dir():
+            _make(path.parent)
+        fresh.unlink(missing_ok=True)
+        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_FILE)
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> SourceError:
+    return SourceError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}")
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 STDOUT = "-"
 FORMATS = tuple(EXPORTERS)
 
 
-def what_options(function: F) -> F:
-    """Adds what says which sessions, and how much of them."""
+def _what_options(function: F) -> F:
     for option in (
         click.option("--no-tools", is_flag=True, help="Leave out calls and their results."),
         click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
@@ -60,8 +130,7 @@ def what_options(function: F) -> F:
     return function
 
 
-def form_options(function: F) -> F:
-    """Adds what says how it is written."""
+def _form_options(function: F) -> F:
     for option in (
         click.option("--front-matter", is_flag=True, help="Begin with YAML, as Obsidian reads it."),
         click.option("--single-file", is_flag=True, help="Pages that need no other file."),
@@ -90,9 +159,9 @@ def form_options(function: F) -> F:
 
 @click.command("export")
 @click.argument("names", metavar="[SESSION|PROJECT]...", nargs=-1, shell_complete=complete_session)
-@what_options
+@_what_options
 @filter_options
-@form_options
+@_form_options
 @click.option("--output", "-o", metavar="DIR", help="Where to: a folder, or `-` for stdout.")
 @click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or these.")
 @click.option("--copy", "is_copied", is_flag=True, help="Copy the turn, or all, to the clipboard.")
@@ -108,21 +177,20 @@ def command(request: Request, /, **asked: Any) -> None:
     What should not be shared is replaced, and a report beside the output says what was:
     secrets, user names in paths, hosts, addresses, accounts.
     """
-    check(asked)
+    _check(asked)
     sessions = required(chosen(request, asked))
     if asked["no_redact"]:
         warn(request)
-    plan = plan_of(sessions, asked)
+    plan = _plan_of(sessions, asked)
     plan.pricing = prices_with(request.settings.prices)
     with without_collector():
         if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
-            hand_over(request, plan, asked)
+            _hand_over(request, plan, asked)
         else:
-            write_out(request, plan, asked)
+            _write_out(request, plan, asked)
 
 
-def check(asked: dict[str, Any]) -> None:
-    """Refuses what does not say enough, or too much."""
+def _check(asked: dict[str, Any]) -> None:
     if not asked["names"] and not asked["is_all"] and not asked["project"]:
         raise UserError(
             "nothing says what to export",
@@ -134,13 +202,12 @@ def check(asked: dict[str, Any]) -> None:
     if asked["turn"] and asked["format_"] == "jsonl":
         raise UserError("records are exported by paths, not by turns", "leave out `--turn`")
     if asked["format_"] == "html":
-        check_pages(asked)
+        _check_pages(asked)
     elif asked["single_file"]:
         raise UserError("`--single-file` is for pages", "add `--format html`")
 
 
-def check_pages(asked: dict[str, Any]) -> None:
-    """Refuses what pages cannot be: one text, or a part of one."""
+def _check_pages(asked: dict[str, Any]) -> None:
     for name, option in (("combined", "--combined"), ("turn", "--turn"), ("is_copied", "--copy")):
         if asked[name]:
             hint = "`--single-file` gives pages that need no other file"
@@ -164,8 +231,7 @@ def warn(request: Request) -> None:
     request.output.stderr.print(words, style="bold red")
 
 
-def plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
-    """Returns what is to be done."""
+def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
     is_one_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
     return ExportPlan(
         tuple(sessions),
@@ -193,11 +259,10 @@ def redactor_of(rules: str | None) -> "Redactor":
     return Redactor(rules_in(rules))
 
 
-def write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
-    """Writes an export into a folder and says what was written."""
+def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
     folder = Path(asked["output"])
-    prepare(folder, is_forced=asked["force"])
-    sizes = write(folder, shown(request, export(plan, asked["format_"])))
+    _prepare(folder, is_forced=asked["force"])
+    sizes = _write(folder, _shown(request, export(plan, asked["format_"])))
     if asked["as_json"]:
         request.output.json(manifest_of(plan, asked["format_"], sizes))
         return
@@ -209,18 +274,16 @@ def write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None
     if asked["format_"] == "html":
         request.output.print(f"open {folder / 'index.html'}", style="dim")
     if plan.redactor:
-        say_redacted(request, plan, f"{folder / REPORT}")
+        _say_redacted(request, plan, f"{folder / REPORT}")
 
 
-def say_redacted(request: Request, plan: ExportPlan, where: str) -> None:
-    """Says what was replaced, and where the report of it is."""
+def _say_redacted(request: Request, plan: ExportPlan, where: str) -> None:
     report = plan.redactor.report if plan.redactor else None
     kinds = in_words(report.kinds) if report else ""
     request.output.note(f"redacted: {kinds}; see {where}" if kinds else "nothing was redacted")
 
 
-def shown(request: Request, files: Iterable[File]) -> Iterator[File]:
-    """Yields files, and tells on a screen how far it is."""
+def _shown(request: Request, files: Iterable[File]) -> Iterator[File]:
     console = request.output.stderr
     if not console.is_terminal:
         yield from files
@@ -231,11 +294,10 @@ def shown(request: Request, files: Iterable[File]) -> Iterator[File]:
             yield file
 
 
-def hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
-    """Writes everything, or some turns, to stdout, to the clipboard or to a folder."""
-    data = turns(plan, asked) if asked["turn"] else everything(plan, asked)
+def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
+    data = _turns(plan, asked) if asked["turn"] else _everything(plan, asked)
     if asked["is_copied"]:
-        from plait.cli.clipboard import copied
+        from plait.cli.desktop import copied
 
         by = copied(data)
         if by:
@@ -246,23 +308,21 @@ def hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None
         write_bytes(data)
     else:
         folder = Path(asked["output"])
-        prepare(folder, is_forced=asked["force"])
+        _prepare(folder, is_forced=asked["force"])
         name = f"{plan.written[0].name}_turn{asked['turn']}.{asked['format_']}"
-        write_file(folder / name, data)
+        _write_file(folder / name, data)
     if plan.redactor and plan.redactor.report:
         request.output.note(f"redacted: {in_words(plan.redactor.report.kinds)}")
 
 
-def everything(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
-    """Returns all transcripts as one file."""
+def _everything(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
     beside = (REPORT, MANIFEST)
     return b"".join(d for name, d in export(plan, asked["format_"]) if name not in beside)
 
 
-def turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
-    """Returns some turns of one session's active path."""
+def _turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
     from plait.archive.export.plan import in_bytes
-    from plait.cli.show_choice import chosen_turns
+    from plait.cli.turns import chosen_turns
     from plait.view.transcript.json_form import json_of
     from plait.view.transcript.markdown import text_of, turns_of
     from plait.view.transcript.plain import plain_turns

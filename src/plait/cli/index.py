@@ -1,4 +1,4 @@
-"""`plait index`: makes the index, brings it up to date, tells how it is."""
+"""`plait index`: makes the index, brings it up to date, tells how it is, stays with it."""
 
 import time
 from typing import Any
@@ -8,7 +8,7 @@ import msgspec
 
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.output import write_bytes
-from plait.errors import UserError
+from plait.errors import PlaitError, UserError
 from plait.index.fresh import is_fresh_for
 from plait.index.model import Report
 from plait.index.times import ms_since
@@ -34,14 +34,12 @@ def command(
             "`--rebuild`, `--status` and `--watch` are three different things", "say one of them"
         )
     if status:
-        show_status(request, as_json=as_json)
+        _show_status(request, as_json=as_json)
     elif is_watching:
-        from plait.cli.index_watch import keep_watch
-
-        keep_watch(request, rebuild=rebuild, as_json=as_json)
+        _keep_watch(request, rebuild=rebuild, as_json=as_json)
     else:
         report = brought_up_to_date(request, rebuild=rebuild)
-        show_report(request, report, as_json=as_json)
+        _show_report(request, report, as_json=as_json)
 
 
 def brought_up_to_date(request: Request, *, rebuild: bool = False) -> Report:
@@ -50,23 +48,21 @@ def brought_up_to_date(request: Request, *, rebuild: bool = False) -> Report:
     if not rebuild and is_fresh_for(folder, request.settings.roots):
         return Report(took_ms=ms_since(started))
     from plait.archive.index.update import refresh
-    from plait.cli.index_progress import watched
+    from plait.cli.output import watched
 
     with watched(request) as watch:
         return refresh(request.archive, folder, rebuild=rebuild, watch=watch)
 
 
-def show_report(request: Request, report: Report, *, as_json: bool) -> None:
-    """Shows what was done."""
+def _show_report(request: Request, report: Report, *, as_json: bool) -> None:
     if as_json:
         value: dict[str, Any] = msgspec.to_builtins(report)
         request.output.json({"folder": request.settings.index, **value})
         return
-    write_bytes(f"{in_words(report)}\n".encode())
+    write_bytes(f"{_in_words(report)}\n".encode())
 
 
-def in_words(report: Report) -> str:
-    """Says in a line what was done."""
+def _in_words(report: Report) -> str:
     if report.is_unchanged:
         return f"up to date, {report.took_ms:.0f} ms"
     from plait.cli.text import counted, size
@@ -80,8 +76,7 @@ def in_words(report: Report) -> str:
     return f"{said}, {report.took_ms:.0f} ms"
 
 
-def show_status(request: Request, *, as_json: bool) -> None:
-    """Shows what the index holds, and what has changed since it was written."""
+def _show_status(request: Request, *, as_json: bool) -> None:
     from plait.archive.index.update import status_of
     from plait.cli.text import counted, number, size
 
@@ -100,3 +95,29 @@ def show_status(request: Request, *, as_json: bool) -> None:
     changed = counted(found.changed, "file")
     is_fresh = not found.changed
     output.print("up to date" if is_fresh else f"{changed} changed since: `plait index` reads them")
+
+
+def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
+    from plait.archive.watch import changes
+
+    report = brought_up_to_date(request, rebuild=rebuild)
+    _tell(request, report, as_json=as_json)
+    places = [root.logs for root in request.archive.roots]
+    if not as_json:
+        request.output.note(f"watching {', '.join(map(str, places))}: stop with Ctrl-C")
+    for _ in changes(places):
+        try:
+            renewed = Request(request.roots, request.colour, request.has_pager)
+            report = brought_up_to_date(renewed)
+        except PlaitError as error:  # a folder that has gone may come back
+            request.output.note(error.message)
+            continue
+        if not report.is_unchanged:
+            _tell(request, report, as_json=as_json)
+
+
+def _tell(request: Request, report: Report, *, as_json: bool) -> None:
+    if as_json:
+        write_bytes(msgspec.json.encode(report) + b"\n")
+    else:
+        write_bytes(f"{_in_words(report)}\n".encode())

@@ -1,20 +1,32 @@
-"""`plait ls`: projects and their sessions to a table or a list."""
+"""`plait ls` and `plait` alone: projects and their sessions to a table or a list."""
 
+import sys
 from datetime import datetime, timedelta
+from pathlib import Path
+from shlex import quote
+from shutil import which
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait.archive import Archive, Facts
 from plait.archive.sessions import is_of_project
-from plait.cli.from_index import index_of, no_index_option
-from plait.cli.options import Request, filter_options, global_options, json_option, point_in_time
+from plait.cli.options import (
+    Request,
+    filter_options,
+    global_options,
+    index_of,
+    json_option,
+    no_index_option,
+    point_in_time,
+)
 from plait.cli.output import Output
 from plait.cli.text import ago, clipped, counted, now, number, safe, size, until
 from plait.record.time import moment
 
 if TYPE_CHECKING:
     from rich.text import Text
+
 
 SOON = timedelta(days=7)
 LONGEST_TITLE = 100
@@ -60,24 +72,23 @@ def command(
     names = projects + ((project,) if project else ())
     start, end = point_in_time(since, time), point_in_time(until, time)
     with index_of(request, no_index=no_index):
-        found = survey(request.archive, request.output, names)
+        found = _survey(request.archive, request.output, names)
     rows = [
         row
         for row in found
         if is_within(row, start, end)
         and (row.is_live or not only_live)
-        and (is_expiring(row, time) or not expiring)
+        and (_is_expiring(row, time) or not expiring)
     ]
-    rows = ordered(rows, sort, reverse)[:limit]
+    rows = _ordered(rows, sort, reverse)[:limit]
     if as_json:
-        request.output.json([listed(row) for row in rows])
+        request.output.json([_listed(row) for row in rows])
         return
     with request.output.paged():
-        print_rows(request, rows, time, is_long=is_long)
+        _print_rows(request, rows, time, is_long=is_long)
 
 
-def survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list[Facts]:
-    """Returns the facts of the sessions of some projects, or of all."""
+def _survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list[Facts]:
     if archive.discovery.unread:
         places = counted(len(archive.discovery.unread), "place")
         output.note(f"{places} could not be read: `plait doctor` names them")
@@ -99,13 +110,11 @@ def is_within(row: Facts, start: datetime | None, end: datetime | None) -> bool:
     return not end or bool(began and began < end)
 
 
-def is_expiring(row: Facts, time: datetime) -> bool:
-    """Tells whether the cleanup will soon delete a session."""
+def _is_expiring(row: Facts, time: datetime) -> bool:
     return row.deleted_at is not None and row.deleted_at - time < SOON
 
 
-def ordered(rows: list[Facts], sort: str, reverse: bool) -> list[Facts]:
-    """Returns the rows in the order asked for: times, sizes and counts from the top down."""
+def _ordered(rows: list[Facts], sort: str, reverse: bool) -> list[Facts]:
     keys: dict[str, Any] = {
         "ended": lambda row: row.ended or "",
         "started": lambda row: row.started or "",
@@ -116,8 +125,7 @@ def ordered(rows: list[Facts], sort: str, reverse: bool) -> list[Facts]:
     return sorted(rows, key=keys[sort], reverse=(sort != "title") != reverse)
 
 
-def listed(row: Facts) -> dict[str, Any]:
-    """Returns a session as `--json` lists it."""
+def _listed(row: Facts) -> dict[str, Any]:
     return {
         "session": row.session,
         "project": row.project,
@@ -138,35 +146,32 @@ def listed(row: Facts) -> dict[str, Any]:
     }
 
 
-def print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long: bool) -> None:
-    """Prints the sessions, project by project."""
+def _print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long: bool) -> None:
     output = request.output
     if not rows:
         output.print("no sessions")
         return
-    for project, members in by_project(rows).items():
+    for project, members in _by_project(rows).items():
         heading = next((row.cwd for row in members if row.cwd), project)
         output.console.print(safe(heading), style="bold", soft_wrap=True)
-        output.print(project_table(output, members, time, is_long=is_long))
+        output.print(_project_table(output, members, time, is_long=is_long))
         output.print("")
     total = sum(row.bytes for row in rows)
     output.print(
-        f"{counted(len(rows), 'session')} in {counted(len(by_project(rows)), 'project')}, "
+        f"{counted(len(rows), 'session')} in {counted(len(_by_project(rows)), 'project')}, "
         f"{counted(sum(row.entries for row in rows), 'entry', 'entries')}, {size(total)}",
         style="dim",
     )
 
 
-def by_project(rows: list[Facts]) -> dict[str, list[Facts]]:
-    """Groups sessions by project, in the order in which the projects come up."""
+def _by_project(rows: list[Facts]) -> dict[str, list[Facts]]:
     groups: dict[str, list[Facts]] = {}
     for row in rows:
         groups.setdefault(row.project, []).append(row)
     return groups
 
 
-def project_table(output: Output, rows: list[Facts], time: datetime, *, is_long: bool) -> Any:
-    """Returns the table of one project's sessions."""
+def _project_table(output: Output, rows: list[Facts], time: datetime, *, is_long: bool) -> Any:
     table = output.table(
         "session",
         "title",
@@ -181,7 +186,7 @@ def project_table(output: Output, rows: list[Facts], time: datetime, *, is_long:
         ended = moment(row.ended)
         table.add_row(
             row.session if is_long else row.session[:8],
-            title_cell(row, time, is_long=is_long),
+            _title_cell(row, time, is_long=is_long),
             ago(ended, time) if ended else "",
             number(row.entries),
             size(row.bytes),
@@ -190,14 +195,13 @@ def project_table(output: Output, rows: list[Facts], time: datetime, *, is_long:
     return table
 
 
-def title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
-    """Returns a session's title with its marks."""
+def _title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
     from rich.text import Text
 
     cell = Text(overflow="fold")
     if row.is_live:
         cell.append("● ", style="green")
-    if is_expiring(row, time) and row.deleted_at:
+    if _is_expiring(row, time) and row.deleted_at:
         cell.append(f"† {until(row.deleted_at, time)}  ", style="red")
     title = safe(row.title or "(no title)")
     cell.append(title if is_long else clipped(title, LONGEST_TITLE), "" if row.title else "dim")
@@ -207,3 +211,105 @@ def title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
         if row.versions:
             cell.append(f"\nversion {', '.join(row.versions)}", style="dim")
     return cell
+
+
+NEWEST = 8
+
+
+def show_overview(ctx: click.Context, gallery: str | None) -> None:
+    """Prints the overview of the archive, or of the gallery where there are no sessions."""
+    request = ctx.find_object(Request) or Request()
+    archive, is_gallery = request.archive, False
+    if not archive.sessions and gallery:
+        archive, is_gallery = Archive([gallery]), True
+    output = request.output
+    if not archive.sessions:
+        say_where_plait_looked(request)
+        return
+    if is_gallery:
+        output.print("No sessions of yours were found: this is the examples gallery.\n")
+    rows = _survey(archive, output, ())
+    _print_totals(output, archive, rows)
+    _print_newest(output, rows)
+    _print_expiring(output, rows)
+    roots = (gallery,) if is_gallery and gallery else request.roots
+    _print_next_steps(output, rows, roots)
+
+
+def say_where_plait_looked(request: Request) -> None:
+    """Says that there is nothing, where that was looked for, and what to do."""
+    output = request.output
+    looked = ", ".join(f"'{root}'" for root in request.settings.roots)
+    output.print(f"no sessions in {looked}")
+    output.print(
+        "Claude Code writes them there; point elsewhere with `plait --root DIR`", style="dim"
+    )
+
+
+def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:
+    total = sum(file.size for file in archive.files)
+    agents = sum(row.subagents for row in rows)
+    parts = [
+        counted(len(archive.projects), "project"),
+        counted(len(rows), "session"),
+        counted(agents, "sub-agent") if agents else "",
+        counted(sum(row.entries for row in rows), "entry", "entries"),
+        size(total),
+    ]
+    output.print(" · ".join(part for part in parts if part), style="bold")
+    first = min((row.started for row in rows if row.started), default=None)
+    last = max((row.ended for row in rows if row.ended), default=None)
+    if first and last:
+        output.print(f"from {first[:10]} to {last[:10]}", style="dim")
+    live = [row for row in rows if row.is_live]
+    if live:
+        output.print(f"● {counted(len(live), 'session')} running now", style="green")
+    output.print("")
+
+
+def _print_newest(output: Output, rows: list[Facts]) -> None:
+    newest = sorted(rows, key=lambda row: row.ended or "", reverse=True)[:NEWEST]
+    output.print(_project_table(output, newest, now(), is_long=False))
+    if len(rows) > NEWEST:
+        output.print(f"… and {len(rows) - NEWEST} more: `plait ls`", style="dim")
+    output.print("")
+
+
+def _print_expiring(output: Output, rows: list[Facts]) -> None:
+    time: datetime = now()
+    soon = [row for row in rows if _is_expiring(row, time)]
+    if soon:
+        output.print(
+            f"† {counted(len(soon), 'session')} will be deleted by Claude Code's cleanup"
+            " within a week: `plait ls --expiring`\n",
+            style="red",
+        )
+
+
+def _print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) -> None:
+    newest = _unique_name(max(rows, key=lambda row: row.ended or ""), rows)
+    plait = _name_of_command()
+    root = "".join(f" --root {quote(root)}" for root in roots)
+    output.print("Try", style="bold")
+    steps = {
+        f"{plait} show {newest}{root}": "a conversation, to read",
+        f"{plait} log {newest}{root}": "the same session as the graph it is",
+        f"{plait} usage{root}": "tokens and cost by day",
+        f"{plait} export --all --format html -o site{root}": "all of it as pages",
+        f"{plait} doctor{root}": "every line accounted for, and what is odd",
+    }
+    for command, what in steps.items():
+        output.console.print(f"  {command}", soft_wrap=True)
+        output.print(f"      {what}", style="dim")
+
+
+def _name_of_command() -> str:
+    """Returns what to type: the path it was called by, where the shell would not find it."""
+    called = Path(sys.argv[0])
+    return str(called) if called.name == "plait" and not which("plait") else "plait"
+
+
+def _unique_name(row: Facts, rows: list[Facts]) -> str:
+    short = row.session[:8]
+    is_alone = sum(other.session.startswith(short) for other in rows) == 1
+    return short if is_alone else quote(str(row.path))

@@ -1,9 +1,12 @@
-"""Options that many commands share, to the settings and the archive they mean."""
+"""Options that many commands share, to the settings, the archive and the index they mean."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property, wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -14,8 +17,10 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from plait.archive import Archive
+    from plait.archive.index.fresh import FreshIndex
     from plait.cli.output import Output
     from plait.cli.settings import Settings
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -140,3 +145,38 @@ def point_in_time(text: str | None, now: datetime) -> datetime | None:
             f"'{text}' is not a time",
             "say a day (2026-11-15), a time (2026-11-15T10:00), 7d or today",
         ) from None
+
+
+LARGE = 200_000_000
+"""Bytes of logs from which on it is said that an index makes this quicker."""
+HINT = "reading all logs: `plait index` once, and this answers at once from then on"
+
+no_index_option = click.option(
+    "--no-index", is_flag=True, help="Read the logs, whatever the index says."
+)
+
+
+@contextmanager
+def index_of(request: Request, *, no_index: bool) -> "Iterator[FreshIndex | None]":
+    """Gives the index of the archive, None where the logs are to be read."""
+    folder = request.settings.index
+    if no_index or not _is_there(folder):
+        if not no_index and sys.stderr.isatty() and _is_large(request):
+            request.output.note(HINT)
+        yield None
+        return
+    from plait.archive.index.fresh import fresh_index
+
+    with fresh_index(request.archive, folder) as warm:
+        yield warm
+
+
+def _is_there(folder: Path) -> bool:
+    try:
+        return folder.exists()
+    except OSError:
+        return False
+
+
+def _is_large(request: Request) -> bool:
+    return sum(file.size for file in request.archive.files) > LARGE

@@ -1,7 +1,4 @@
-"""Results to the screen: tables, colours, pager, progress and JSON, all in one place.
-
-Results go to stdout, everything else to stderr. Text of the log is made safe on its way.
-"""
+"""Results to the screen: tables, lines, colours, pager, progress and JSON, all in one place."""
 
 import json
 import sys
@@ -13,13 +10,19 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from plait.cli.options import Request
 from plait.cli.settings import Settings
 from plait.cli.text import safe
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.progress import Progress
     from rich.table import Table
+    from rich.text import Text
+
+    from plait.archive.index.update import Watch
+
 
 T = TypeVar("T")
 PIPE_WIDTH = 100
@@ -115,9 +118,9 @@ class Output:
 def as_json(value: object) -> bytes:
     """Returns a value as indented JSON; a lone surrogate of the log stands as its escape."""
     try:
-        return msgspec.json.format(msgspec.json.encode(value, enc_hook=plain), indent=2)
+        return msgspec.json.format(msgspec.json.encode(value, enc_hook=_plain), indent=2)
     except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(value, enc_hook=plain), indent=2).encode()
+        return json.dumps(msgspec.to_builtins(value, enc_hook=_plain), indent=2).encode()
 
 
 def page(text: str, pager: str) -> None:
@@ -139,8 +142,7 @@ def write_bytes(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def plain(value: object) -> object:
-    """Returns the JSON form of a value that has none of its own."""
+def _plain(value: object) -> object:
     if isinstance(value, Path):
         return str(value)
     raise NotImplementedError(f"no JSON form for {type(value).__name__}")
@@ -155,3 +157,65 @@ def print_error(error: PlaitError, *, as_json: bool) -> None:
     print(f"error: {safe(error.message)}", file=sys.stderr)
     for hint in error.hints:
         print(f"hint: {safe(hint)}", file=sys.stderr)
+
+
+def print_lines(output: Output, lines: Iterable["Text"]) -> None:
+    """Writes one line each: laid out where it is too wide, without colours the words alone."""
+    console, width = output.console, output.width
+    is_plain = not (console.is_terminal or console.color_system)
+    for line in lines:
+        fits = line.cell_len <= width
+        if is_plain and fits:
+            console.file.write(f"{line.plain}\n")
+        else:
+            console.print(line, soft_wrap=fits)
+
+
+@contextmanager
+def watched(request: Request, label: str = "reading sessions") -> "Iterator[Watch | None]":
+    """Gives what shows how many bytes have been read; nothing where nobody looks."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    bar = Bar(request, label)
+    try:
+        yield bar.watch
+    finally:
+        bar.stop()
+
+
+class Bar:
+    """A bar that is drawn when there is something to be told, and goes away at the end."""
+
+    def __init__(self, request: Request, label: str) -> None:
+        self.request = request
+        self.label = label
+        self.progress: Progress | None = None
+
+    def watch(self, done: int, total: int) -> None:
+        """Shows how many bytes have been read of how many."""
+        if self.progress is None:
+            self.progress = self.started()
+        self.progress.update(self.progress.task_ids[0], completed=done, total=total)
+
+    def started(self) -> "Progress":
+        """Draws the bar."""
+        from rich.progress import (
+            BarColumn,
+            DownloadColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+        console = self.request.output.stderr
+        progress = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+        progress.add_task(self.label, total=None)
+        progress.start()
+        return progress
+
+    def stop(self) -> None:
+        """Takes the bar away."""
+        if self.progress:
+            self.progress.stop()

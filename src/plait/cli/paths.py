@@ -8,13 +8,11 @@ import click
 
 from plait.archive.graphs import graph_of
 from plait.archive.tree import unlinked_in
-from plait.cli.figures import fitting, local, short
 from plait.cli.options import Request, filter_options, global_options, json_option
-from plait.cli.output import Output, as_json, write_bytes
-from plait.cli.printing import print_lines
-from plait.cli.remarks import unlinked
+from plait.cli.output import Output, as_json, print_lines, write_bytes
 from plait.cli.selection import name_argument, required, selected
-from plait.cli.text import clipped, columns, counted, safe
+from plait.cli.text import clipped, columns, counted, fitting, local, safe, short
+from plait.cli.tree import unlinked
 from plait.graph.model import SessionGraph
 from plait.graph.paths import Path, paths, uuids
 from plait.graph.raw import RawGraph
@@ -48,16 +46,15 @@ def command(request: Request, /, raw: bool, as_json: bool, **asked: str | None) 
     found = plain.paths() if plain else paths(graph)
     if as_json:
         way = plain.uuids if plain else partial(uuids, graph)
-        print_json(as_object(graph, path, way(path)) for path in found)
+        _print_json(_as_object(graph, path, way(path)) for path in found)
         return
     with request.output.paged():
-        print_paths(request.output, graph, list(found))
+        _print_paths(request.output, graph, list(found))
         for remark in unlinked(unlinked_in(graph)):
             request.output.print(remark, style="dim")
 
 
-def as_object(graph: SessionGraph, path: Path, way: tuple[str, ...]) -> dict[str, Any]:
-    """Returns a path as `--json` prints it."""
+def _as_object(graph: SessionGraph, path: Path, way: tuple[str, ...]) -> dict[str, Any]:
     return {
         "session": path.session,
         "path": path.path,
@@ -74,8 +71,7 @@ def as_object(graph: SessionGraph, path: Path, way: tuple[str, ...]) -> dict[str
     }
 
 
-def print_json(objects: Iterable[dict[str, Any]]) -> None:
-    """Writes a list one object at a time: all of them at once may not fit into memory."""
+def _print_json(objects: Iterable[dict[str, Any]]) -> None:
     head = b"[\n"
     for one in objects:
         write_bytes(head + as_json(one))
@@ -83,46 +79,41 @@ def print_json(objects: Iterable[dict[str, Any]]) -> None:
     write_bytes(b"[]\n" if head == b"[\n" else b"\n]\n")
 
 
-def print_paths(output: Output, graph: SessionGraph, found: Sequence[Path]) -> None:
-    """Prints one line a path, the session before its first."""
-    print_lines(output, lines_of(graph, found, output.width))
+def _print_paths(output: Output, graph: SessionGraph, found: Sequence[Path]) -> None:
+    print_lines(output, _lines_of(graph, found, output.width))
     output.print("")
     output.print(counted(len(found), "path"), style="dim")
 
 
-def lines_of(graph: SessionGraph, found: Iterable[Path], width: int) -> Iterator["Text"]:
-    """Yields the lines of paths; a session is named on its first."""
+def _lines_of(graph: SessionGraph, found: Iterable[Path], width: int) -> Iterator["Text"]:
     session = None
     for path in found:
         name = short(path.session) if path.session != session else ""
-        yield line_of(graph, path, name, width)
+        yield _line_of(graph, path, name, width)
         session = path.session
 
 
-def line_of(graph: SessionGraph, path: Path, name: str, width: int) -> "Text":
-    """Returns one path: its number, its status, what it is known by, how much is on it."""
+def _line_of(graph: SessionGraph, path: Path, name: str, width: int) -> "Text":
     from rich.text import Text
 
     is_active = path.status == "ACTIVE"
     text = Text(f"{safe(name):<{SHORT}}  ", style="dim")
     text.append(f"{path.path:>2} of {path.of:<2}  ", style="not dim")
     text.append(f"{path.status:<9}", style="not dim bold green" if is_active else "")
-    right = fitting(figures(graph, path), width - text.cell_len - NARROW)
+    right = fitting(_figures(graph, path), width - text.cell_len - NARROW)
     room = width - text.cell_len - len(right) - 4
-    words = clipped(safe(one_line(words_of(graph, path))), max(room, 8))
+    words = clipped(safe(one_line(_words_of(graph, path))), max(room, 8))
     text.append(f"  {words}{' ' * max(room - columns(words), 0)}  ", style="not dim")
     return text.append(right)
 
 
-def words_of(graph: SessionGraph, path: Path) -> str:
-    """Returns what a path is called: a session's title as it stands, else plain words."""
+def _words_of(graph: SessionGraph, path: Path) -> str:
     words = path.label or "(no title)"
     is_title = graph.sessions[path.session].title == path.label
     return words if is_title else plain_words(words)
 
 
-def figures(graph: SessionGraph, path: Path) -> Iterator[str]:
-    """Yields what a path holds, where it leaves the active one and when it ended."""
+def _figures(graph: SessionGraph, path: Path) -> Iterator[str]:
     yield counted(path.messages, "message")
     if path.fork_point:
         yield f"leaves at {path.fork_point[:SHORT]}"

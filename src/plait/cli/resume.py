@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from plait.archive.resume import CLIENT, Back, Resume, resume_of
+from plait.cli.log import print_heading
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
-from plait.cli.page import print_heading
 from plait.cli.settings import claude_folder, expanded
 from plait.cli.text import clipped, safe
 from plait.errors import UserError
@@ -44,16 +44,15 @@ def command(
         turn=turn,
     )
     if is_run:
-        run(request.output, resume, force=force)
+        _run(request.output, resume, force=force)
     elif as_json:
-        request.output.json(as_object(resume))
+        request.output.json(_as_object(resume))
     else:
         print_heading(request, found)
-        print_resume(request.output, resume)
+        _print_resume(request.output, resume)
 
 
-def as_object(resume: Resume) -> dict[str, Any]:
-    """Returns what continues a session as `--json` prints it."""
+def _as_object(resume: Resume) -> dict[str, Any]:
     can = resume.why_not is None
     return {
         "session": resume.session,
@@ -68,29 +67,27 @@ def as_object(resume: Resume) -> dict[str, Any]:
     }
 
 
-def print_resume(output: Output, resume: Resume) -> None:
-    """Prints the line, then what to mind, then the way back to a turn."""
+def _print_resume(output: Output, resume: Resume) -> None:
     if resume.why_not is None:
-        print_line(output, resume.line)
+        _print_line(output, resume.line)
     else:
         output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
     sentences = [warning.sentence for warning in resume.warnings]
     if resume.why_not is None and safe(resume.line) != resume.line:
         sentences.append("the line holds what cannot be shown, and so copied: use `--run`")
-    print_warnings(output, sentences)
+    _print_warnings(output, sentences)
     if resume.back:
-        print_back(output, resume.back)
+        _print_back(output, resume.back)
 
 
-def print_line(output: Output, line: str) -> None:
+def _print_line(output: Output, line: str) -> None:
     """Prints a line in one piece, so that it can be copied."""
     from rich.text import Text
 
     output.console.print(Text(safe(line), style="bold green"), soft_wrap=True)
 
 
-def print_warnings(output: Output, sentences: list[str]) -> None:
-    """Prints sentences one below the other, each folded under its beginning."""
+def _print_warnings(output: Output, sentences: list[str]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -103,8 +100,7 @@ def print_warnings(output: Output, sentences: list[str]) -> None:
     output.print(grid)
 
 
-def print_back(output: Output, back: Back) -> None:
-    """Prints the steps that lead back to a turn: Claude Code has no option for it."""
+def _print_back(output: Output, back: Back) -> None:
     words = f"“{clipped(safe(back.prompt or '(no words)'), output.width - 14)}”"
     output.print("")
     if not back.is_in_reach:
@@ -120,22 +116,20 @@ def print_back(output: Output, back: Back) -> None:
     output.print("With --fork-session added to the line it goes on in a new session.", style="dim")
 
 
-def run(output: Output, resume: Resume, *, force: bool) -> None:
-    """Becomes Claude Code in the session's directory, or says why not."""
-    check(resume, force=force)
+def _run(output: Output, resume: Resume, *, force: bool) -> None:
+    _check(resume, force=force)
     if shutil.which(CLIENT) is None:
         raise UserError(f"'{CLIENT}' is not on the path", "without `--run` the line is printed")
     for warning in resume.warnings:
         output.note(f"warning: {warning.sentence}")
     if resume.back:
-        print_back(output, resume.back)
+        _print_back(output, resume.back)
     sys.stdout.flush()
     os.chdir(resume.directory or ".")
-    become(resume)
+    _become(resume)
 
 
-def check(resume: Resume, *, force: bool) -> None:
-    """Refuses to run what cannot go well."""
+def _check(resume: Resume, *, force: bool) -> None:
     if resume.why_not:
         raise UserError(f"refusing to run: {resume.why_not}")
     if gone := resume.warning("gone", "no directory"):
@@ -148,8 +142,7 @@ def check(resume: Resume, *, force: bool) -> None:
         raise UserError(f"refusing to run: {live.sentence}", "add `--force` to run it all the same")
 
 
-def become(resume: Resume) -> None:
-    """Replaces this process; no shell reads the arguments."""
+def _become(resume: Resume) -> None:
     words = list(resume.command)
     if resume.config:
         words = ["env", f"CLAUDE_CONFIG_DIR={resume.config}", *words]

@@ -1,19 +1,36 @@
 """`plait search`: words, phrases, fields and expressions to the turns that answer."""
 
+from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from plait.archive.search import Way, search
-from plait.cli.figures import short
-from plait.cli.index_progress import watched
 from plait.cli.options import Request, filter_options, global_options, json_option
+from plait.cli.output import print_lines, watched
+from plait.cli.text import (
+    SEPARATOR,
+    ago,
+    clipped,
+    columns,
+    counted,
+    fitting,
+    local,
+    now,
+    number,
+    safe,
+    short,
+)
 from plait.errors import UserError
 from plait.index.model import Found, Hit
 from plait.index.query import Field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from rich.text import Text
+
 
 LIMIT = 10
 
@@ -74,33 +91,29 @@ def command(
             request.settings.index,
             " ".join(query),
             filters,
-            way=way_of(exact=exact, regex=regex),
+            way=_way_of(exact=exact, regex=regex),
             limit=limit,
             context=context,
             has_facets=not is_open,
             watch=watch,
         )
     if is_open:
-        open_first(ctx, found, " ".join(query))
+        _open_first(ctx, found, " ".join(query))
     elif as_json:
-        request.output.json(as_object(found))
+        request.output.json(_as_object(found))
     else:
-        from plait.cli.search_page import print_found
-
-        print_found(request, found, " ".join(query))
+        _print_found(request, found, " ".join(query))
 
 
-def way_of(*, exact: bool, regex: bool) -> Way:
-    """Returns how is looked for what was asked."""
+def _way_of(*, exact: bool, regex: bool) -> Way:
     if exact and regex:
         raise UserError("a text is either exact or an expression", "leave out `--exact`")
     return "exact" if exact else "regex" if regex else "words"
 
 
-def as_object(found: Found) -> dict[str, Any]:
-    """Returns the answer as `--json` has it."""
+def _as_object(found: Found) -> dict[str, Any]:
     return {
-        "hits": [hit_value(hit) for hit in found.hits],
+        "hits": [_hit_value(hit) for hit in found.hits],
         "total": found.total,
         "took_ms": found.took_ms,
         "facets": found.facets,
@@ -111,16 +124,14 @@ def as_object(found: Found) -> dict[str, Any]:
     }
 
 
-def hit_value(hit: Hit) -> dict[str, Any]:
-    """Returns a hit as `--json` has it, with what opens it."""
+def _hit_value(hit: Hit) -> dict[str, Any]:
     import msgspec
 
     value: dict[str, Any] = msgspec.to_builtins(hit)
-    return {**value, "open": " ".join(opening(hit)), "resume": f"claude --resume {hit.session}"}
+    return {**value, "open": " ".join(_opening(hit)), "resume": f"claude --resume {hit.session}"}
 
 
-def opening(hit: Hit) -> "Sequence[str]":
-    """Returns the command that shows the turn of a hit."""
+def _opening(hit: Hit) -> "Sequence[str]":
     parts = ["plait", "show", short(hit.session)]
     if hit.branch and hit.branch != hit.session:
         parts += ["--branch", hit.branch.rpartition("@")[2].rpartition("#")[2]]
@@ -129,8 +140,7 @@ def opening(hit: Hit) -> "Sequence[str]":
     return parts
 
 
-def open_first(ctx: click.Context, found: Found, text: str) -> None:
-    """Shows the turn of the first hit."""
+def _open_first(ctx: click.Context, found: Found, text: str) -> None:
     from plait.cli.show import command as show
 
     if not found.hits:
@@ -139,3 +149,168 @@ def open_first(ctx: click.Context, found: Found, text: str) -> None:
     branch = hit.branch if hit.branch != hit.session else None
     turn = None if hit.turn is None else str(hit.turn)
     ctx.invoke(show, session=hit.session, branch=branch, turn=turn)
+
+
+MARKED = "bold red"
+"""As other programs mark what they found: it can be read on dark and on light."""
+INDENT = "  "
+STYLES = {"prompt": "bold green", "answer": "bold", "title": "bold magenta", "command": "green"}
+ASIDE = {name: name for name in ("abandoned", "agent", "service", "recovered")}
+NARROWED = {"project": "project:", "tool": "tool:", "kind": "in:", "month": "after:"}
+"""Fields that say what a facet counts."""
+MOST_FACETS = 4
+
+
+def _print_found(request: Request, found: Found, query: str) -> None:
+    output = request.output
+    if not found.hits:
+        _print_nothing(request, found, query)
+        return
+    if found.note:
+        output.note(found.note)
+    with output.paged():
+        for place, hits in enumerate(_by_session(found)):
+            if place:
+                output.print("")
+            _print_session(request, hits[0])
+            for hit in hits:
+                _print_hit(request, hit)
+        _print_total(request, found)
+
+
+def _print_nothing(request: Request, found: Found, query: str) -> None:
+    output = request.output
+    where = f" in {counted(found.sessions, 'session')}" if found.sessions else ""
+    output.print(f"nothing matches '{safe(clipped(query, 200))}'{where}")
+    if found.near:
+        output.print(f"did you mean {' or '.join(f'`{one}`' for one in found.near)}?")
+    elif found.note:
+        output.print(found.note)
+    else:
+        output.print("fewer words, `word*` or `--exact` may find more", style="dim")
+
+
+def _by_session(found: Found) -> list[list[Hit]]:
+    sessions: dict[str, list[Hit]] = {}
+    for hit in found.hits:
+        sessions.setdefault(hit.session, []).append(hit)
+    return list(sessions.values())
+
+
+def _print_session(request: Request, hit: Hit) -> None:
+    from rich.text import Text
+
+    output = request.output
+    project = hit.project.strip("-") or hit.project
+    beside = f"  {short(hit.session)}{SEPARATOR}{safe(project)}"
+    title = safe(" ".join((hit.title or "(no title)").split()))
+    room = max(output.width - columns(beside), output.width // 2)
+    line = Text(clipped(title, room), style="bold").append(beside, style="dim not bold")
+    line.truncate(output.width, overflow="ellipsis")
+    print_lines(output, [line])
+
+
+def _print_hit(request: Request, hit: Hit) -> None:
+    output, width = request.output, request.output.width
+    words = _marked(hit).wrap(output.console, max(width - len(INDENT) * 2, 10))
+    print_lines(
+        output,
+        (
+            *_heading(hit, width),
+            *(_aside(line, width) for line in hit.before),
+            *(_indented(line) for line in words),
+            *(_aside(line, width) for line in hit.after),
+        ),
+    )
+
+
+def _heading(hit: Hit, width: int) -> "Iterator[Text]":
+    from rich.text import Text
+
+    command = " ".join(_opening(hit))
+    more = counted(hit.more, "more match", "more matches") if hit.more else ""
+    text = _what_and_where(hit, more)
+    if more and text.cell_len + len(command) + 2 > width:
+        text = _what_and_where(hit)
+    room = width - text.cell_len - len(command)
+    if room >= 2:
+        yield text.append(" " * room + command, style="dim italic")
+        return
+    text.truncate(width, overflow="ellipsis")
+    yield text
+    yield Text(f"{INDENT}{command}", style="dim italic", overflow="fold")
+
+
+def _what_and_where(hit: Hit, more: str = "") -> "Text":
+    from rich.text import Text
+
+    turn = f"turn {hit.turn}" if hit.turn is not None else ""
+    parts = (turn, hit.tool or "", ASIDE.get(hit.state or "", ""), _when(hit), more)
+    text = Text(INDENT).append(hit.kind, style=STYLES.get(hit.kind, "cyan"))
+    for part in parts:
+        if part:
+            text.append(f"{SEPARATOR}{safe(part)}", style="dim")
+    return text
+
+
+def _when(hit: Hit) -> str:
+    time = local(hit.time)
+    if time is None:
+        return ""
+    passed = ago(time, now())
+    return f"{time:%Y-%m-%d %H:%M}" if passed == f"{time:%Y-%m-%d}" else passed
+
+
+def _marked(hit: Hit) -> "Text":
+    from rich.text import Text
+
+    text = Text(safe(hit.snippet) or "(the log has changed since)", overflow="fold")
+    for start, end in hit.marks:
+        text.stylize(MARKED, start, end)
+    return text
+
+
+def _indented(line: "Text") -> "Text":
+    from rich.text import Text
+
+    line.rstrip()
+    return Text(INDENT * 2).append_text(line)
+
+
+def _aside(line: str, width: int) -> "Text":
+    from rich.text import Text
+
+    words = clipped(safe(line.expandtabs(4).rstrip()), max(width - 5, 10))
+    return Text(f"{INDENT * 2}{words}".rstrip(), style="dim")
+
+
+def _print_total(request: Request, found: Found) -> None:
+    output = request.output
+    shown = sum(hit.more + 1 for hit in found.hits)
+    is_all = found.total - shown <= len(_by_session(found))  # titles are not shown as turns
+    parts = (
+        counted(len(found.hits), "turn"),
+        f"{number(found.total)} passages match" if found.total > len(found.hits) else "",
+        "`--open` shows the first",
+        f"`plait resume {short(found.hits[0].session)}` goes on with it",
+    )
+    output.print("")
+    output.print(fitting(parts, output.width), style="dim")
+    for counts in [] if is_all else _narrowing(found):
+        output.print(fitting(counts, output.width), style="dim")
+
+
+def _narrowing(found: Found) -> Iterator[list[str]]:
+    for name, field in NARROWED.items():
+        counts = found.facets.get(name, {})
+        if len(counts) > 1:
+            chosen = _since_months(counts) if name == "month" else list(counts.items())
+            yield [
+                f"{field}{safe(value.strip('-'))} {number(count)}"
+                for value, count in chosen[:MOST_FACETS]
+            ]
+
+
+def _since_months(counts: dict[str, int]) -> list[tuple[str, int]]:
+    newest = sorted(counts, reverse=True)
+    return list(zip(newest, accumulate(counts[month] for month in newest), strict=True))

@@ -1,6 +1,7 @@
-"""What a user names on the command line to the sessions meant: one, a project's, or all."""
+"""What a user names on the command line to sessions, moments and zones."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import click
@@ -43,7 +44,7 @@ def named(request: Request, name: str | None) -> list[Session]:
     archive = request.archive
     if name is None:
         return list(archive.sessions)
-    if not is_surely_session(request, name):
+    if not _is_surely_session(request, name):
         members = members_of(request, archive.sessions, name)
         if members:
             return members
@@ -57,8 +58,7 @@ def members_of(request: Request, sessions: Iterable[Session], project: str) -> l
     return by_folder or [one for one in among if is_in(request.archive.facts(one), project)]
 
 
-def is_surely_session(request: Request, name: str) -> bool:
-    """Tells whether a name is a file, a word for a session, or the beginning of an id."""
+def _is_surely_session(request: Request, name: str) -> bool:
     if name in WORDS or name.startswith("latest:") or Path(name).suffix == ".jsonl":
         return True
     return any(one.id.casefold().startswith(name.casefold()) for one in request.archive.sessions)
@@ -69,3 +69,34 @@ def required(found: list[Session]) -> list[Session]:
     if not found:
         raise UserError("no session matches", "`plait ls` lists the sessions there are")
     return found
+
+
+def zone_named(name: str | None) -> tzinfo | None:
+    """Returns a zone by its name, None for the machine's own."""
+    if name is None:
+        return None
+    if name.upper() == "UTC":
+        return UTC
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise UserError(
+            f"no time zone is called '{name}'", "say a name such as Europe/Rome, or UTC"
+        ) from None
+
+
+def point_in(text: str | None, now: datetime, zone: tzinfo | None) -> datetime | None:
+    """Returns the moment that a user names, a day being a day of the zone."""
+    if text is None or zone is None:
+        return point_in_time(text, now)
+    here = now.astimezone(zone)
+    if text in ("today", "yesterday"):
+        midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+        return (midnight - timedelta(days=text == "yesterday")).astimezone(UTC)
+    try:
+        named = datetime.fromisoformat(text)
+    except ValueError:
+        return point_in_time(text, now)
+    return (named if named.tzinfo else named.replace(tzinfo=zone)).astimezone(UTC)

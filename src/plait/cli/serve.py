@@ -1,35 +1,29 @@
-"""`plait serve`: the archive as a page on this machine, live."""
+"""`plait serve` and `plait open`: the archive as a page on this machine, live."""
 
 import os
 import shlex
 import signal
 import socket
+import subprocess
 import sys
+import time
 from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from plait.archive.live.library import LiveArchive
-from plait.cli.browser import open_in_browser
+from plait.cli.desktop import open_in_browser
 from plait.cli.index import brought_up_to_date
-from plait.cli.options import Request, global_options
+from plait.cli.options import Request, complete_session, global_options
+from plait.cli.output import write_bytes
+from plait.cli.prices import prices_with
 from plait.cli.settings import has_display
 from plait.cli.text import safe
-from plait.cli.usage_prices import prices_with
-from plait.errors import UserError
+from plait.errors import SourceError, UserError
 from plait.web.access import Keys, new_secret
 from plait.web.app import is_local
-from plait.web.server import (
-    PORT,
-    Running,
-    alive,
-    announced,
-    listening,
-    opening_file,
-    run,
-    stopped,
-)
+from plait.web.server import PORT, Running, alive, announced, listening, opening_file, run, stopped
 
 HOUR = 3600
 ENDS = ("SIGTERM", "SIGHUP")
@@ -53,7 +47,7 @@ ENDS = ("SIGTERM", "SIGHUP")
 @click.option("--background", "is_background", is_flag=True, hidden=True, help="Say nothing.")
 @global_options
 @click.pass_obj
-def command(
+def serve_command(
     request: Request,
     port: int | None,
     host: str,
@@ -75,13 +69,13 @@ def command(
             f"'{host}' can be reached from other machines",
             "`--allow-remote` says that this is meant",
         )
-    request = with_gallery(request, gallery)
+    request = _with_gallery(request, gallery)
     if is_stopped:
-        end(request)
+        _end(request)
         return
-    known = alive(running_file(request))
+    known = alive(_running_file(request))
     if known is not None:
-        show_again(request, known, is_opened=is_opened)
+        _show_again(request, known, is_opened=is_opened)
         return
     brought_up_to_date(request)
     serving = Serving(request, frozenset(name.lower() for name in names), idle)
@@ -103,14 +97,14 @@ class Serving:
         listener = listening(host, PORT if port is None else port)
         place = listener.getsockname()
         running = Running(place[0], place[1], os.getpid(), new_secret())
-        here = running_file(self.request)
+        here = _running_file(self.request)
         with listener, announced(here, running), suppress(KeyboardInterrupt):
             for name in ENDS:
                 if hasattr(signal, name):
                     signal.signal(getattr(signal, name), signal.default_int_handler)
             if not is_background:
-                tell(self.request, running)
-                if should_open(is_opened):
+                _tell(self.request, running)
+                if _should_open(is_opened):
                     show(self.request, running)
             self.run(running, listener)
 
@@ -123,17 +117,15 @@ class Serving:
         run(library, listener, Keys(running.secret), self.names, self.idle)
 
 
-def tell(request: Request, running: Running) -> None:
-    """Says where the page is and how to come in."""
+def _tell(request: Request, running: Running) -> None:
     say(request, f"Plait is at {running.place.address}")
     is_seen = sys.stderr.isatty()  # a key does not belong into a log
-    key = Keys(running.secret).key if is_seen else f"`{asking(request)}` prints it"
+    key = Keys(running.secret).key if is_seen else f"`{_asking(request)}` prints it"
     say(request, f"key      {key}")
     say(request, "stop with Ctrl-C")
 
 
-def asking(request: Request) -> str:
-    """Returns the command that prints the key of the server of these roots."""
+def _asking(request: Request) -> str:
     roots = [part for root in request.roots for part in ("--root", root)]
     return shlex.join(["plait", "open", "--print-key", *roots])
 
@@ -143,41 +135,131 @@ def say(request: Request, text: str) -> None:
     request.output.stderr.print(safe(text), style="dim", soft_wrap=True, highlight=False)
 
 
-def show_again(request: Request, running: Running, *, is_opened: bool | None) -> None:
-    """Opens what is served already."""
+def _show_again(request: Request, running: Running, *, is_opened: bool | None) -> None:
     say(request, f"Plait is served already at {running.place.address}")
-    if should_open(is_opened):
+    if _should_open(is_opened):
         show(request, running)
 
 
 def show(request: Request, running: Running) -> None:
     """Opens the page in a browser, or says that none could be opened."""
-    if not open_in_browser(opening_file(running_file(request).parent, running, "/")):
+    if not open_in_browser(opening_file(_running_file(request).parent, running, "/")):
         say(request, "no browser could be opened: the address and the key will do")
 
 
-def should_open(is_opened: bool | None) -> bool:
-    """Tells whether a browser should be opened: where somebody sits at a screen."""
+def _should_open(is_opened: bool | None) -> bool:
     return (sys.stdout.isatty() and has_display()) if is_opened is None else is_opened
 
 
-def end(request: Request) -> None:
-    """Ends the server that runs."""
-    running = stopped(running_file(request))
+def _end(request: Request) -> None:
+    running = stopped(_running_file(request))
     if running is None:
         request.output.note("no server runs for these sessions")
     else:
         say(request, f"the server at {running.place.address} has ended")
 
 
-def with_gallery(request: Request, gallery: str | None) -> Request:
-    """Returns the request, for the gallery where there are no sessions yet."""
+def _with_gallery(request: Request, gallery: str | None) -> Request:
     if gallery is None or request.archive.sessions:
         return request
     request.output.note("no sessions of yours were found: this is the examples gallery")
     return Request((gallery,), request.colour, request.has_pager)
 
 
-def running_file(request: Request) -> Path:
-    """Returns the file that tells of the server of these roots."""
+def _running_file(request: Request) -> Path:
     return request.settings.state / f"serve-{request.settings.index.name}.json"
+
+
+PATIENCE = 60.0
+IDLE_HOURS = 4
+"""After so long without an open page, a server that was started here ends by itself."""
+
+
+@click.command("open")
+@click.argument("session", required=False, shell_complete=complete_session)
+@click.option("--turn", type=click.IntRange(1), metavar="N", help="Open it at this turn.")
+@click.option("--print", "is_printed", is_flag=True, help="Print the file to open; open nothing.")
+@click.option(
+    "--print-key", "is_key_printed", is_flag=True, help="Print the key for programs; open nothing."
+)
+@global_options
+@click.pass_obj
+def open_command(
+    request: Request,
+    session: str | None,
+    turn: int | None,
+    is_printed: bool,
+    is_key_printed: bool,
+) -> None:
+    """Open the page, at SESSION and at a turn of it where one is named.
+
+    Where no server runs for these sessions, one is started in the background. It ends by
+    itself when no page was open for four hours; `plait serve --stop` ends it at once.
+    """
+    if turn and session is None:
+        raise UserError("`--turn` needs a session", "`plait open SESSION --turn N`")
+    to = _place_of(request, session, turn) if session else "/"
+    running = alive(_running_file(request)) or _started(request)
+    if is_key_printed:
+        write_bytes(f"{Keys(running.secret).key}\n".encode())
+        return
+    path = opening_file(_running_file(request).parent, running, to)
+    if is_printed:
+        write_bytes(f"{path}\n".encode("utf-8", "surrogateescape"))
+    elif not open_in_browser(path):
+        say(request, f"no browser could be opened: Plait is at {running.place.address}{to}")
+        say(request, f"key      {Keys(running.secret).key}")
+
+
+def _place_of(request: Request, name: str, turn: int | None) -> str:
+    session = request.archive.session(name, request.settings.directory)
+    roots = tuple(root.path for root in request.archive.roots)
+    names = LiveArchive(roots, request.settings.index).now.name_of
+    known = names.get(session.path)
+    if known is None:
+        raise UserError(
+            f"'{session.path}' lies outside the folders that are served",
+            "name its folder: `--root`",
+        )
+    return f"/s/{known}?turn={turn}" if turn else f"/s/{known}"
+
+
+def _started(request: Request) -> Running:
+    brought_up_to_date(request)
+    log = request.settings.state / "serve.log"
+    log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    request.output.note("starting the server")
+    with open(log, "wb", opener=_private) as file:
+        process = subprocess.Popen(  # noqa: S603  this very program
+            _command_line(request),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    return _awaited(process, _running_file(request), log)
+
+
+def _command_line(request: Request) -> list[str]:
+    roots = [part for root in request.settings.roots for part in ("--root", str(root.absolute()))]
+    asked = ["--background", "--no-open", "--port", "0", "--until-idle", str(IDLE_HOURS)]
+    # -P: a folder called plait where the user stands is not this program
+    start = [sys.executable, "-P", "-m", "plait", "serve", *asked]
+    return start if request.settings.is_default_root else start + roots
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _awaited(process: "subprocess.Popen[bytes]", path: Path, log: Path) -> Running:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        has_ended = process.poll() is not None
+        running = alive(path)
+        if running:
+            return running
+        if has_ended:
+            break
+        time.sleep(0.05)
+    raise SourceError("the server did not start", f"'{log}' says why")

@@ -99,37 +99,35 @@ def load_settings(
 ) -> Settings:
     """Returns the settings for one run."""
     env = os.environ if environment is None else environment
-    config = read_config(config_path(env))
-    chosen = tuple(roots) or listed(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
+    config = _read_config(_config_path(env))
+    chosen = tuple(roots) or _listed(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
     own = env.get("PLAIT_PRICES") or config.get("prices")
     return Settings(
         roots=tuple(expanded(root, env) for root in chosen or (claude_folder(env),)),
         is_default_root=not chosen,
-        cache=place(env, config, "cache"),
-        data=place(env, config, "data"),
-        state=place(env, config, "state"),
-        pager=chosen_pager(env, config) if pager else None,
-        colour=chosen_colour(colour, env, config),
+        cache=_place(env, config, "cache"),
+        data=_place(env, config, "data"),
+        state=_place(env, config, "state"),
+        pager=_chosen_pager(env, config) if pager else None,
+        colour=_chosen_colour(colour, env, config),
         directory=Path.cwd(),
         prices=expanded(own, env) if own else None,
-        collector=chosen_collector(env, config),
-        hook_collector=chosen_collector({}, config),
+        collector=_chosen_collector(env, config),
+        hook_collector=_chosen_collector({}, config),
     )
 
 
-def config_path(env: Mapping[str, str]) -> Path:
-    """Returns where `config.toml` lies."""
+def _config_path(env: Mapping[str, str]) -> Path:
     named = env.get("PLAIT_CONFIG")
     return expanded(named, env) if named else platform_folder("config") / "config.toml"
 
 
 def config_file() -> Path:
     """Returns where `config.toml` lies in this run."""
-    return config_path(os.environ)
+    return _config_path(os.environ)
 
 
-def read_config(path: Path) -> dict[str, Any]:
-    """Returns what `config.toml` says, or says what is wrong with it."""
+def _read_config(path: Path) -> dict[str, Any]:
     try:
         config = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -137,12 +135,11 @@ def read_config(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"cannot read '{path}': {error}") from error
     for key, value in config.items():
-        check_setting(path, key, value)
+        _check_setting(path, key, value)
     return config
 
 
-def check_setting(path: Path, key: str, value: object) -> None:
-    """Refuses a key that does not exist or a value of the wrong kind."""
+def _check_setting(path: Path, key: str, value: object) -> None:
     if key not in KEYS:
         near = get_close_matches(key, KEYS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
@@ -153,8 +150,7 @@ def check_setting(path: Path, key: str, value: object) -> None:
         raise ConfigError(f"setting '{key}' in '{path}' must be {wanted}")
 
 
-def chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collector:
-    """Returns where traces go; keys go where they belong, those of the file to no other host."""
+def _chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collector:
     endpoint, headers = env.get("PLAIT_OTLP_ENDPOINT"), env.get("PLAIT_OTLP_HEADERS")
     if not endpoint:
         endpoint, headers = config.get("otlp_endpoint"), headers or config.get("otlp_headers")
@@ -162,12 +158,11 @@ def chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Colle
     host = env.get("LANGFUSE_BASE_URL") or env.get("LANGFUSE_HOST")
     if not (public or secret):
         public, secret, host = (config.get(f"langfuse_{one}") for one in LANGFUSE)
-    content = chosen_content(config.get("trace_content", CONTENTS[0]))
+    content = _chosen_content(config.get("trace_content", CONTENTS[0]))
     return Collector(endpoint, headers, host, public, secret, content)
 
 
-def chosen_content(content: str) -> str:
-    """Returns what of a conversation the hook sends."""
+def _chosen_content(content: str) -> str:
     if content in CONTENTS:
         return content
     raise ConfigError(f"unknown trace_content '{content}'", f"known are {', '.join(CONTENTS)}")
@@ -183,8 +178,8 @@ def has_display() -> bool:
 def state_folder() -> Path:
     """Returns where Plait keeps its state; looks at nothing that this does not need."""
     env = os.environ
-    config = {} if env.get("PLAIT_STATE_DIR") else read_config(config_path(env))
-    return place(env, config, "state")
+    config = {} if env.get("PLAIT_STATE_DIR") else _read_config(_config_path(env))
+    return _place(env, config, "state")
 
 
 def claude_home() -> Path:
@@ -197,8 +192,7 @@ def claude_folder(env: Mapping[str, str]) -> str:
     return env.get("CLAUDE_CONFIG_DIR") or "~/.claude"
 
 
-def listed(text: str | None) -> tuple[str, ...]:
-    """Returns the parts of a list such as $PATH."""
+def _listed(text: str | None) -> tuple[str, ...]:
     return tuple(part for part in (text or "").split(os.pathsep) if part)
 
 
@@ -210,8 +204,7 @@ def expanded(path: str, env: Mapping[str, str]) -> Path:
     return Path(path).expanduser()
 
 
-def place(env: Mapping[str, str], config: Mapping[str, Any], kind: str) -> Path:
-    """Returns one of Plait's own folders."""
+def _place(env: Mapping[str, str], config: Mapping[str, Any], kind: str) -> Path:
     named = env.get(f"PLAIT_{kind.upper()}_DIR") or config.get(f"{kind}_dir")
     return expanded(named, env) if named else platform_folder(kind)
 
@@ -224,16 +217,14 @@ def platform_folder(kind: str) -> Path:
     return folder
 
 
-def chosen_pager(env: Mapping[str, str], config: Mapping[str, Any]) -> str | None:
-    """Returns the command that pages long output, None for none."""
+def _chosen_pager(env: Mapping[str, str], config: Mapping[str, Any]) -> str | None:
     for choice in (env.get("PLAIT_PAGER"), config.get("pager"), env.get("PAGER")):
         if choice is not None:
             return choice or None
     return "less -FRX"
 
 
-def chosen_colour(option: str | None, env: Mapping[str, str], config: Mapping[str, Any]) -> Colour:
-    """Returns whether output is coloured."""
+def _chosen_colour(option: str | None, env: Mapping[str, str], config: Mapping[str, Any]) -> Colour:
     from_env = "never" if env.get("NO_COLOR") else "always" if env.get("FORCE_COLOR") else None
     chosen = option or from_env or config.get("colour", "auto")
     for colour in COLOURS:

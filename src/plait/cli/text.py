@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
-from plait.view.amounts import bytes_in_words, many
+from plait.view.amounts import bytes_in_words, many, tokens_in_words
 
 # Escape sequences of a log must not reach the terminal, nor may text run backwards.
 UNSAFE = re.compile(
@@ -79,11 +79,10 @@ def columns(text: str) -> int:
     """Returns how many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    return sum(map(letter_columns, text))
+    return sum(map(_letter_columns, text))
 
 
-def letter_columns(letter: str) -> int:
-    """Returns the columns of one character: none for a combining mark, two for a wide one."""
+def _letter_columns(letter: str) -> int:
     if unicodedata.combining(letter):
         return 0
     return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
@@ -92,3 +91,51 @@ def letter_columns(letter: str) -> int:
 def now() -> datetime:
     """Returns the present moment."""
     return datetime.now(UTC)
+
+
+SEPARATOR = " · "
+SHORT = 8
+thousands = tokens_in_words
+
+
+def lasting(started: str | None, ended: str | None) -> str:
+    """Says how long something took, "" where nobody knows or it took no time."""
+    from plait.record.time import moment
+
+    first, last = moment(started), moment(ended)
+    seconds = (last - first).total_seconds() if first and last else 0
+    if seconds < 1:
+        return ""
+    if seconds < MINUTE:
+        return f"{int(seconds)} s"
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min"
+    if seconds < DAY:
+        hours, rest = divmod(int(seconds), HOUR)
+        return f"{hours} h {rest // MINUTE} min" if rest >= MINUTE else f"{hours} h"
+    return f"{int(seconds // DAY)} d"
+
+
+def short(session: str) -> str:
+    """Returns the beginning of a session's id; what tells it from a namesake stays."""
+    name, mark, number = session.partition("~")
+    return f"{name[:SHORT]}{mark}{number}"
+
+
+def local(stamp: str | None) -> datetime | None:
+    """Returns a moment of the log in the user's own time."""
+    from plait.record.time import moment
+
+    time = moment(stamp)
+    try:
+        return time.astimezone() if time else None
+    except (OverflowError, OSError, ValueError):  # a year that no clock knows
+        return None
+
+
+def fitting(parts: Iterable[str], room: int) -> str:
+    """Joins as many parts as there is room for, the first at least."""
+    kept = [part for part in parts if part]
+    while len(kept) > 1 and len(SEPARATOR.join(kept)) > room:
+        kept.pop()
+    return SEPARATOR.join(kept)

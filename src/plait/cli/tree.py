@@ -1,22 +1,31 @@
-"""`plait tree`: sessions with their branches, agents and compactions, drawn as a tree."""
+"""A graph to what it cannot show: records without uuid, records saved from broken lines."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
 from plait.archive import Session
-from plait.archive.tree import SessionTree, Way, tree_of
-from plait.cli.figures import fitting, lasting, local, short
-from plait.cli.from_index import index_of, no_index_option
-from plait.cli.options import Request, filter_options, global_options, json_option
-from plait.cli.output import Output
-from plait.cli.printing import print_lines
-from plait.cli.remarks import unlinked
+from plait.archive.tree import SessionTree, Unlinked, Way, tree_of
+from plait.cli.options import (
+    Request,
+    filter_options,
+    global_options,
+    index_of,
+    json_option,
+    no_index_option,
+)
+from plait.cli.output import Output, print_lines
 from plait.cli.selection import name_argument, required, selected
-from plait.cli.text import clipped, columns, counted, safe, size
+from plait.cli.text import clipped, columns, counted, fitting, lasting, local, safe, short, size
+from plait.errors import SourceError
+from plait.graph.model import SessionGraph
 from plait.graph.outline import OutlineItem
+from plait.line import LogFile, lines
+from plait.line.split import count_lines
+from plait.record.read import Broken, entries
 from plait.view.tree import branching
 from plait.view.words import one_line, plain_words
 
@@ -24,6 +33,49 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from plait.archive.index.fresh import FreshIndex
+
+
+def unlinked(found: Unlinked) -> Iterator[str]:
+    """Yields a sentence about the records that no graph can hold."""
+    if found.records:
+        where = f" in {found.files} files" if found.files > 1 else ""
+        form = "it forms" if found.records == 1 else "they form"
+        shows = "shows it" if found.records == 1 else "shows them"
+        records = counted(found.records, "record")
+        yield f"{records} without uuid{where}: {form} no graph; `plait cat` {shows}"
+
+
+def recovered(graph: SessionGraph, session: Session) -> Iterator[str]:
+    """Yields a sentence for each file of a session that has records on broken lines."""
+    held = _lines_held(graph)
+    for file in session.files:
+        count = _recovered_in(file, held.get(str(file.path), 0))
+        if count:
+            are, them = ("is", "it") if count == 1 else ("are", "them")
+            records = f"{counted(count, 'record')} recovered from broken lines {are} not drawn"
+            yield f"{records}: `plait doctor {quote(str(file.path))}` lists {them}"
+
+
+def _lines_held(graph: SessionGraph) -> dict[str, int]:
+    found = dict.fromkeys((file.path for file in graph.files), 0)
+    paths = [file.path for file in graph.files]
+    for node in graph.nodes.values():
+        for place in (node.place, *node.copies):
+            found[paths[place.file]] += 1
+    for one in graph.loose:
+        found[paths[one.place.file]] += 1
+    return found
+
+
+def _recovered_in(file: LogFile, held: int) -> int:
+    try:
+        if count_lines(file.path)[0] == held:
+            return 0
+        found = entries(lines(file.path))
+        return sum(len(one.recovered) for one in found if isinstance(one, Broken))
+    except SourceError:  # gone since it was read
+        return 0
+
 
 SIGNS = {
     "trunk": ("●", "bold green"),
@@ -58,21 +110,20 @@ def command(
     """
     with index_of(request, no_index=no_index) as index:
         sessions = required(selected(request, **asked))
-        found = grown(request, index, sessions, everything=everything or as_json)
+        found = _grown(request, index, sessions, everything=everything or as_json)
     if as_json:
         request.output.json(found.twigs)
         return
-    directories = {one.project: request.archive.facts(one).cwd or "" for one in newest(sessions)}
+    directories = {one.project: request.archive.facts(one).cwd or "" for one in _newest(sessions)}
     with request.output.paged():
         Drawing(request.output, directories, found.compactions).print(found.twigs)
         for remark in unlinked(found.unlinked):
             request.output.print(remark, style="dim")
 
 
-def grown(
+def _grown(
     request: Request, index: "FreshIndex | None", sessions: list[Session], *, everything: bool
 ) -> SessionTree:
-    """Returns the trees of some sessions, from the index or from their logs."""
     way: Way = "all" if everything else "few" if sessions[1:] else "agents"
     if index is None:
         return tree_of(sessions, way)
@@ -89,8 +140,7 @@ def grown(
     )
 
 
-def newest(sessions: Sequence[Session]) -> Iterator[Session]:
-    """Yields one session of each project."""
+def _newest(sessions: Sequence[Session]) -> Iterator[Session]:
     yield from {session.project: session for session in sessions}.values()
 
 
@@ -108,7 +158,7 @@ class Drawing:
         """Prints all parts and their sum."""
         print_lines(self.output, self.lines(found, self.output.width))
         self.output.print("")
-        self.output.print(", ".join(totals(found)), style="dim")
+        self.output.print(", ".join(_totals(found)), style="dim")
 
     def lines(self, found: list[OutlineItem], width: int) -> Iterator["Text"]:
         """Yields all parts, each project with its heading."""
@@ -131,11 +181,11 @@ class Drawing:
         sign, style = SIGNS[twig.kind]
         text = Text(prefix, style="dim")
         text.append(f"{sign} ", style=f"not dim {style}")
-        name = name_of(twig)
+        name = _name_of(twig)
         if name:
             text.append(f"{safe(name)}  ")
         left = width - text.cell_len
-        right = fitting(figures(twig), left - NARROW)
+        right = fitting(_figures(twig), left - NARROW)
         room = left - columns(right) - 2
         words = clipped(safe(self.title(twig)), max(room, 8))
         is_bright = twig.is_active and twig.kind not in ("compaction", "service")
@@ -154,8 +204,7 @@ class Drawing:
         return one_line(words if twig.kind == "trunk" else plain_words(words))
 
 
-def name_of(twig: OutlineItem) -> str:
-    """Returns the id of a session, and of what nothing else tells from others."""
+def _name_of(twig: OutlineItem) -> str:
     if twig.kind in SESSIONS:
         return short(twig.session)
     if twig.kind in ("agents", "compaction") or (twig.title and twig.attachment):
@@ -165,8 +214,7 @@ def name_of(twig: OutlineItem) -> str:
     return twig.agent or ""
 
 
-def figures(twig: OutlineItem) -> Iterator[str]:
-    """Yields how much there is, how long it took, when it began, the weightiest first."""
+def _figures(twig: OutlineItem) -> Iterator[str]:
     if twig.kind == "agents":
         return
     if twig.kind == "summary":
@@ -183,19 +231,17 @@ def figures(twig: OutlineItem) -> Iterator[str]:
     if twig.bytes:
         yield size(twig.bytes)
     yield lasting(twig.started, twig.ended)
-    yield day(twig)
+    yield _day(twig)
 
 
-def day(twig: OutlineItem) -> str:
-    """Returns when a session began, or at what time the rest did."""
+def _day(twig: OutlineItem) -> str:
     time = local(twig.started)
     if time is None:
         return ""
     return f"{time:%Y-%m-%d %H:%M}" if twig.depth == 0 else f"{time:%b %d %H:%M}"
 
 
-def totals(found: list[OutlineItem]) -> Iterator[str]:
-    """Yields the counts of what the tree holds."""
+def _totals(found: list[OutlineItem]) -> Iterator[str]:
     for kinds, noun, plural in (
         (("trunk", "foreign"), "session", "sessions"),
         (("branch",), "branch", "branches"),

@@ -13,10 +13,10 @@ The package itself can be called, because `plait.redact` names both.
 import sys
 from types import ModuleType
 
-from plait.redact.ledger import restored
 from plait.redact.model import GROUPS, Found, Group, Kind, Place, Report
 from plait.redact.redactor import Redactor
 from plait.redact.rules import Rules, rules_of
+from plait.redact.stand_ins import restored
 
 __all__ = [
     "GROUPS",

@@ -3,10 +3,17 @@
 Quotes may be escaped any number of times, because logs hold JSON in JSON in JSON.
 """
 
-from plait.redact.assigned import assigned, basic, cookies, credential, flagged, header, spoken
-from plait.redact.looks import anywhere
+from plait.redact.context_values import (
+    assigned,
+    basic,
+    cookies,
+    credential,
+    flagged,
+    header,
+    spoken,
+)
 from plait.redact.model import Family
-from plait.redact.pem import block, letters_of
+from plait.redact.spans import anywhere, block, letters_of
 
 QUOTE = r"""\\{0,7}["'`]"""
 SPACE = r"[ \t]{0,8}"

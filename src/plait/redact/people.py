@@ -2,8 +2,8 @@
 
 import re
 
-from plait.redact.looks import NOTHING, WORD, is_at_word_start
 from plait.redact.model import Family, Span
+from plait.redact.spans import NOTHING, WORD, is_at_word_start
 
 QUOTE = r"""\\{0,7}["']"""
 
@@ -49,10 +49,9 @@ OPEN_ADDRESS = re.compile(
 )
 
 
-def home(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes the user's name in a home path, not in a path that only has such a folder."""
+def _home(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     start = match.start
-    if not is_at_path_start(text, start) and not DRIVE.search(text, max(0, start - 60), start):
+    if not _is_at_path_start(text, start) and not DRIVE.search(text, max(0, start - 60), start):
         return NOTHING
     spaced = SPACED_NAME.match(text, value.start) if text[value.start - 1] == 0x5C else None
     end = spaced.end() if spaced else value.end
@@ -62,20 +61,17 @@ def home(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return (Span(value.start, value.start + len(name)),)
 
 
-def is_at_path_start(text: bytes, start: int) -> bool:
-    """Tells whether no earlier part of a path runs into a place."""
+def _is_at_path_start(text: bytes, start: int) -> bool:
     if start and text[start - 1] in b".~*-)}]$@?%":
         return False
     return is_at_word_start(text, start)
 
 
-def slug(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes the user's name in the folder name of a project."""
+def _slug(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return NOTHING if text[value.start : value.end].lower() in NOBODY else (value,)
 
 
-def login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes the host of `user@host` at a prompt or in a remote command."""
+def _login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     name = text[value.start : value.end]
     user = USER_BEFORE.search(text, max(0, value.start - 33), value.start - 1)
     if user is None or user[0] == b"git" or name.lower() in NO_HOST:
@@ -83,29 +79,26 @@ def login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return (value,)
 
 
-def user_of_login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes the user of `user@host`."""
+def _user_of_login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     user = USER_BEFORE.search(text, max(0, value.start - 33), value.start - 1)
     if user is None:
         return NOTHING
-    span = Span(behind_escape(text, user.start()), user.end())
+    span = Span(_behind_escape(text, user.start()), user.end())
     name = text[span.start : span.end]
     return (span,) if len(name) > 1 and name.lower() not in NOBODY else NOTHING
 
 
-def host(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes a host that a system names as its own."""
+def _host(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     name = text[value.start : value.end].lower()
     return NOTHING if name in (b"version", b"kernel", b"localhost", b"x86") else (value,)
 
 
-def internal(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes a name of an internal domain, not a file or a package that is called so."""
+def _internal(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     labels = LABELS_BEFORE.search(text, max(0, match.start - 80), match.start + 1)
     follows = text[match.end : match.end + 2]
     if labels is None or re.match(rb"[\w\-(]|\.[A-Za-z]", follows):
         return NOTHING
-    start = behind_escape(text, labels.start())
+    start = _behind_escape(text, labels.start())
     if text[start] not in WORD:
         return NOTHING
     name = text[start : match.end].lower()
@@ -119,36 +112,32 @@ def internal(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return (Span(start, match.end),)
 
 
-def email(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes an address of a person, not one that everybody may know."""
+def _email(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     before = ADDRESS_BEFORE.search(text, max(0, match.start - 64), match.start + 1)
     if before is None:
         return NOTHING
     start = before.start()
-    start = behind_escape(text, start)
+    start = _behind_escape(text, start)
     if text[start] not in WORD:
         return NOTHING
-    address = without_ending(text[start : match.end])
+    address = _without_ending(text[start : match.end])
     is_login = LOGIN_BEFORE.search(text, max(0, start - 80), start) is not None
     if is_login or SOFTWARE.search(address) or OPEN_ADDRESS.match(address):
         return NOTHING
     return (Span(start, start + len(address)),)
 
 
-def without_ending(address: bytes) -> bytes:
-    """Returns the address in the name of a file, such as `me@home.org.png`."""
+def _without_ending(address: bytes) -> bytes:
     ending = SOFTWARE.search(address)
     shorter = address[: ending.start()] if ending else address
     return shorter if ending and COMMON_DOMAIN.search(shorter) else address
 
 
-def behind_escape(text: bytes, start: int) -> int:
-    """Returns where a name begins that the letter of an escape such as `\\n` may run into."""
+def _behind_escape(text: bytes, start: int) -> int:
     return start + (start > 0 and text[start - 1] == 0x5C and text[start] in b"nrt")
 
 
-def given(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
-    """Takes the value that the expression names."""
+def _given(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return (value,)
 
 
@@ -179,22 +168,22 @@ HOME = Family(
     "home",
     "",
     r"[/\\]{1,8}(?:home|Users)[/\\]{1,8}(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
-    home,
+    _home,
     "user",
 )
 SLUG = Family(
     "slug",
     "",
     r"projects[/\\]{1,8}(?:[A-Z]-)?-(?:home|Users)-(?P<v>[A-Za-z0-9]{1,32})",
-    slug,
+    _slug,
     "user",
 )
-USER_OF_LOGIN = Family("login-user", "", "", user_of_login, "user")
+USER_OF_LOGIN = Family("login-user", "", "", _user_of_login, "user")
 LOGIN = Family(
     "login",
     "",
     rf"[A-Za-z0-9_-]@(?P<v>{HOST})(?::[~/]|[ ][^\x00-\x1f\]\"'\\]{{1,60}}\][$#])",
-    login,
+    _login,
     "host",
 )
 REMOTE = Family(
@@ -202,16 +191,16 @@ REMOTE = Family(
     "",
     r"(?:ssh|scp|rsync|sftp|mosh)(?:[ \t]+[A-Za-z0-9_./=\x80-\xff-]+)*"
     rf"[ \t]+[A-Za-z_][A-Za-z0-9_.-]*@(?P<v>{HOST})",
-    login,
+    _login,
     "host",
 )
-SYSTEM = Family("uname", "", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", host, "host")
-INTERNAL = Family("internal", "", rf"[A-Za-z0-9-]\.{DOMAINS}", internal, "host")
+SYSTEM = Family("uname", "", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _host, "host")
+INTERNAL = Family("internal", "", rf"[A-Za-z0-9-]\.{DOMAINS}", _internal, "host")
 EMAIL = Family(
     "email",
     "",
     r"[A-Za-z0-9_.%+-]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}",
-    email,
+    _email,
     "email",
 )
 ACCOUNT = Family(
@@ -219,10 +208,12 @@ ACCOUNT = Family(
     "",
     rf"(?:{'|'.join(ACCOUNT_NAMES)}){QUOTE}[ ]?:[ ]?{QUOTE}"
     r"(?P<v>[A-Za-z0-9@._ -]{6,64})\\{0,7}\"",
-    given,
+    _given,
     "account",
 )
-ARN = Family("arn", "", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", given, "account")
+ARN = Family(
+    "arn", "", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", _given, "account"
+)
 PEOPLE: tuple[Family, ...] = (
     HOME,
     SLUG,

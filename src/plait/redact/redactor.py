@@ -6,16 +6,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from plait.record import Record
 from plait.record.codec import envelope_of
-from plait.redact.custom import CustomRules
-from plait.redact.expression import BEST, Engine
-from plait.redact.joined import Joined
-from plait.redact.known import KnownValues, is_telling
-from plait.redact.ledger import Ledger
 from plait.redact.model import Found, Hit, Place, Report, Span
-from plait.redact.rules import Rules
-from plait.redact.scan import Scanner, apart, stand_ins_in
-from plait.redact.unwrap import is_wrapped
-from plait.redact.walk import Tree
+from plait.redact.rules import CustomRules, Rules
+from plait.redact.scan import BEST, Engine, Scanner, apart, is_wrapped, stand_ins_in
+from plait.redact.stand_ins import KnownValues, Ledger, is_telling
+from plait.redact.tree import Joined, Tree
 
 R = TypeVar("R", bound=Record)
 NOWHERE = Place()
@@ -93,12 +88,12 @@ class Redactor:
             if not found or found[0][0] in texts:
                 continue
             leaf = tree.leaves[found[0][0]]
-            self._count(hit, place_in(place, tree.place(leaf)))
+            self._count(hit, _place_in(place, tree.place(leaf)))
             for part, (number, span) in enumerate(found):
                 stand_in = self._stand_in(hit, joined.texts[number], span, is_rest=part > 0)
                 cuts[number].append(Cut(span, stand_in))
         for number, made in cuts.items():
-            texts[number] = with_cuts(joined.texts[number], made).decode("utf-8", "surrogatepass")
+            texts[number] = _with_cuts(joined.texts[number], made).decode("utf-8", "surrogatepass")
         return tree.changed(texts) if texts else value
 
     def record(self, record: R, file: str | None = None) -> R:
@@ -109,15 +104,15 @@ class Redactor:
         """
         place = Place(file, record.line or None, record.uuid)
         self._learn_owner(record)
-        if not self._custom and not is_escaped(record.raw):
+        if not self._custom and not _is_escaped(record.raw):
             raw, owners = self._without_owners(record.raw)
             hits = self._hits(raw, is_plain=True)
             if not hits and not owners:
                 return record
-            if all(is_simple(hit, raw) for hit in hits):
+            if all(_is_simple(hit, raw) for hit in hits):
                 for hit in owners:
                     self._count(hit, place)
-                return of_bytes(record, self._replaced(raw, hits, place))
+                return _of_bytes(record, self._replaced(raw, hits, place))
         fields = self.value(record.fields, place)
         return record if fields is record.fields else record.with_fields(fields)
 
@@ -135,9 +130,9 @@ class Redactor:
             self._hits(source.encode("utf-8", "surrogatepass"))
         elif isinstance(source, Record):
             self._learn_owner(source)
-            is_odd = bool(self._custom) or is_escaped(source.raw)
+            is_odd = bool(self._custom) or _is_escaped(source.raw)
             hits = [] if is_odd else self._hits(source.raw, is_plain=True)
-            if is_odd or not all(is_simple(hit, source.raw) for hit in hits):
+            if is_odd or not all(_is_simple(hit, source.raw) for hit in hits):
                 self.learn(source.fields)
         elif isinstance(source, dict):
             joined = Joined(tree := Tree(source))
@@ -160,7 +155,7 @@ class Redactor:
             self._count(hit, Place(place.file, line, place.uuid))
             for part, span in enumerate(hit.spans):
                 cuts.append(Cut(span, self._stand_in(hit, data, span, is_rest=part > 0)))
-        return with_cuts(data, cuts)
+        return _with_cuts(data, cuts)
 
     def _hits(self, data: bytes, *, is_plain: bool = False) -> list[Hit]:
         """Returns what a text holds, in order and nothing twice, and remembers it."""
@@ -205,7 +200,7 @@ class Redactor:
             data = leaf.text.encode("utf-8", "surrogatepass")
             if data and not stand_ins_in(data):
                 hit = Hit(kind, "", data, (Span(0, len(data)),))
-                self._count(hit, place_in(place, tree.place(leaf)))
+                self._count(hit, _place_in(place, tree.place(leaf)))
                 texts[number] = self._stand_in(hit, data, hit.spans[0])
         return texts
 
@@ -222,31 +217,26 @@ class Redactor:
         found.add(place)
 
 
-def place_in(place: Place, field: str) -> Place:
-    """Returns a place with the way to the text inside it."""
+def _place_in(place: Place, field: str) -> Place:
     return Place(place.file, place.line, place.uuid, field)
 
 
-def is_escaped(raw: bytes) -> bool:
-    """Tells whether a line has letters that only its decoded text shows."""
+def _is_escaped(raw: bytes) -> bool:
     return b"\\u" in raw or is_wrapped(raw)
 
 
-def is_simple(hit: Hit, raw: bytes) -> bool:
-    """Tells whether a hit can be replaced in the JSON of a line as it stands."""
+def _is_simple(hit: Hit, raw: bytes) -> bool:
     if hit.kind == "secret" or b"\\" in hit.value or b'"' in hit.value:
         return False
     before = raw[max(0, hit.start - 16) : hit.start]
     return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0  # else it begins inside an escape
 
 
-def of_bytes(record: R, raw: bytes) -> R:
-    """Returns the record of other bytes at the same place."""
+def _of_bytes(record: R, raw: bytes) -> R:
     return type(record)(envelope_of(raw), raw, record.line, record.offset)
 
 
-def with_cuts(data: bytes, cuts: list[Cut]) -> bytes:
-    """Returns a text with other words for some stretches of it."""
+def _with_cuts(data: bytes, cuts: list[Cut]) -> bytes:
     parts: list[bytes] = []
     last = 0
     for span, stand_in in sorted(cuts):

@@ -1,18 +1,189 @@
 """Text to all that is found in it: as it stands, as a reader sees it, and in base64."""
 
 import re
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Collection, Iterable
-from functools import lru_cache
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple
 
 from plait.redact.contexts import CONTEXTS
-from plait.redact.encoded import ENCODED, LABEL, decoded
-from plait.redact.expression import BEST, Engine, Expression
-from plait.redact.families import KEYS
-from plait.redact.looks import STAND_IN
+from plait.redact.keys import ENCODED, KEYS, LABEL, decoded
 from plait.redact.model import GROUP_OF, GROUPS, Family, Group, Hit, Kind, Span
-from plait.redact.people import PEOPLE
-from plait.redact.unwrap import is_wrapped, unwrap
+from plait.redact.people import ALSO, PEOPLE
+from plait.redact.spans import STAND_IN
+
+try:
+    import re2  # type: ignore[import-untyped]
+except ImportError:  # no wheel for this platform: slower, and the same
+    re2 = None
+
+Engine = Literal["re2", "re"]
+BEST: Engine = "re2" if re2 else "re"
+MEMORY = 128 << 20  # for the states of the automaton; with the usual 8 MB it starts anew too often
+VALUE = re.compile(r"\(\?P<v>")
+HINT = 4
+NEAR = 48
+"""How far before its value a match may begin without hiding another one in between."""
+LONGEST = 8192  # no secret is longer; of a private key only the first line is matched
+PATIENCE = 64
+"""How often a text is read again, because a match in it was none, before such are passed over:
+only a text that is made to be slow needs more."""
+
+
+class Expression:
+    """One expression for many families."""
+
+    def __init__(self, families: Sequence[Family], engine: Engine = BEST) -> None:
+        self.families = tuple(families)
+        self.engine = engine
+
+    @cached_property
+    def finder(self) -> Any:
+        """The expression, compiled."""
+        parts = (VALUE.sub("(?:", family.expression) for family in self.families)
+        return compiled("|".join(parts).encode(), self.engine)
+
+    @cached_property
+    def patterns(self) -> tuple[tuple[Family, re.Pattern[bytes]], ...]:
+        """Every family with its own expression, for the second look."""
+        return tuple((one, re.compile(one.expression.encode())) for one in self.families)
+
+    def hits(self, text: bytes) -> Iterator[Hit]:
+        """Yields what a text holds, in order."""
+        place = 0
+        patience = PATIENCE * (len(text) + PATIENCE)
+        while place <= len(text):
+            place, spent = yield from self._hits_from(text, place, is_patient=patience > 0)
+            patience -= spent
+
+    def _hits_from(
+        self, text: bytes, place: int, *, is_patient: bool
+    ) -> Generator[Hit, None, tuple[int, int]]:
+        """Yields hits until one ends elsewhere than its match.
+
+        Returns where to go on, and how many letters will be read again.
+        """
+        for match in self.finder.finditer(text, place):
+            start, end = match.start(), match.end()
+            hits = self.second_look(text, start)
+            yield from hits
+            is_near = bool(hits) and hits[0].start - start <= NEAR
+            behind = max(hits[-1].end, start + 1) if is_near else start + 1
+            if behind != end and (is_patient or behind > end):
+                return behind, max(0, end - behind)
+        return len(text) + 1, 0
+
+    def second_look(self, text: bytes, start: int) -> list[Hit]:
+        """Returns what begins at a place, after the first family that takes it."""
+        for family, pattern in self.patterns:
+            match = pattern.match(text, start)
+            if match is None or match.end() - start > LONGEST:
+                continue
+            whole = Span(*match.span())
+            value = Span(*match.span("v")) if pattern.groups else whole
+            hits = [
+                _hit_of(one, text, whole, value) for one in (ALSO.get(family.name), family) if one
+            ]
+            found = [hit for hit in hits if hit]
+            if found and found[-1] is hits[-1]:
+                return found
+        return []
+
+
+def _hit_of(family: Family, text: bytes, match: Span, value: Span) -> Hit | None:
+    spans = family.look(text, match, value)
+    if not spans:
+        return None
+    found = b"".join(text[span.start : span.end] for span in spans)
+    return Hit(family.kind, family.label, family.canonical(found), spans, _hint_of(family, found))
+
+
+def _hint_of(family: Family, value: bytes) -> str:
+    head = re.match(family.head.encode(), value)
+    return head[0][:HINT].decode() if head and len(head[0]) >= HINT - 1 else ""
+
+
+def compiled(expression: bytes, engine: Engine = BEST) -> Any:
+    """Returns an expression that searches bytes."""
+    if engine == "re" or re2 is None:
+        return re.compile(expression)
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.max_mem = MEMORY
+    options.never_capture = True
+    return re2.compile(expression, options)
+
+
+CODES = re.compile(
+    rb"(?:\x1b|\\{1,4}u001[bB]|\\{1,4}(?:x1b|e|033))\[[0-9;?]*[A-Za-z]"
+    rb"|\\{1,4}u00(?P<unit>[2-7][0-9a-fA-F])|\\{1,4}(?P<slash>/)|%(?P<percent>[2-7][0-9a-fA-F])"
+)
+PERCENT = re.compile(rb"%[2-7][0-9a-fA-F]")
+
+
+class Piece(NamedTuple):
+    """A stretch that was copied, or one letter that was written as a code."""
+
+    start: int
+    """Where it begins in what a reader sees."""
+    source: Span
+    is_copy: bool
+
+
+class Unwrapped(NamedTuple):
+    """A text as a reader sees it, and where each stretch of it came from."""
+
+    text: bytes
+    pieces: list[Piece]
+
+    def source(self, span: Span) -> Span:
+        """Returns the stretch of the original that a stretch of this text came from."""
+        first = self.pieces[self._piece_at(span.start)]
+        last = self.pieces[self._piece_at(span.end - 1)]
+        start = first.source.start + (span.start - first.start if first.is_copy else 0)
+        end = last.source.start + span.end - last.start if last.is_copy else last.source.end
+        return Span(start, end)
+
+    def _piece_at(self, place: int) -> int:
+        return bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1
+
+
+def is_wrapped(text: bytes) -> bool:
+    """Tells whether a text may look different to a reader."""
+    return (
+        b"\x1b[" in text
+        or b"\\u00" in text
+        or b"\\/" in text
+        or (b"%" in text and PERCENT.search(text) is not None)
+    )
+
+
+def unwrap(text: bytes) -> Unwrapped:
+    """Returns a text as a reader sees it."""
+    parts: list[bytes] = []
+    pieces: list[Piece] = []
+    start = place = 0
+    for code in CODES.finditer(text):
+        if code.start() > place:
+            pieces.append(Piece(start, Span(place, code.start()), True))
+            parts.append(text[place : code.start()])
+            start += code.start() - place
+        letter = _letter_of(code)
+        if letter:
+            pieces.append(Piece(start, Span(*code.span()), False))
+            parts.append(letter)
+            start += 1
+        place = code.end()
+    pieces.append(Piece(start, Span(place, len(text)), True))
+    parts.append(text[place:])
+    return Unwrapped(b"".join(parts), pieces)
+
+
+def _letter_of(code: re.Match[bytes]) -> bytes:
+    digits = code["unit"] or code["percent"]
+    return bytes((int(digits, 16),)) if digits else code["slash"] or b""
+
 
 FAMILIES: tuple[Family, ...] = (*PEOPLE, *KEYS, ENCODED, *CONTEXTS)
 TOLD = frozenset(family.label for family in CONTEXTS)
@@ -24,8 +195,8 @@ class Scanner:
 
     def __init__(self, groups: Collection[Group] = GROUPS, engine: Engine = BEST) -> None:
         kinds = frozenset(kind for kind, group in GROUP_OF.items() if group in groups)
-        self.expression = expression_of(kinds, engine)
-        self.keys = keys_of(engine)
+        self.expression = _expression_of(kinds, engine)
+        self.keys = _keys_of(engine)
 
     def hits(self, text: bytes) -> list[Hit]:
         """Returns what a text holds: it may be there twice, as it stands and as it is read."""
@@ -56,20 +227,18 @@ class Scanner:
     def opened(self, hit: Hit) -> Hit | None:
         """Returns the secret that base64 holds, None where it holds none."""
         text = decoded(hit.value)
-        secrets = expression_of(frozenset(["secret"]), self.expression.engine)
+        secrets = _expression_of(frozenset(["secret"]), self.expression.engine)
         inner = next(secrets.hits(text), None) if text else None
         return hit._replace(label=inner.label, value=inner.value, hint="") if inner else None
 
 
 @lru_cache
-def keys_of(engine: Engine) -> Expression:
-    """Returns the expression for keys that tell what they are."""
+def _keys_of(engine: Engine) -> Expression:
     return Expression(KEYS, engine)
 
 
 @lru_cache
-def expression_of(kinds: frozenset[Kind], engine: Engine) -> Expression:
-    """Returns the expression for some kinds of things: compiled once for all redactors."""
+def _expression_of(kinds: frozenset[Kind], engine: Engine) -> Expression:
     return Expression([family for family in FAMILIES if family.kind in kinds], engine)
 
 
@@ -86,7 +255,7 @@ def apart(hits: Iterable[Hit], taken: Iterable[tuple[int, int]] = ()) -> list[Hi
     places = deque(sorted(taken))
     for hit in sorted(hits, key=lambda hit: (hit.start, -hit.end)):
         if kept and hit.start < kept[-1].end:
-            rest = behind(hit, kept[-1].end)
+            rest = _behind(hit, kept[-1].end)
             if rest is None:
                 continue
             hit = rest
@@ -97,7 +266,7 @@ def apart(hits: Iterable[Hit], taken: Iterable[tuple[int, int]] = ()) -> list[Hi
     return kept
 
 
-def behind(hit: Hit, place: int) -> Hit | None:
+def _behind(hit: Hit, place: int) -> Hit | None:
     """Returns what is left of a hit behind a place, None where that is nothing."""
     length = hit.end - hit.start
     if hit.end <= place or len(hit.spans) > 1 or len(hit.value) != length:

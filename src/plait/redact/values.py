@@ -86,13 +86,12 @@ def is_wordy(value: bytes) -> bool:
     """Tells whether a value is made of words, as names are."""
     pieces = PIECE.findall(value)
     letters = sum(map(len, pieces)) or 1
-    worded = sum(len(piece) for piece in pieces if is_word(piece))
+    worded = sum(len(piece) for piece in pieces if _is_word(piece))
     digits = sum(len(piece) for piece in pieces if piece.isdigit() and len(piece) <= 4)
     return worded / letters >= WORDY or (worded > 0 and worded + digits == letters)
 
 
-def is_word(piece: bytes) -> bool:
-    """Tells whether letters could be read aloud."""
+def _is_word(piece: bytes) -> bool:
     if len(piece) < 3 or piece.isdigit():
         return False
     vowels = sum(letter in VOWELS for letter in piece)

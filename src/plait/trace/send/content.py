@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from plait.redact.walk import Tree
+from plait.redact.tree import Tree
 from plait.trace.model import Content, Span
 
 TELLING = frozenset({"command", "description", "name"})

@@ -1,0 +1,89 @@
+"""`plait hook stop` and its like: what Claude Code tells to a job, and Claude Code goes on.
+
+Nothing here may disturb it: the exit code is always 0, a time limit holds, and nothing is
+printed unless asked for. What Claude Code waits for is imported and no more.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from plait.errors import PlaitError
+from plait.trace.hook.event import EVENTS, hook_input, is_worker_there, leave_job, start_worker
+
+COMMANDS = ("install", "uninstall", "status", "work")
+"""What people call, and the worker."""
+FOLDER = "trace"
+LIMIT = 2.0
+"""Seconds after which the hook gives up."""
+
+
+def is_event(arguments: Sequence[str]) -> bool:
+    """Tells whether Claude Code calls; somebody who wants help is a person.
+
+    An event that this version does not know is one, too, unless a person has typed it: an exit
+    code of 2 would stop Claude Code.
+    """
+    if not arguments or {"-h", "--help"} & set(arguments):
+        return False
+    name = arguments[0]
+    is_foreign = not (name in COMMANDS or name.startswith("-") or os.isatty(0))
+    return name in EVENTS or is_foreign
+
+
+def run_event(arguments: Sequence[str]) -> NoReturn:
+    """Does what a hook has to do, and ends well whatever happens."""
+    is_verbose = bool({"-v", "--verbose"} & set(arguments))
+    is_waiting = "--wait" in arguments
+    said = ""
+    try:
+        if not is_waiting:
+            _give_up_after(LIMIT)
+        said = _hooked(arguments[0], is_waiting=is_waiting)
+    except BaseException as error:
+        said = error.message if isinstance(error, PlaitError) else repr(error)
+    if is_verbose:
+        sys.stderr.write(f"plait hook {arguments[0]}: {said}\n")
+        sys.stderr.flush()
+    os._exit(0)  # the interpreter would take its time to clean up
+
+
+def _give_up_after(seconds: float) -> None:
+    import signal
+
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _hooked(event: str, *, is_waiting: bool = False) -> str:
+    if event not in EVENTS:
+        return "there is no such event"
+    if os.isatty(0):
+        return "Claude Code calls this with JSON on stdin"
+    folder = trace_folder()
+    data = hook_input(0)
+    if not data.strip():
+        return "nothing on stdin"
+    leave_job(folder, event, data)
+    if is_waiting:
+        from plait.cli.hook.commands import work
+
+        work(folder)
+        return "done"
+    if is_worker_there(folder):
+        return "a worker runs"
+    start_worker(folder, ["hook", "work", "--folder", str(folder)])
+    return "a worker was started"
+
+
+def trace_folder() -> Path:
+    """Returns where traces wait, also where the settings cannot be read."""
+    from plait.cli.settings import platform_folder, state_folder
+
+    try:
+        return state_folder().absolute() / FOLDER
+    except PlaitError:
+        return platform_folder("state") / FOLDER

@@ -1,0 +1,159 @@
+"""`plait redact`: what should not be shared, listed where it stands or taken out of a text."""
+
+import json
+import os
+import sys
+import tomllib
+from pathlib import Path
+from typing import get_args
+
+import click
+
+from plait.cli.options import Request, complete_session, global_options, json_option
+from plait.cli.output import write_bytes
+from plait.cli.redact.report import as_object, print_report
+from plait.cli.redact.sources import Source, read_all, sources_of
+from plait.errors import ConfigError, SourceError, UserError
+from plait.redact import Group, Redactor, Report, Rules, restored, rules_of
+
+HITS = 1
+
+
+@click.command("redact")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_session)
+@click.option("--check", is_flag=True, help="List what is found, and where; change nothing.")
+@click.option(
+    "--only",
+    "groups",
+    type=click.Choice(get_args(Group)),
+    multiple=True,
+    help="Look for this group alone. Repeatable.",
+)
+@click.option("--rules", "rules_file", metavar="FILE", help="Your own rules, as TOML or JSON.")
+@click.option("--all", "show_all", is_flag=True, help="List every place.")
+@click.option("--second-opinion", is_flag=True, help="Ask the scanner `kingfisher` too.")
+@click.option("--key", "key_file", metavar="FILE", help="Keep here what the stand-ins stand for.")
+@click.option("--restore", is_flag=True, help="Put back what the key file holds.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    paths: tuple[str, ...],
+    check: bool,
+    groups: tuple[Group, ...],
+    rules_file: str | None,
+    show_all: bool,
+    second_opinion: bool,
+    key_file: str | None,
+    restore: bool,
+    as_json: bool,
+) -> int:
+    """Find what should not be shared: secrets, names, hosts, addresses.
+
+    With --check, PATH is a session, a file or a folder; without one, everything under the roots
+    is looked at. The exit code is 1 where something is found.
+
+    Without --check, the text on stdin is written to stdout with stand-ins, and no file is read.
+    """
+    _refuse_what_does_not_fit(paths, check=check, restore=restore, key_file=key_file)
+    if restore:
+        _write_text(restored(_read_text(), _read_key(Path(key_file or ""))))
+        return 0
+    rules = rules_in(rules_file)
+    redactor = Redactor(rules.only(groups) if groups else rules)
+    if not check:
+        _redact_text(redactor, key_file)
+        return 0
+    sources = sources_of(request, paths)
+    report = _checked(request, redactor, sources)
+    also = _second_look(sources, redactor) if second_opinion else None
+    if as_json:
+        request.output.json(as_object(report, sources, also))
+    else:
+        with request.output.paged():
+            print_report(request.output, report, sources, also, show_all=show_all)
+    return HITS if report or also else 0
+
+
+def _refuse_what_does_not_fit(
+    paths: tuple[str, ...], *, check: bool, restore: bool, key_file: str | None
+) -> None:
+    if paths and not check:
+        raise UserError(
+            "session files are never changed here",
+            "`plait redact --check PATH` lists what is found",
+            "`plait redact < TEXT > NEW` takes it out of a text",
+        )
+    if check and (restore or key_file):
+        raise UserError("--check changes nothing: it needs no key")
+    if restore and not key_file:
+        raise UserError("say which key to use", "`plait redact --restore --key FILE < TEXT`")
+
+
+def _redact_text(redactor: Redactor, key_file: str | None) -> None:
+    text = redactor.text(_read_text())
+    if key_file:
+        _write_key(Path(key_file), redactor.key)
+    _write_text(text)
+
+
+def _checked(request: Request, redactor: Redactor, sources: list[Source]) -> Report:
+    output = request.output
+    for source in output.progress(sources, "learning"):
+        redactor.learn(read_all(source))
+    for source in output.progress(sources, "looking"):
+        for entry, place in source.entries():
+            redactor.value(entry, place)
+    return redactor.report
+
+
+def _second_look(sources: list[Source], redactor: Redactor) -> list[dict[str, object]]:
+    from plait.cli.redact.report import opinions
+
+    return opinions([source.path for source in sources], redactor.values)
+
+
+def rules_in(name: str | None) -> Rules:
+    """Returns the rules of a file, or says what is wrong with it."""
+    if name is None:
+        return Rules()
+    path = Path(name)
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"cannot read '{path}': {error}") from error
+    if not isinstance(table, dict):
+        raise ConfigError(f"cannot read '{path}': it holds no table of rules")
+    return rules_of(table, f"'{path}'")
+
+
+def _read_text() -> str:
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+
+
+def _write_text(text: str) -> None:
+    write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def _write_key(path: Path, key: dict[str, str]) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UserError(f"'{path}' is there already", "a key is never written over") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(f"cannot write '{path}': {reason}") from error
+    with os.fdopen(handle, "wb") as file:
+        file.write(json.dumps(key, indent=2).encode() + b"\n")
+
+
+def _read_key(path: Path) -> dict[str, str]:
+    try:
+        key = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise SourceError(f"cannot read the key '{path}': {error}") from error
+    if not isinstance(key, dict) or not all(isinstance(value, str) for value in key.values()):
+        raise SourceError(f"'{path}' is not a key of plait redact")
+    return key

@@ -1,0 +1,233 @@
+"""Figures to a page: what matters first, then panels with small charts, in one column or two."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from plait.archive import Session
+from plait.archive.stats import counted as stats_counted
+from plait.archive.stats import in_order
+from plait.cli.ls import is_within, say_where_plait_looked
+from plait.cli.options import (
+    Request,
+    filter_options,
+    global_options,
+    index_of,
+    json_option,
+    no_index_option,
+)
+from plait.cli.output import Output
+from plait.cli.selection import name_argument, point_in, selected, zone_named
+from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
+from plait.cli.text import counted, now
+from plait.conversation.figures import Figures
+from plait.conversation.tally import Tally
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+    from plait.archive.index.fresh import FreshIndex
+
+
+TWO_COLUMNS = 110
+WIDEST = 150
+GAP = 4
+
+
+@dataclass(frozen=True, slots=True)
+class StatsPage:
+    """Prints the figures of an archive."""
+
+    output: Output
+    figures: Figures
+    zone: tzinfo | None
+    ascii_only: bool
+
+    def print(self) -> None:
+        """Prints all there is to say."""
+        width = min(self.output.width, WIDEST)
+        self.output.print(self.extent(), style="dim")
+        self.output.print("")
+        self.output.print(self.cards(width))
+        self.output.print("")
+        is_wide = width >= TWO_COLUMNS
+        room = (width - GAP) // 2 if is_wide else width
+        panels = Panels(self.figures, room, self.ascii_only)
+        if is_wide:
+            self.output.print(_side_by_side(panels.left(), panels.right(), room))
+        else:
+            for panel in (*panels.left(), *panels.right()):
+                self.output.print(panel)
+
+    def extent(self) -> str:
+        """Says how much was counted, and from when to when."""
+        figures = self.figures
+        first, last = local_day(figures.first, self.zone), local_day(figures.last, self.zone)
+        days = sum(1 for day in figures.days if day.prompts)
+        parts = [
+            counted(figures.sessions, "session"),
+            counted(figures.projects, "project") if figures.projects > 1 else "",
+            _between(first, last),
+            counted(days, "day with prompts", "days with prompts") if days > 1 else "",
+        ]
+        separator = " / " if self.ascii_only else " · "
+        return separator.join(part for part in parts if part)
+
+    def cards(self, width: int) -> "Table":
+        """Returns the few figures that matter, each above its name."""
+        from rich.table import Table
+
+        cards = list(self.headline())
+        while len(cards) > 2 and sum(max(map(len, card)) + GAP for card in cards) > width + GAP:
+            cards.pop()
+        table = Table.grid(padding=(0, GAP, 0, 0))
+        table.add_row(*(figure for figure, _ in cards), style="bold")
+        table.add_row(*(name for _, name in cards), style="dim")
+        return table
+
+    def headline(self) -> Iterator[tuple[str, str]]:
+        """Yields the figures that matter, with their names."""
+        figures = self.figures
+        yield short_count(figures.prompts), "prompts"
+        yield short_count(figures.responses), "responses"
+        yield short_count(figures.calls), "tool calls"
+        yield short_count(figures.agents), "agents"
+        yield short_count(figures.tokens.output), "tokens out"
+        yield hours_in_words(figures.working_ms) or "0", "at work"
+
+
+def _between(first: date | None, last: date | None) -> str:
+    if first is None or last is None:
+        return ""
+    if first == last:
+        return day_in_words(first)
+    return f"{day_in_words(first)} to {day_in_words(last)}"
+
+
+def _side_by_side(
+    left: "Iterator[RenderableType]", right: "Iterator[RenderableType]", room: int
+) -> "Table":
+    from rich.console import Group
+    from rich.table import Table
+
+    grid = Table.grid(padding=(0, GAP, 0, 0))
+    grid.add_column(width=room)
+    grid.add_column(width=room)
+    grid.add_row(Group(*left), Group(*right))
+    return grid
+
+
+BLOCK = "█"
+
+
+@click.command("stats")
+@name_argument
+@click.option(
+    "--timezone", "-z", metavar="ZONE", help="Hours and days of this zone: Europe/Berlin, UTC."
+)
+@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with plain characters.")
+@filter_options
+@no_index_option
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    name: str | None,
+    timezone: str | None,
+    ascii_only: bool,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    no_index: bool,
+    as_json: bool,
+) -> None:
+    """Count what there is: prompts, tools, models, agents, files, hours of the day.
+
+    Over the whole archive, or one SESSION, or one PROJECT. Every record counts once, for the
+    session that began first, however often it was copied into others.
+    """
+    zone, time = zone_named(timezone), now()
+    start, end = point_in(since, time, zone), point_in(until, time, zone)
+    output = request.output
+    with index_of(request, no_index=no_index) as index:
+        chosen = selected(request, name, project)
+        sessions = _sessions_between(request, chosen, start, end)
+        figures = _figures_of(request, index, sessions, lambda: Tally(zone, start, end))
+    if as_json:
+        output.json(_figures_object(figures))
+    elif figures.sessions:
+        with output.paged():
+            if name and len(sessions) == 1:
+                from plait.cli.log import print_heading
+
+                print_heading(request, sessions[0])
+            is_plain = ascii_only or not _is_drawable(output.console.encoding)
+            StatsPage(output, figures, zone, is_plain).print()
+    elif request.archive.sessions:
+        output.print("nothing to count")
+    else:
+        say_where_plait_looked(request)
+
+
+def _figures_of(
+    request: Request,
+    index: "FreshIndex | None",
+    sessions: list[Session],
+    tally: Callable[[], Tally],
+) -> Figures:
+    def watch(unknown: Sequence[Session]) -> Iterable[Session]:
+        return request.output.progress(unknown, "counting")
+
+    def read() -> Figures:
+        return stats_counted(watch(in_order(sessions)), tally())
+
+    if index is None:
+        return read()
+    from plait.archive.index.fresh import from_index_or_logs
+    from plait.archive.index.stats import indexed_figures
+
+    return from_index_or_logs(
+        index, lambda warm: indexed_figures(warm, sessions, tally(), watch), read
+    )
+
+
+def _sessions_between(
+    request: Request, sessions: list[Session], start: datetime | None, end: datetime | None
+) -> list[Session]:
+    if start is None and end is None:
+        return sessions
+    facts = request.archive.facts
+    return [session for session in sessions if is_within(facts(session), start, end)]
+
+
+def _is_drawable(encoding: str) -> bool:
+    try:
+        BLOCK.encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _figures_object(figures: Figures) -> dict[str, Any]:
+    plain: dict[str, Any] = msgspec.to_builtins(figures)
+    plain["tokens"] = _tokens_object(plain["tokens"])
+    for kind in ("models", "agent_types"):
+        plain[kind] = [{**one, "tokens": _tokens_object(one["tokens"])} for one in plain[kind]]
+    return plain
+
+
+def _tokens_object(tokens: dict[str, Any]) -> dict[str, int]:
+    return {
+        "input_tokens": tokens["input"],
+        "output_tokens": tokens["output"],
+        "cache_creation_tokens": tokens["cache_write_5m"] + tokens["cache_write_1h"],
+        "cache_read_tokens": tokens["cache_read"],
+        "web_searches": tokens["web_searches"],
+        "web_fetches": tokens["web_fetches"],
+    }

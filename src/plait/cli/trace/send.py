@@ -1,0 +1,181 @@
+"""`plait trace send`: sessions as traces, to a collector or to a file."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import click
+from msgspec.structs import replace
+
+from plait.archive.traces import TracePlan, batched
+from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
+from plait.cli.output import write_bytes
+from plait.cli.prices import prices_with
+from plait.cli.selection import required
+from plait.cli.text import counted, in_words
+from plait.cli.trace.target import destination
+from plait.errors import SourceError, UserError
+from plait.trace.model import Content, Convention, Span
+from plait.trace.send.delivery import Delivered, deliver
+from plait.trace.send.otlp import write_spans
+from plait.trace.send.target import Target
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass
+class Tally:
+    """What has gone by."""
+
+    traces: int = 0
+    spans: int = 0
+
+    def watched(self, found: Iterable[list[Span]]) -> Iterator[list[Span]]:
+        """Yields traces and counts them."""
+        for spans in found:
+            self.traces += 1
+            self.spans += len(spans)
+            yield spans
+
+
+def _content_options(function: F) -> F:
+    for option in (
+        click.option("--rules", metavar="FILE", help="Your own rules of what to replace."),
+        click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as is."),
+        click.option(
+            "--limit",
+            type=click.IntRange(min=100),
+            default=Content().limit,
+            show_default=True,
+            metavar="N",
+            help="The most characters of one input or output; more are cut.",
+        ),
+        click.option("--thinking", is_flag=True, help="Send the model's thinking too."),
+        click.option("--no-content", is_flag=True, help="Send names, times and figures alone."),
+    ):
+        function = option(function)
+    return function
+
+
+@click.command("send")
+@click.argument("names", metavar="[SESSION|PROJECT]...", nargs=-1, shell_complete=complete_session)
+@click.option("--all", "is_all", is_flag=True, help="All sessions there are.")
+@filter_options
+@click.option("--to", metavar="TARGET", help="An address, `langfuse`, or a .json or .jsonl file.")
+@click.option("--header", "headers", metavar="NAME=VALUE", multiple=True, help="Send this, too.")
+@click.option(
+    "--convention",
+    type=click.Choice(get_args(Convention)),
+    help="The names of attributes: Langfuse's, OpenTelemetry's, or both.",
+)
+@_content_options
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0.1),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for an answer.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be sent; send nothing.")
+@json_option
+@global_options
+@click.pass_obj
+def command(request: Request, /, **asked: Any) -> None:
+    """Send traces of sessions to a collector, or write them to a file.
+
+    Each answered turn is a trace. Ids come from the log, so sending the same session again
+    changes nothing. What should not be shared is replaced, as in an export.
+    """
+    if not (asked["names"] or asked["is_all"] or asked["project"]):
+        raise UserError(
+            "nothing says what to send",
+            "name sessions or a project, or add `--all`",
+        )
+    target = destination(request.settings.collector, asked["to"], asked["headers"])
+    plan = _plan_of(request, asked)
+    tally = Tally()
+    done = sent(request, plan, target, tally, asked)
+    _report(request, plan, target, tally, done, asked)
+
+
+def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
+    from plait.cli.export import chosen, redactor_of, warn
+
+    sessions = required(chosen(request, asked))
+    if asked["no_redact"] and not asked["no_content"]:
+        warn(request)
+    content = Content(
+        has_content=not asked["no_content"],
+        has_thinking=asked["thinking"],
+        limit=asked["limit"],
+    )
+    redactor = None if asked["no_redact"] else redactor_of(asked["rules"])
+    return TracePlan(tuple(sessions), content, redactor, among=request.archive.sessions)
+
+
+def sent(
+    request: Request, plan: TracePlan, target: Target | Path, tally: Tally, asked: dict[str, Any]
+) -> Delivered:
+    """Sends everything, or counts what would be sent; tells on a screen how far it is."""
+    settings, console = request.settings, request.output.stderr
+    plan.pricing = prices_with(settings.prices)
+    with console.status("tracing") if console.is_terminal else nullcontext():
+        batches = batched(tally.watched(plan.traces()))
+        if asked["dry_run"]:
+            done = Delivered(waiting=sum(map(len, batches)))
+        elif isinstance(target, Path):
+            names: Convention = asked["convention"] or "both"
+            done = Delivered(sent=write_spans(target, batches, convention=names))
+        else:
+            chosen = asked["convention"] or target.convention
+            patient = replace(target, convention=chosen, timeout=asked["timeout"])
+            done = deliver(batches, patient)
+    return done
+
+
+def _report(
+    request: Request,
+    plan: TracePlan,
+    target: Target | Path,
+    tally: Tally,
+    done: Delivered,
+    asked: dict[str, Any],
+) -> None:
+    where = str(target) if isinstance(target, Path) else target.url
+    kinds = plan.redactor.report.kinds if plan.redactor else {}
+    unsent = tally.spans - done.sent
+    if asked["as_json"]:
+        request.output.json(
+            {
+                "target": where,
+                "sessions": len(plan.sessions),
+                "traces": tally.traces,
+                "spans": tally.spans,
+                "sent": done.sent,
+                "unsent": unsent,
+                "reason": done.reason,
+                "redacted": kinds,
+            }
+        )
+    else:
+        verb = "would send" if asked["dry_run"] else "sent"
+        told = f"{counted(tally.traces, 'trace')} with {counted(tally.spans, 'span')}"
+        if asked["dry_run"] or not unsent:
+            of = counted(len(plan.sessions), "session")
+            write_bytes(f"{verb} {told} of {of} to {where}\n".encode("utf-8", "replace"))
+        if kinds:
+            request.output.note(f"redacted: {in_words(kinds)}")
+    if unsent and not asked["dry_run"]:
+        raise SourceError(
+            f"{counted(unsent, 'span')} of {tally.spans} could not be sent: {done.reason}",
+            _hint_for(done),
+        )
+
+
+def _hint_for(done: Delivered) -> str:
+    if done.refused and not done.waiting:
+        return "the target does not want them: look at its address and its keys"
+    return "send again: what has arrived keeps its ids, nothing is doubled"

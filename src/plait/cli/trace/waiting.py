@@ -1,0 +1,132 @@
+"""`plait trace status` and `flush`: what hooks have sent, and what waits to its target."""
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from plait.cli.hook.event import FOLDER
+from plait.cli.options import Request, global_options, json_option
+from plait.cli.text import ago, counted, number, size
+from plait.cli.trace.target import target_in, target_of
+from plait.errors import SourceError
+from plait.record.time import moment
+from plait.trace.send.delivery import Delivered, flush
+from plait.trace.send.spool import Spool
+from plait.trace.send.status import SendingStatus, SessionStatus, sending_status
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+SHORT = 8
+NARROW = 60
+FIGURES = ("turns", "line", "waiting", "refused")
+COLUMNS = ("sent", *FIGURES, "note")
+
+
+@click.command("status")
+@click.option(
+    "--limit", type=click.IntRange(min=1), default=20, show_default=True, help="Sessions to show."
+)
+@json_option
+@global_options
+@click.pass_obj
+def status_command(request: Request, limit: int, as_json: bool) -> None:
+    """Show what was sent of each session, what waits, what was refused, and what went wrong.
+
+    Only what hooks sent is known here; `plait trace send` keeps no account.
+    """
+    found = sending_status(request.settings.state / FOLDER)
+    target = target_in(request.settings.hook_collector)
+    url = target.url if target else None
+    if as_json:
+        request.output.json({"target": url, **msgspec.to_builtins(found)})
+        return
+    if found.sessions:
+        request.output.print(_table_of(request, found.sessions[-limit:]))
+        left = len(found.sessions) - limit
+        if left > 0:
+            request.output.note(f"{counted(left, 'older session')} not shown")
+    else:
+        request.output.print("nothing has been sent by hooks yet: `plait hook install`")
+    for line in _lines_of(found, url):
+        request.output.print(line)
+
+
+def _table_of(request: Request, sessions: list[SessionStatus]) -> "Table":
+    is_narrow = request.output.width < NARROW
+    names = ("turns", "waiting", "refused") if is_narrow else COLUMNS
+    table = request.output.table(
+        "session", *names, right=FIGURES, wide=None if is_narrow else "note"
+    )
+    now = datetime.now(UTC)
+    for one in sessions:
+        cells = dict(zip(COLUMNS, _cells_of(one, now), strict=True))
+        table.add_row(one.session[:SHORT], *(cells[name] for name in names))
+    return table
+
+
+def _cells_of(one: SessionStatus, now: datetime) -> tuple[str, ...]:
+    time = moment(one.updated)
+    return (
+        ago(time, now) if time else "",
+        number(one.turns),
+        number(one.last_line),
+        number(one.waiting) if one.waiting else "",
+        number(one.refused) if one.refused else "",
+        "look below" if one.error else "a turn is open" if one.is_open else "",
+    )
+
+
+def _lines_of(found: SendingStatus, target: str | None) -> list[str]:
+    lines = [f"target: {target or 'none yet, see `plait config`'}"]
+    if found.waiting or found.refused:
+        held = f"{counted(found.waiting, 'span')} waiting, {number(found.refused)} refused"
+        lines.append(f"{held}, {size(found.bytes)} on disk")
+    lines += [f"{one.session[:SHORT]}: {one.error}" for one in found.sessions if one.error]
+    for reason, count in found.reasons.items():
+        lines.append(f"refused: {counted(count, 'span')}: {reason}")
+    if found.last_error:
+        when = datetime.fromtimestamp(found.next_try or 0, UTC).astimezone()
+        tries = counted(found.tries, "time")
+        lines.append(f"last error: {found.last_error}, {tries} in a row; next try {when:%H:%M:%S}")
+    if found.waiting:
+        lines.append("`plait trace flush` tries at once")
+    if found.refused:
+        lines.append("`plait trace flush --refused` offers what was refused once more")
+    return lines
+
+
+WAIT = 30.0
+
+
+@click.command("flush")
+@click.option("--refused", is_flag=True, help="Offer what was refused once more, too.")
+@json_option
+@global_options
+@click.pass_obj
+def flush_command(request: Request, refused: bool, as_json: bool) -> None:
+    """Send what waits, without waiting for the time that was set after a failure."""
+    spool = Spool(request.settings.state / FOLDER)
+    target = target_of(request.settings.hook_collector)
+    if refused:
+        spool.reconsider()
+    done = flush(spool, target, wait=WAIT)
+    if as_json:
+        request.output.json({"target": target.url, **msgspec.to_builtins(done)})
+    elif not done.waiting:
+        request.output.print(_sent_in_words(done, target.url))
+    if done.waiting:
+        raise SourceError(
+            f"{counted(done.waiting, 'span')} still waiting: {done.reason}",
+            "`plait trace status` shows more",
+        )
+
+
+def _sent_in_words(done: Delivered, url: str) -> str:
+    if not (done.sent or done.refused):
+        return "nothing waits"
+    refused = f", {done.refused} refused: {done.reason}" if done.refused else ""
+    return f"sent {counted(done.sent, 'span')} to {url}{refused}"

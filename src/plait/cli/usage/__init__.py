@@ -1,0 +1,276 @@
+"""`plait usage`: tokens and cost by day, week, month, session, project, model or block."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+
+import click
+
+from plait.archive import Session
+from plait.archive.collector import without_collector
+from plait.archive.usage import Counted, abandoned, count
+from plait.cli.options import (
+    Request,
+    filter_options,
+    global_options,
+    index_of,
+    json_option,
+    no_index_option,
+)
+from plait.cli.prices import prices_with
+from plait.cli.selection import point_in, zone_named
+from plait.cli.text import SEPARATOR, counted, now
+from plait.cli.usage.table import time_left
+from plait.conversation.prices import Prices
+from plait.conversation.spending import By, Row, Spending, day, spending, within
+from plait.conversation.usage import Response
+from plait.conversation.windows import LENGTH, blocks
+from plait.errors import UserError
+from plait.line import LogFile
+from plait.view.usage import block_value, cost_of, money, row_value
+
+if TYPE_CHECKING:
+    from plait.archive.index.fresh import FreshIndex
+
+
+T = TypeVar("T")
+LITTLE = 50_000_000
+"""Bytes of sessions of which the branches are told without being asked for."""
+REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
+TIMES = ("daily", "weekly", "monthly", "blocks")
+NAMES = {"daily": "date", "weekly": "week", "monthly": "month"}
+
+
+class Asked(NamedTuple):
+    """What a report is to show, and how."""
+
+    report: str
+    zone: tzinfo | None
+    time: datetime
+    since: datetime | None
+    until: datetime | None
+    project: str | None
+    is_full: bool
+    order: str | None
+    limit: int | None
+
+
+@click.command("usage")
+@click.argument("report", type=click.Choice(REPORTS), default="daily", required=False)
+@filter_options
+@click.option("--timezone", "-z", metavar="ZONE", help="Whose days: Europe/Rome, UTC.")
+@click.option("--breakdown", "-b", is_flag=True, help="Model by model; agents and branches apart.")
+@click.option("--statusline", is_flag=True, help="One short line: today, this block, the pace.")
+@click.option("--prices", "own", metavar="FILE", help="Your own prices, TOML or JSON.")
+@click.option("--order", type=click.Choice(["asc", "desc", "cost"]), help="The order of the rows.")
+@click.option(
+    "-n", "--limit", type=click.IntRange(1), help="Only the newest or dearest so many rows."
+)
+@no_index_option
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    report: str,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    timezone: str | None,
+    breakdown: bool,
+    statusline: bool,
+    own: str | None,
+    order: str | None,
+    limit: int | None,
+    no_index: bool,
+    as_json: bool,
+) -> None:
+    """Show tokens and cost: by day, or by week, month, session, project, model, 5-hour block.
+
+    Each response is counted once, over all files, at the prices of its day. What has no price
+    is named and left out of the sum.
+    """
+    zone, time = zone_named(timezone), now()
+    start, end = point_in(since, time, zone), point_in(until, time, zone)
+    asked = Asked(report, zone, time, start, end, project, breakdown, order, limit)
+    given = own or request.settings.prices
+    prices = prices_with(Path(given) if given else None)
+    if statusline:
+        _print_statusline(request, asked.time, zone, prices)
+    else:
+        with without_collector(), index_of(request, no_index=no_index) as index:
+            show = _show_blocks if report == "blocks" else _show_rows
+            show(request, asked, prices, index, as_json=as_json)
+
+
+def _show_rows(
+    request: Request, asked: Asked, prices: Prices, index: "FreshIndex | None", *, as_json: bool
+) -> None:
+    found = _read_all(request, index)
+    responses = _chosen(request, found, asked)
+    left = _left_behind(request, asked, responses, index)
+    by = cast(By, asked.report)
+    result = spending(responses, by, prices, asked.zone, left or ())
+    shown = _arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens))
+    cut = Spending(tuple(shown), result.totals)
+    if as_json:
+        value = _listed(request, asked, cut, found)
+        request.output.json(value if left is not None else _untold(value))
+        return
+    from plait.cli.usage.table import print_spending
+
+    hidden = len(result.rows) - len(shown)
+    print_spending(request, asked.report, cut, asked.zone, is_full=asked.is_full, hidden=hidden)
+
+
+def _left_behind(
+    request: Request, asked: Asked, responses: Sequence[Response], index: "FreshIndex | None"
+) -> frozenset[str] | None:
+    """Returns what was answered on abandoned branches; None where that would take too long.
+
+    The graphs of a gigabyte take several times as long as its figures: they are for those
+    who ask for a breakdown. Of little, everything is told.
+    """
+    held = {one.session for one in responses}
+    sessions = [one for one in request.archive.sessions if one.id in held]
+    if not asked.is_full and sum(one.bytes for one in sessions) > LITTLE:
+        return None
+    watch = _watched(request, "following branches")
+    if index is None:
+        return abandoned(sessions, responses, watch)
+    from plait.archive.index.fresh import from_index_or_logs
+    from plait.archive.index.usage import indexed_abandoned
+
+    return from_index_or_logs(
+        index,
+        lambda warm: indexed_abandoned(warm, sessions, responses, watch),
+        lambda: abandoned(sessions, responses, watch),
+    )
+
+
+def _untold(value: dict[str, Any]) -> dict[str, Any]:
+    for row in (*value["rows"], value["totals"]):
+        row["abandoned"] = None
+    return value
+
+
+def _show_blocks(
+    request: Request, asked: Asked, prices: Prices, index: "FreshIndex | None", *, as_json: bool
+) -> None:
+    from plait.conversation.windows import blocks, untimed_row
+
+    responses = _chosen(request, _read_all(request, index), asked)
+    found = blocks(responses, prices, asked.time)
+    untimed = untimed_row(responses, prices)
+    totals = Row(None)
+    for block in found:
+        totals.take(block.row)
+    if asked.order == "cost":
+        found = [one for one in found if not one.is_gap]
+    shown = _arranged(found, asked, lambda one: (one.total.cost, one.total.tokens))
+    if as_json:
+        rows = [block_value(one, asked.time, is_full=asked.is_full) for one in shown]
+        whole = row_value(totals, is_full=asked.is_full)
+        rest = row_value(untimed, is_full=False)
+        request.output.json(_untold({"rows": rows, "totals": whole}) | {"untimed": rest})
+        return
+    from plait.cli.usage.table import print_blocks
+
+    print_blocks(request, shown, totals, asked.time, asked.zone)
+    if untimed.total.responses:
+        words = counted(untimed.total.responses, "response")
+        request.output.note(f"{words} without a time: in no block")
+
+
+def _read_all(request: Request, index: "FreshIndex | None") -> Counted:
+    archive = request.archive
+    if archive.discovery.unread:
+        places = counted(len(archive.discovery.unread), "place")
+        request.output.note(f"{places} could not be read: `plait doctor` names them")
+    watch = _watched(request, "reading sessions")
+    if index is None:
+        return count(archive.sessions, watch)
+    from plait.archive.index.fresh import from_index_or_logs
+    from plait.archive.index.usage import indexed_count
+
+    return from_index_or_logs(
+        index,
+        lambda warm: indexed_count(warm, archive.sessions),
+        lambda: count(archive.sessions, watch),
+    )
+
+
+def _watched(request: Request, label: str) -> Any:
+    def watch(files: Sequence[LogFile]) -> Any:
+        return request.output.progress(files, label)
+
+    return watch
+
+
+def _chosen(request: Request, found: Counted, asked: Asked) -> Sequence[Response]:
+    responses = within(found.responses, asked.since, asked.until)
+    if asked.project is None:
+        return responses
+    from plait.cli.selection import members_of
+
+    members = {one.id for one in members_of(request, request.archive.sessions, asked.project)}
+    if not members:
+        raise UserError(
+            f"no project is called '{asked.project}'", "`plait ls` lists the projects there are"
+        )
+    return [one for one in responses if one.session in members]
+
+
+def _arranged(rows: Iterable[T], asked: Asked, cost: Callable[[T], Any]) -> list[T]:
+    """Returns the rows in the order asked for; what is no time by its cost, if nothing is said.
+
+    A limit keeps the newest or the largest.
+    """
+    found = list(rows)
+    order = asked.order or ("asc" if asked.report in TIMES else "cost")
+    if order == "cost":
+        return sorted(found, key=cost, reverse=True)[: asked.limit]
+    found = found[-asked.limit :] if asked.limit else found
+    return found[::-1] if order == "desc" else found
+
+
+def _listed(request: Request, asked: Asked, result: Spending, found: Counted) -> dict[str, Any]:
+    sessions = {one.id: one for one in request.archive.sessions}
+    rows = []
+    for row in result.rows:
+        name = {NAMES.get(asked.report, asked.report): row.key}
+        if asked.report == "session":
+            name |= _session_value(request, sessions.get(row.key or ""), found)
+        rows.append({**name, **row_value(row, is_full=asked.is_full)})
+    return {"rows": rows, "totals": row_value(result.totals, is_full=asked.is_full)}
+
+
+def _session_value(request: Request, session: Session | None, found: Counted) -> dict[str, Any]:
+    if session is None:
+        return {}
+    return {
+        "project": session.project,
+        "title": request.archive.facts(session).title,
+        "path": session.path,
+        "client_cost_usd": found.client_costs.get(session.id),
+    }
+
+
+ENOUGH = timedelta(days=2)
+"""Whatever the zone, today began less than so long ago."""
+
+
+def _print_statusline(request: Request, now: datetime, zone: tzinfo | None, prices: Prices) -> None:
+    since = now - ENOUGH
+    found = count(request.archive.sessions, since=since.timestamp()).responses
+    recent = within(found, since - LENGTH, None)
+    today = day(now.astimezone(zone))
+    rows = {row.key: row.total for row in spending(recent, "daily", prices, zone).rows}
+    said = [f"today {cost_of(rows[today]).strip() if today in rows else money(0)}"]
+    active = next((one for one in blocks(recent, prices, now) if one.is_active), None)
+    if active:
+        said.append(f"block {cost_of(active.total).strip()}, {time_left(active, now)} left")
+        if active.rate:
+            said.append(f"{money(active.rate.cost_per_hour)}/h")
+    request.output.print(SEPARATOR.join(said))

@@ -1,0 +1,274 @@
+"""Rows of figures to tables that fit the page: whole numbers where there is room, else short."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, NamedTuple
+
+from plait.archive import Session
+from plait.cli.options import Request
+from plait.cli.output import print_lines as print_texts
+from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe, short, thousands
+from plait.conversation.spending import Row, Spending, Tally
+from plait.conversation.windows import Block
+from plait.view.usage import cost_of, model_names, money, told_apart
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+
+GAP = "  "
+INDENT = "  "
+BILLION = 1_000_000_000
+LEAST = 12
+"""The narrowest that a column of words becomes."""
+ROOMY = 24
+WHOLE = ("input", "output", "cache write", "cache read", "tokens", "cost ")
+BRIEF = ("input", "output", "written", "read", "tokens", "cost ")
+PARTS = (("agents", "agents"), ("service", "service agents"), ("abandoned", "abandoned branches"))
+TITLES = {
+    "daily": ("date", "models"),
+    "weekly": ("week of", "models"),
+    "monthly": ("month", "models"),
+    "session": ("session", "title", "last"),
+    "project": ("project",),
+    "model": ("model",),
+}
+
+
+class Line(NamedTuple):
+    """One line of a table: words on the left, figures on the right."""
+
+    words: tuple[str, ...]
+    tally: Tally
+    style: str = ""
+
+
+def print_spending(
+    request: Request,
+    report: str,
+    result: Spending,
+    zone: tzinfo | None,
+    *,
+    is_full: bool,
+    hidden: int = 0,
+) -> None:
+    """Prints a report; the totals are of the rows that are hidden, too."""
+    output = request.output
+    if not result.rows:
+        output.print("no responses")
+        return
+    name = _namer(request, report, result.rows, zone)
+    lines: list[Line] = []
+    for row in result.rows:
+        lines.append(Line(name(row), row.total))
+        if is_full:
+            lines.extend(_parts_of(row, len(TITLES[report]), by_model=report != "model"))
+    total = Line(("total", *[""] * (len(TITLES[report]) - 1)), result.totals.total, "bold")
+    extra = list(_parts_of(result.totals, len(TITLES[report]), by_model=True)) if is_full else []
+    with output.paged():
+        _print_lines(request, TITLES[report], lines, [total, *extra])
+        _print_notes(request, result.totals, is_full=is_full, hidden=hidden)
+
+
+def _namer(
+    request: Request, report: str, rows: Sequence[Row], zone: tzinfo | None
+) -> Callable[[Row], tuple[str, ...]]:
+    if report == "model":
+        names = told_apart(row.key or "unnamed" for row in rows)
+        return lambda row: (names[row.key or "unnamed"],)
+    if report == "project":
+        homes = {one.project: one for one in request.archive.sessions}
+        return lambda row: (_directory(request, homes, row.key or ""),)
+    if report != "session":
+        return lambda row: (row.key or "no date", model_names(row.models))
+    sessions = {one.id: one for one in request.archive.sessions}
+    wanted = [sessions[row.key or ""] for row in rows if row.key in sessions]
+    watched = request.output.progress(wanted, "reading titles")
+    titles = {one.id: request.archive.facts(one).title for one in watched}
+
+    def words(row: Row) -> tuple[str, ...]:
+        key = row.key or ""
+        last = row.total.last
+        time = f"{last.astimezone(zone):%Y-%m-%d}" if last else ""
+        return short(key), " ".join((titles.get(key) or "(no title)").split()), time
+
+    return words
+
+
+def _directory(request: Request, homes: dict[str, Session], project: str) -> str:
+    session = homes.get(project)
+    facts = request.archive.facts(session) if session else None
+    return facts.cwd if facts and facts.cwd else project
+
+
+def _parts_of(row: Row, width: int, *, by_model: bool) -> Iterator[Line]:
+    empty = ("",) * (width - 1)
+    if by_model and len(row.models) > 1:
+        names = told_apart(row.models)
+        for model, tally in row.models.items():
+            yield Line((f"{INDENT}{names[model]}", *empty), tally, "dim")
+    for attribute, words in PARTS:
+        part: Tally = getattr(row, attribute)
+        if part.responses:
+            yield Line((f"{INDENT}{words}", *empty), part, "dim italic")
+
+
+def _print_lines(
+    request: Request, titles: tuple[str, ...], rows: list[Line], totals: list[Line]
+) -> None:
+    from rich.text import Text
+
+    every = [*rows, *totals]
+    room = request.output.width
+    heads, cells, words = _fitted(titles, every, room)
+    widths = [max(map(columns, column)) for column in zip(heads, *cells, strict=True)]
+    figures = [title.rjust(width) for title, width in zip(heads, widths, strict=True)]
+    head = GAP.join([_laid_out(titles, words), *figures])
+    drawn = [
+        _styled(_laid_out(one.words, words), found, widths, one.style)
+        for one, found in zip(every, cells, strict=True)
+    ]
+    rule = Text("─" * min(max(one.cell_len for one in drawn), room), style="dim")
+    rest = [Text(head.rstrip(), style="dim"), *drawn[: len(rows)], rule, *drawn[len(rows) :]]
+    print_texts(request.output, rest)
+
+
+def _fitted(
+    titles: tuple[str, ...], lines: list[Line], room: int
+) -> tuple[Sequence[str], list[Sequence[str]], list[int]]:
+    words = [one.words for one in lines if not one.words[0].startswith(INDENT)]
+    for heads, write, least, chosen in LAYOUTS:
+        cells = [[_cells_of(one.tally, write)[at] for at in chosen] for one in lines]
+        shown = [heads[at] for at in chosen]
+        widths = [max(map(columns, column)) for column in zip(shown, *cells, strict=True)]
+        left = room - sum(widths) - len(GAP) * len(widths)
+        if found := _widths_of(titles, words, left, least):
+            break
+    return shown, list(cells), found or [LEAST // 2] * len(titles)
+
+
+def _cells_of(tally: Tally, write: Callable[[int], str]) -> tuple[str, ...]:
+    if not tally.responses:
+        return ("",) * len(WHOLE)
+    counts = (tally.input, tally.output, tally.cache_write, tally.cache_read, tally.tokens)
+    return (*map(write, counts), cost_of(tally))
+
+
+def _brief(tokens: int) -> str:
+    return f"{tokens / BILLION:.1f}B" if tokens >= BILLION else thousands(tokens)
+
+
+LAYOUTS: tuple[tuple[tuple[str, ...], Callable[[int], str], int, Sequence[int]], ...] = (
+    (WHOLE, number, ROOMY, range(6)),
+    (BRIEF, _brief, 16, range(6)),
+    (BRIEF, _brief, 0, (1, 4, 5)),
+)
+
+
+def _widths_of(
+    titles: tuple[str, ...], rows: Sequence[tuple[str, ...]], room: int, least: int
+) -> list[int]:
+    """Returns the widths of the columns of words, the widest cut; none where that is too much."""
+    widths = [max(map(columns, column)) for column in zip(titles, *rows, strict=True)]
+    longest = widths.index(max(widths))
+    spare = room - sum(widths) - len(GAP) * (len(widths) - 1)
+    if spare < 0:
+        if widths[longest] + spare < least:
+            return []
+        widths[longest] = max(widths[longest] + spare, LEAST)
+    return widths
+
+
+def _laid_out(words: tuple[str, ...], widths: list[int]) -> str:
+    whole = sum(widths) + len(GAP) * (len(widths) - 1)
+    if len(words) > 1 and not any(words[1:]):
+        return _padded(words[0], whole)
+    return GAP.join(_padded(one, width) for one, width in zip(words, widths, strict=True))
+
+
+def _padded(text: str, width: int) -> str:
+    shown = clipped(safe(text), width) if columns(text) > width else safe(text)
+    return shown + " " * (width - columns(shown))
+
+
+def _styled(words: str, figures: Sequence[str], widths: Sequence[int], style: str) -> "Text":
+    from rich.text import Text
+
+    text = Text(words, style=style, no_wrap=True)
+    for place, (figure, width) in enumerate(zip(figures, widths, strict=True)):
+        is_cost = place == len(figures) - 1
+        colour = "yellow" if "*" in figure else "green"
+        shown = Text(GAP + figure.rjust(width))
+        if is_cost and "dim" not in style:
+            shown.stylize(colour)
+        text.append_text(shown)
+    text.rstrip()
+    return text
+
+
+def _print_notes(request: Request, totals: Row, *, is_full: bool, hidden: int = 0) -> None:
+    output = request.output
+    output.print("")
+    said = [counted(totals.total.responses, "response")]
+    if hidden:
+        said.append(f"{counted(hidden, 'row')} not shown")
+    if totals.total.web_searches:
+        said.append(counted(totals.total.web_searches, "web search", "web searches"))
+    for attribute, words in PARTS:
+        part: Tally = getattr(totals, attribute)
+        if part.responses and not is_full:
+            said.append(f"{words} {cost_of(part).strip()}")
+    if totals.total.logged is not None:
+        said.append(f"the log says {money(totals.total.logged)}")
+    output.print(SEPARATOR.join(said), style="dim")
+    for name, count in sorted(totals.total.unpriced.items()):
+        output.print(f"* no price is known for {name} ({counted(count, 'response')})")
+    if totals.total.unpriced:
+        output.print("  `--prices FILE` takes yours", style="dim")
+
+
+def print_blocks(
+    request: Request, found: Sequence[Block], totals: Row, now: datetime, zone: tzinfo | None
+) -> None:
+    """Prints blocks and the gaps between them."""
+    output = request.output
+    if not found:
+        output.print("no responses")
+        return
+    with output.paged():
+        lines = [Line(_block_words(one, now, zone), one.total, _block_style(one)) for one in found]
+        total = Line(("total", "", ""), totals.total, "bold")
+        _print_lines(request, ("block", "", "models"), lines, [total])
+        _print_notes(request, totals, is_full=False)
+        for one in found:
+            if one.is_active:
+                output.print(_outlook(one, now))
+
+
+def _block_words(block: Block, now: datetime, zone: tzinfo | None) -> tuple[str, ...]:
+    start, end = block.start.astimezone(zone), block.end.astimezone(zone)
+    if block.is_gap:
+        hours = (block.end - block.start).total_seconds() / 3600
+        return f"{start:%Y-%m-%d %H:%M}", "gap", f"{hours:.0f} h without a response"
+    state = "now" if block.is_active else f"{end:%H:%M}"
+    return f"{start:%Y-%m-%d %H:%M}", state, model_names(block.row.models)
+
+
+def _block_style(block: Block) -> str:
+    return "dim" if block.is_gap else "bold" if block.is_active else ""
+
+
+def _outlook(block: Block, now: datetime) -> str:
+    said = [f"{time_left(block, now)} left"]
+    rate, projected = block.rate, block.projected(now)
+    if rate and projected:
+        said.append(f"{thousands(round(rate.tokens_per_minute))} tokens/min")
+        said.append(f"{money(rate.cost_per_hour)}/h")
+        said.append(f"by the end {thousands(projected[0])} tokens, {money(projected[1])}")
+    return "this block: " + SEPARATOR.join(said)
+
+
+def time_left(block: Block, now: datetime) -> str:
+    """Says how long a block still lasts."""
+    hours, minutes = divmod(int(block.left(now).total_seconds()) // 60, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min"

@@ -1,0 +1,211 @@
+"""Any value to the texts in it, joined to be searched once, and back with some changed."""
+
+import dataclasses
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import msgspec
+
+from plait.redact.contexts import NOUNS
+from plait.redact.model import Span
+from plait.redact.people import ACCOUNT_NAMES
+
+# format: ids, kinds and times of a record, and what only a machine reads
+FIXED = frozenset(
+    """uuid parentUuid logicalParentUuid leafUuid sessionId session_id requestId request_id id
+    tool_use_id toolUseId toolUseID parentToolUseID parent_tool_use_id sourceToolAssistantUUID
+    sourceToolUseID messageId message_id messageUuid snapshotMessageId promptId agentId agent_id
+    parentSessionId parentLastUuid bridgeSessionId interruptedMessageId source_uuid anchorUuid
+    headUuid tailUuid uuids allUuids compactedToolIds clearedAttachmentUUIDs supersedesUuids
+    collapseId summaryUuid type subtype role timestamp backupTime backupFileName model version
+    stop_reason userType media_type signature originalHeadCommit""".split()
+)
+PICTURES = frozenset(("data", "base64"))
+PICTURE_TYPES = ("base64", "image", "redacted_thinking", "image/png", "image/jpeg", "pdf")
+# What a tool is given has keys of its own: an `id` there may be anything.
+FREE = frozenset(("input", "structuredContent"))
+LONGEST_PLAIN_KEY = 24
+
+
+class Leaf(NamedTuple):
+    """One text, the container that holds it and its key there."""
+
+    node: int
+    key: Any
+    text: str
+    is_key: bool = False
+    """The text is itself the key of a dict."""
+
+
+class Node(NamedTuple):
+    """One container, the one that holds it and its key there."""
+
+    value: Any
+    parent: int
+    key: Any
+    is_free: bool
+
+
+class Tree:
+    """The containers and the texts of one value, in the order in which they stand."""
+
+    def __init__(self, value: Any) -> None:
+        self.nodes: list[Node] = [Node(value, -1, None, False)]
+        self.leaves: list[Leaf] = []
+        waiting: list[Iterator[tuple[int, Any, Any]]] = [self._members(0)]
+        seen: set[int] = {id(value)}  # what a value holds twice is changed at its first place
+        while waiting:
+            for node, key, member in waiting[-1]:
+                if isinstance(member, str):
+                    self.leaves.append(Leaf(node, key, member))
+                elif _is_container(member) and id(member) not in seen:
+                    seen.add(id(member))
+                    free = self.nodes[node].is_free or key in FREE
+                    self.nodes.append(Node(member, node, key, free))
+                    waiting.append(self._members(len(self.nodes) - 1))
+                    break
+            else:
+                waiting.pop()
+
+    def _members(self, number: int) -> Iterator[tuple[int, Any, Any]]:
+        node = self.nodes[number]
+        value = node.value
+        if not isinstance(value, dict):
+            yield from ((number, key, member) for key, member in _members_of(value))
+            return
+        is_picture = "media_type" in value or value.get("type") in PICTURE_TYPES
+        for key, member in value.items():
+            if isinstance(key, str) and (len(key) > LONGEST_PLAIN_KEY or not key.isidentifier()):
+                self.leaves.append(Leaf(number, key, key, is_key=True))
+            is_data = is_picture and key in PICTURES and isinstance(member, str)
+            is_fixed = key in FIXED and not node.is_free and not isinstance(member, dict)
+            if not is_data and not is_fixed:
+                yield number, key, member
+
+    def place(self, leaf: Leaf) -> str:
+        """Returns the way to a text, such as `message.content[0].text`."""
+        keys = [] if leaf.key is None else [leaf.key]
+        node = self.nodes[leaf.node]
+        while node.parent >= 0:
+            keys.append(node.key)
+            node = self.nodes[node.parent]
+        steps = (f"[{key}]" if isinstance(key, int) else f".{key}" for key in reversed(keys))
+        return "".join(steps).lstrip(".")
+
+    def changed(self, texts: dict[int, str]) -> Any:
+        """Returns the value with other texts for some leaves, by their numbers."""
+        changes: dict[int, dict[Any, Any]] = {}
+        renamed: dict[int, dict[Any, str]] = {}
+        for number, text in texts.items():
+            leaf = self.leaves[number]
+            (renamed if leaf.is_key else changes).setdefault(leaf.node, {})[leaf.key] = text
+        for number in range(len(self.nodes) - 1, -1, -1):  # parents come before their members
+            if number not in changes and number not in renamed:
+                continue
+            node = self.nodes[number]
+            value = _rebuilt(node.value, changes.get(number, {}), renamed.get(number, {}))
+            if node.parent < 0:
+                return value
+            changes.setdefault(node.parent, {})[node.key] = value
+        return self.nodes[0].value
+
+
+def _is_container(value: Any) -> bool:
+    if isinstance(value, dict | list | tuple | msgspec.Struct):
+        return True
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def _members_of(value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, list | tuple):
+        yield from enumerate(value)
+    elif isinstance(value, msgspec.Struct):
+        yield from ((name, getattr(value, name)) for name in value.__struct_fields__)
+    elif _is_container(value):
+        for field in dataclasses.fields(value):
+            yield field.name, getattr(value, field.name, None)
+
+
+def _rebuilt(value: Any, changes: dict[Any, Any], renamed: dict[Any, str]) -> Any:
+    if isinstance(value, dict):
+        return {renamed.get(key, key): changes.get(key, old) for key, old in value.items()}
+    if isinstance(value, list):
+        return [changes.get(place, old) for place, old in enumerate(value)]
+    if isinstance(value, tuple):
+        members = [changes.get(place, old) for place, old in enumerate(value)]
+        return value._make(members) if hasattr(value, "_make") else tuple(members)
+    if isinstance(value, msgspec.Struct):
+        return msgspec.structs.replace(value, **changes)
+    return dataclasses.replace(value, **changes)
+
+
+TELLING = re.compile(
+    f"{NOUNS}|[aA]uthorization|AUTHORIZATION|[cC]ookie|^auth$|{'|'.join(ACCOUNT_NAMES)}"
+)
+NAMES = ("name", "key", "Name", "Key")
+VALUES = frozenset(("value", "Value"))
+APART, BELOW, BESIDE = b"\0", b"\n", b"\x1f"
+
+
+class Joined:
+    """All texts of a tree as one, with their places."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.starts: list[int] = []
+        self.texts: list[bytes] = []
+        parts: list[bytes] = []
+        place = 0
+        before: Leaf | None = None
+        for leaf in tree.leaves:
+            opening, closing = self._surroundings(before, leaf)
+            text = leaf.text.encode("utf-8", "surrogatepass")
+            parts += (opening, text, closing)
+            self.texts.append(text)
+            self.starts.append(place + len(opening))
+            place += len(opening) + len(text) + len(closing)
+            before = leaf
+        self.data = b"".join(parts)
+
+    def _surroundings(self, before: Leaf | None, leaf: Leaf) -> tuple[bytes, bytes]:
+        key = leaf.key
+        if isinstance(key, int):
+            is_next = before is not None and before.node == leaf.node
+            return (BELOW if is_next else APART), b""
+        if key in VALUES:
+            key = self._name_beside(leaf) or key
+        if isinstance(key, str) and not leaf.is_key and _is_telling_key(key):
+            return b'\0"' + key.encode("utf-8", "surrogatepass") + b'":"', b'"'
+        if before and key == "text" == before.key and self._are_neighbours(before, leaf):
+            return BESIDE, b""
+        return APART, b""
+
+    def _name_beside(self, leaf: Leaf) -> str | None:
+        value = self.tree.nodes[leaf.node].value
+        if not isinstance(value, dict):
+            return None
+        found = next((value[name] for name in NAMES if name in value), None)
+        return found if isinstance(found, str) else None
+
+    def _are_neighbours(self, before: Leaf, leaf: Leaf) -> bool:
+        one, other = self.tree.nodes[before.node], self.tree.nodes[leaf.node]
+        return (
+            one.parent == other.parent and isinstance(other.key, int) and other.key == one.key + 1
+        )
+
+    def leaf_at(self, span: Span) -> tuple[int, Span] | None:
+        """Returns the number of the text that holds a stretch, and where it lies in it."""
+        number = bisect_right(self.starts, span.start) - 1
+        if number < 0:
+            return None
+        start = span.start - self.starts[number]
+        end = span.end - self.starts[number]
+        return (number, Span(start, end)) if end <= len(self.texts[number]) else None
+
+
+@lru_cache(4096)
+def _is_telling_key(key: str) -> bool:
+    return TELLING.search(key) is not None
