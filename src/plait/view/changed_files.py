@@ -13,7 +13,7 @@ from plait.view.words import plain_words
 LONGEST = 160
 
 
-class FileTouch(Struct, frozen=True, kw_only=True):
+class Handled(Struct, frozen=True, kw_only=True):
     """Something that happened to a file, and where in the session."""
 
     number: int
@@ -38,7 +38,7 @@ class FileStory(Struct, frozen=True, kw_only=True):
 
     number: int
     path: str
-    handled: tuple[FileTouch, ...]
+    handled: tuple[Handled, ...]
     reads: int = 0
     changes: int = 0
     failed: int = 0
@@ -53,7 +53,7 @@ class TurnStory(Struct, frozen=True, kw_only=True):
     number: int
     words: str
     uuid: str | None
-    handled: tuple[FileTouch, ...]
+    handled: tuple[Handled, ...]
 
 
 class ChangedFiles(Struct, frozen=True, kw_only=True):
@@ -71,7 +71,7 @@ def changed_files(told: Conversations) -> ChangedFiles:
     return ChangedFiles(files=tuple(_stories(handled)), turns=tuple(_turns_of(told, handled)))
 
 
-def _all_handled(told: Conversations) -> Iterator[FileTouch]:
+def _all_handled(told: Conversations) -> Iterator[Handled]:
     turns = _sending_turns(told)
     others = [one for one in told.by_line.values() if one.id != told.main]
     number = 0
@@ -80,7 +80,7 @@ def _all_handled(told: Conversations) -> Iterator[FileTouch]:
         words = None if is_spoken else shortened(one.label or one.agent or one.id, LONGEST)
         for touch in touches_of(one):
             number += 1
-            yield FileTouch(
+            yield Handled(
                 number=number,
                 touch=touch,
                 line=one.id,
@@ -105,8 +105,8 @@ def _sending_turns(told: Conversations) -> dict[str, int]:
     return found
 
 
-def _stories(handled: tuple[FileTouch, ...]) -> Iterator[FileStory]:
-    by_path: dict[str, list[FileTouch]] = {}
+def _stories(handled: tuple[Handled, ...]) -> Iterator[FileStory]:
+    by_path: dict[str, list[Handled]] = {}
     for one in handled:
         by_path.setdefault(one.touch.path, []).append(one)
     ordered = sorted(by_path.items(), key=lambda pair: not any(one.is_change for one in pair[1]))
@@ -114,7 +114,7 @@ def _stories(handled: tuple[FileTouch, ...]) -> Iterator[FileStory]:
         yield _story(number, path, found)
 
 
-def _story(number: int, path: str, found: list[FileTouch]) -> FileStory:
+def _story(number: int, path: str, found: list[Handled]) -> FileStory:
     done = [one for one in found if one.touch.outcome == "ok"]
     patches = [one.touch.patch for one in done if one.touch.patch]
     return FileStory(
@@ -130,9 +130,9 @@ def _story(number: int, path: str, found: list[FileTouch]) -> FileStory:
     )
 
 
-def _turns_of(told: Conversations, handled: tuple[FileTouch, ...]) -> Iterator[TurnStory]:
+def _turns_of(told: Conversations, handled: tuple[Handled, ...]) -> Iterator[TurnStory]:
     agents = {one.id for one in told.by_line.values() if one.kind not in SPOKEN}
-    by_turn: dict[int, list[FileTouch]] = {}
+    by_turn: dict[int, list[Handled]] = {}
     for one in handled:
         if one.line == told.main or (one.line in agents and one.is_active):
             by_turn.setdefault(one.turn, []).append(one)

@@ -36,7 +36,7 @@ MOST_LISTED = 200
 WORDS = 160
 
 
-class MessageWeight(Struct, frozen=True, gc=False):
+class Weight(Struct, frozen=True, gc=False):
     """One message, and about how many tokens it takes."""
 
     number: int
@@ -55,7 +55,7 @@ class Omitted(Struct, frozen=True):
     """The first of them: uuid and line."""
 
 
-class ContextWindow(Struct, frozen=True, kw_only=True):
+class Weighed(Struct, frozen=True, kw_only=True):
     """What Claude will see when a session is resumed, message by message."""
 
     session: str
@@ -72,11 +72,11 @@ class ContextWindow(Struct, frozen=True, kw_only=True):
     """The ordinary one, or the large one where more is in it; the log does not say."""
     parts: dict[WindowPart, int]
     """Estimates by what fills them; `system` is what the log does not hold."""
-    messages: tuple[MessageWeight, ...]
+    messages: tuple[Weight, ...]
     left_out: tuple[Omitted, ...]
 
 
-def context_window(session: str, found: Context, measured: int | None) -> ContextWindow:
+def context_window(session: str, found: Context, measured: int | None) -> Weighed:
     """Returns what Claude will see of a session, weighed; measured is what the log says."""
     messages = tuple(_weights(found))
     parts = Counter[WindowPart]()
@@ -85,7 +85,7 @@ def context_window(session: str, found: Context, measured: int | None) -> Contex
             parts[_part_of(role, block)] += tokens_in(block)
     estimated = sum(one.tokens for one in messages)
     parts["system"] += max((measured or 0) - estimated, 0)
-    return ContextWindow(
+    return Weighed(
         session=session,
         resumes=found.resumes,
         why_not=found.why_not,
@@ -100,11 +100,11 @@ def context_window(session: str, found: Context, measured: int | None) -> Contex
     )
 
 
-def _weights(context: Context) -> Iterator[MessageWeight]:
+def _weights(context: Context) -> Iterator[Weight]:
     for number, (role, blocks) in enumerate(context.request, 1):
         tokens = sum(tokens_in(block) for block in blocks)
         words = first_words(blocks)[:WORDS]
-        yield MessageWeight(number, role, words, block_names(blocks), tokens)
+        yield Weight(number, role, words, block_names(blocks), tokens)
 
 
 def tokens_in(block: Block) -> int:

@@ -20,7 +20,7 @@ from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN
 from plait.line import LogFile
 from plait.view.changed_files import ChangedFiles, changed_files
-from plait.view.context_window import ContextWindow, context_window
+from plait.view.context_window import Weighed, context_window
 from plait.view.costs import SessionCost, session_cost
 from plait.view.page.conversation.page import facts
 from plait.view.page.tabs.head import Head
@@ -80,7 +80,7 @@ class SessionRequest:
         return self._heavy.of("resumption", self.name, self._marks, make)
 
     @property
-    def weighed(self) -> ContextWindow:
+    def weighed(self) -> Weighed:
         """What Claude will see of it, weighed."""
         if self.session.file is None:
             return context_window(self.name, NO_CONTEXT, None)

@@ -12,7 +12,7 @@ from plait.graph.model import LineKind
 from plait.graph.paths import Path
 from plait.graph.rows import RowShape
 from plait.index.model import Hit
-from plait.view.context_window import ContextWindow
+from plait.view.context_window import Weighed
 from plait.view.costs import CostSum, ResponseCost
 from plait.view.timeline import Bar, Timeline
 
@@ -141,7 +141,7 @@ class Message(Struct, frozen=True):
 class Sight(Struct, frozen=True):
     """What Claude will see of a session."""
 
-    context: ContextWindow
+    context: Weighed
     messages: tuple[Message, ...] = ()
 
 

@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 from plait.archive.raw_lines import RawLine, raw_lines
 from plait.conversation.model import Conversation
 from plait.line import LogFile
-from plait.view.changed_files import ChangedFiles, FileTouch
+from plait.view.changed_files import ChangedFiles, Handled
 from plait.view.page.tabs.context import context_body, message_html
 from plait.view.page.tabs.files import files_body, handled_html, whole_patch
 from plait.view.page.tabs.head import Head, tab_page
@@ -88,7 +88,7 @@ def _changes_html(request: Request, head: Head, found: ChangedFiles) -> str:
     return whole_patch(touch)
 
 
-def _chosen(found: ChangedFiles, part: str, number: int) -> tuple[FileTouch, ...]:
+def _chosen(found: ChangedFiles, part: str, number: int) -> tuple[Handled, ...]:
     stories = found.files if part == "files" else found.turns
     for story in stories:
         if story.number == number:

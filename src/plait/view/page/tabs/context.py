@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plait.view.amounts import many, tokens_in_words
-from plait.view.context_window import ContextWindow, MessageWeight, Omitted
+from plait.view.context_window import Omitted, Weighed, Weight
 from plait.view.page.conversation.blocks import prose, typed
 from plait.view.page.figures.charts import bar, stack, swatches
 from plait.view.page.markup import esc, icon
@@ -40,7 +40,7 @@ REASONS = {
 }
 
 
-def context_body(head: Head, found: ContextWindow, start: int = 1) -> str:
+def context_body(head: Head, found: Weighed, start: int = 1) -> str:
     """Returns the window, the messages and what is left out."""
     refusal = ""
     if not found.resumes:
@@ -53,7 +53,7 @@ def context_body(head: Head, found: ContextWindow, start: int = 1) -> str:
     )
 
 
-def _window_html(found: ContextWindow) -> str:
+def _window_html(found: Weighed) -> str:
     tokens, estimated, window, parts = found.tokens, found.estimated, found.window, found.parts
     used = max(tokens or 0, estimated)
     known = f"{tokens_in_words(tokens)} tokens after the last answer" if tokens else ""
@@ -67,7 +67,7 @@ def _window_html(found: ContextWindow) -> str:
     return f'<section class="filled"><p>{facts}</p>{drawn}{keys}</section>'
 
 
-def _messages_html(head: Head, found: ContextWindow, start: int) -> str:
+def _messages_html(head: Head, found: Weighed, start: int) -> str:
     messages = found.messages
     if not messages:
         return '<p class="empty">There are no messages.</p>'
@@ -80,7 +80,7 @@ def _messages_html(head: Head, found: ContextWindow, start: int) -> str:
     return f'{pages}<ol class="messages">{rows}</ol>{pages}'
 
 
-def _message_row(head: Head, one: MessageWeight, most: int, window: int) -> str:
+def _message_row(head: Head, one: Weight, most: int, window: int) -> str:
     share = 100 * one.tokens / window
     told = f"{share:.1f} %" if share >= 0.1 else ""
     summary = (

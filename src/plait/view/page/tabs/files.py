@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from plait.view.amounts import many
-from plait.view.changed_files import ChangedFiles, FileStory, FileTouch, TurnStory
+from plait.view.changed_files import ChangedFiles, FileStory, Handled, TurnStory
 from plait.view.page.conversation.blocks import CODE, EVERYTHING, Cut
 from plait.view.page.conversation.changes import changes
 from plait.view.page.conversation.entries import clock
@@ -130,7 +130,7 @@ def _turn_row(head: Head, one: TurnStory) -> str:
     return unfolding(f"{head.place('files')}/changes?turn={one.number}", summary)
 
 
-def handled_html(head: Head, found: Iterable[FileTouch], *, has_path: bool) -> str:
+def handled_html(head: Head, found: Iterable[Handled], *, has_path: bool) -> str:
     """Returns what happened, in order, with the patches."""
     rows, drawn = [], 0
     for one in found:
@@ -140,7 +140,7 @@ def handled_html(head: Head, found: Iterable[FileTouch], *, has_path: bool) -> s
     return f'<ol class="touches">{"".join(rows)}</ol>'
 
 
-def _handled_row(head: Head, one: FileTouch, *, has_path: bool, has_room: bool) -> str:
+def _handled_row(head: Head, one: Handled, *, has_path: bool, has_room: bool) -> str:
     touch = one.touch
     where = f'<span class="path">{with_breaks(touch.path)}</span>' if has_path else ""
     by = f'<span class="by">{icon("agent")}{esc(shortened(one.by, 80))}</span>' if one.by else ""
@@ -155,7 +155,7 @@ def _handled_row(head: Head, one: FileTouch, *, has_path: bool, has_room: bool) 
     )
 
 
-def _patch_html(head: Head, one: FileTouch, *, has_room: bool) -> str:
+def _patch_html(head: Head, one: Handled, *, has_room: bool) -> str:
     if one.touch.patch is None:
         return ""
     whole = f"{head.place('files')}/changes?touch={one.number}"
@@ -171,7 +171,7 @@ def _patch_html(head: Head, one: FileTouch, *, has_room: bool) -> str:
     return f'<div class="patch" tabindex="0">{table}</div>{more}{note}'
 
 
-def whole_patch(one: FileTouch) -> str:
+def whole_patch(one: Handled) -> str:
     """Returns one patch, all of it as far as a page can hold it."""
     if one.touch.patch is None:
         return '<p class="empty">There is no patch.</p>'
