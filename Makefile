@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api mutants check format bench conformance clean
+.PHONY: run test test-long test-trace test-api mutants check lint-js format bench conformance clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -33,7 +33,12 @@ check: $(VENV)/.dev
 	$(BIN)/ruff check $(CODE)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	tools/lint_js.sh
 	$(BIN)/pytest tests/house
+
+# The page's script alone; without node, a note says that it was not checked.
+lint-js:
+	tools/lint_js.sh
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format $(CODE)

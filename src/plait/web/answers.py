@@ -15,6 +15,7 @@ from starlette.responses import Response
 from plait.archive.export.site import asset, style
 from plait.errors import NoSuchSession, PlaitError, SourceError
 from plait.view.page.frame import error_page
+from plait.view.page.script import script
 
 log = logging.getLogger("plait.web")
 ALWAYS_ASK = {"Cache-Control": "private, no-cache"}
@@ -85,16 +86,13 @@ def troubled(request: Request, status: int, message: str, hints: tuple[str, ...]
     return Response(page.encode("utf-8", "replace"), status, ALWAYS_ASK, "text/html; charset=utf-8")
 
 
-SCRIPTS = ("plait.js", "highlight.js", "app.js", "tabs.js")
-
-
 def serve_asset(request: Request) -> Response:
     """Returns one of them."""
     name = request.path_params["name"]
     if name == "plait.css":
         return tagged(request, _sheet(), "text/css; charset=utf-8")
-    if name in SCRIPTS:
-        return tagged(request, _text_of(name), "text/javascript; charset=utf-8")
+    if text := _scripts().get(name):
+        return _script(request, text)
     raise HTTPException(404, "there is no such file")
 
 
@@ -104,5 +102,6 @@ def _sheet() -> bytes:
 
 
 @lru_cache
-def _text_of(name: str) -> bytes:
-    return asset(name).encode()
+def _scripts() -> dict[str, bytes]:
+    ours = {name: script(name).encode() for name in ("app.js", "tabs.js")}
+    return {**ours, "highlight.js": asset("highlight.js").encode()}

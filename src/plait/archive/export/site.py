@@ -23,6 +23,7 @@ from plait.view.page.conversation.page import PageHeading, SessionPage, session_
 from plait.view.page.graph_svg import mini
 from plait.view.page.lists.site import SiteEntry, search_table, site_page
 from plait.view.page.markup import icon_rules
+from plait.view.page.script import script
 from plait.view.page.shell import Assets, page
 from plait.view.page.tabs.raw import PackedLines, packed_lines, script_of
 from plait.view.text import shortened
@@ -137,7 +138,8 @@ class Site:
         yield "index.html", _document(self.title, body, root="")
         yield "assets/index.js", f"plait.index({table})".encode()
         yield "assets/plait.css", style().encode()
-        for name in ("plait.js", "highlight.js", "highlight.LICENSE"):
+        yield "assets/plait.js", script("plait.js").encode()
+        for name in ("highlight.js", "highlight.LICENSE"):
             yield f"assets/{name}", asset(name).encode()
 
 
@@ -223,7 +225,7 @@ def _document(title: str, body: str, *, root: str, inlined: Assets | None = None
 
 
 def _assets() -> Assets:
-    return Assets(style(), asset("plait.js"), asset("highlight.js"))
+    return Assets(style(), script("plait.js"), asset("highlight.js"))
 
 
 def style() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from plait.archive.export.site import asset
+from plait.view.page.script import script
 
 T = TypeVar("T")
 MOST_VALUES = 48
@@ -97,5 +97,5 @@ class PageFolder:
 
 @lru_cache
 def _program() -> str:
-    script = blake2b(asset("plait.js").encode(), digest_size=8).hexdigest()
-    return f"{version('plait')} {script}"
+    digest = blake2b(script("app.js").encode(), digest_size=8).hexdigest()
+    return f"{version('plait')} {digest}"

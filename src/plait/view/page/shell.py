@@ -38,9 +38,10 @@ def page(
     One that is served has its policy from the server, which knows more of it.
     """
     scripts = styles = "'self'"
+    script = "app.js" if is_served else "plait.js"
     links = (
         f'<link rel="stylesheet" href="{root}assets/plait.css">'
-        f'<script src="{root}assets/plait.js" defer></script>'
+        f'<script src="{root}assets/{script}" defer></script>'
     )
     if inlined:
         scripts = " ".join(digest(text) for text in (inlined.script, inlined.highlighter))
@@ -51,7 +52,6 @@ def page(
     rule = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     if is_served:
         rule = head + ICON
-        links += f'<script src="{root}assets/app.js" defer></script>'
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f"{rule}"

@@ -1,0 +1,55 @@
+// Addresses: the place in a session that one names, and what a list or a search was asked.
+
+export function hashOf(id) {
+  return encodeURIComponent(id).replace(/%23/g, "#").replace(/%40/g, "@");
+}
+
+export function idIn(hash) {
+  try {
+    return decodeURIComponent(hash.slice(1));
+  } catch {
+    return hash.slice(1);
+  }
+}
+
+// What the query of a session's address wants: a turn by number, on a line or not, a place in the log, words.
+export function wantedIn(search) {
+  const asks = new URLSearchParams(search);
+  const turn = asks.get("turn") || "";
+  const at = asks.get("at") || "";
+  return {
+    words: asks.get("q") || asks.get("mark") || "",
+    turn: /^\d{1,7}$/.test(turn) ? Number(turn) : null,
+    line: asks.get("line"),
+    at: /^\d+\.\d+$/.test(at) ? at : null,
+  };
+}
+
+function withAsks(path, asks) {
+  return path + (asks.size ? `?${asks}` : "");
+}
+
+// The address of what a form asks: fields that are empty are not named.
+export function formAddress(action, fields) {
+  return withAsks(action, new URLSearchParams(Array.from(fields).filter(([, value]) => value)));
+}
+
+// The address of a search for other words with all else as it is, from its first rows.
+export function searchAddress(search, words) {
+  const asks = new URLSearchParams(search);
+  asks.delete("n");
+  if (words) asks.set("q", words);
+  else asks.delete("q");
+  return withAsks("/search", asks);
+}
+
+// Words are found by the index; all else is looked for in every log.
+export function searchPause(search) {
+  return /[?&]way=/.test(search) ? 500 : 120;
+}
+
+export function partAddress(address, base) {
+  const url = new URL(address, base);
+  url.searchParams.set("part", "1");
+  return url;
+}

@@ -1,0 +1,135 @@
+// The frame of what is served: keys and clicks everywhere, lists that fill and follow.
+import { tellAgo } from "./ago.js";
+import { one } from "./dom.js";
+import { frameKeys, keysOfFrame, toldKeys } from "./help.js";
+import { listen } from "./live.js";
+import { main } from "./page.js";
+import { openPalette, togglePalette } from "./palette.js";
+import { countOn, renew, toEnds, watchMore } from "./results.js";
+import { rowsHere, stepRow, unfoldHere, unfoldRow } from "./rows.js";
+import { isSideOver, renewSide, showSide, side, startSide, toggleSide } from "./side.js";
+import { searchField, watchForms } from "./typing.js";
+
+let due = 0;
+let renewed = 0;
+
+const framePressed = {
+  "/": () => focusOn(one("[data-filter]") || searchField),
+  j: () => stepRow(1),
+  k: () => stepRow(-1),
+  ArrowRight: () => unfoldHere(true),
+  ArrowLeft: () => unfoldHere(false),
+};
+
+export function startFrame() {
+  document.documentElement.classList.add("scripted");
+  watchForms();
+  if (side) startSide();
+  nameKeys();
+  document.addEventListener("keydown", frameKey);
+  document.addEventListener("click", frameClick);
+  if (one("main[data-live]") || side)
+    for (const kind of ["sessions", "index", "again"]) listen(kind, renewSoon);
+  setInterval(() => {
+    if (document.hidden) return;
+    tellAgo(document);
+    if (one("main[data-live]")) renew();
+  }, 60000);
+  toEnds(document);
+  tellAgo(document);
+  watchMore(document);
+  countOn();
+}
+
+function focusOn(field) {
+  if (!field) return;
+  field.focus();
+  field.select();
+}
+
+function nameKeys() {
+  frameKeys.push(["Ctrl K", "go to or find anything"]);
+  if (side) frameKeys.push(["s", "column of sessions"]);
+  if (!main) frameKeys.push(["/", "search, or filter"]);
+  if (one(".rows, .recent, [data-results]"))
+    frameKeys.push(["j / k", "next, previous row"], ["Enter", "open it"]);
+  if (one(".rows")) frameKeys.push(["→ / ←", "show, hide branches and agents"]);
+}
+
+// The reading view has keys of its own; elsewhere only these.
+function tellOwnKeys() {
+  const list = one("dialog.keys[open] dl");
+  if (!list || main || list.dataset.own) return;
+  list.dataset.own = "1";
+  list.replaceChildren(...toldKeys(keysOfFrame()));
+}
+
+function isPaletteKey(event) {
+  return (
+    (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k"
+  );
+}
+
+function frameKey(event) {
+  if (isPaletteKey(event)) {
+    event.preventDefault();
+    togglePalette();
+    return;
+  }
+  tellOwnKeys();
+  if (event.ctrlKey || event.metaKey || event.altKey || one("dialog[open]")) return;
+  if (event.key === "Escape" && isSideOver()) showSide(false);
+  if (event.target.matches("input, textarea, select")) leaveField(event);
+  else plainKey(event);
+}
+
+function leaveField(event) {
+  if (event.key !== "ArrowDown" || event.target.type !== "search" || !rowsHere().length || side) return;
+  event.preventDefault();
+  event.target.blur();
+  stepRow(1);
+}
+
+function plainKey(event) {
+  if (event.key === "s" && side) {
+    event.preventDefault();
+    toggleSide();
+    return;
+  }
+  const action = !main && framePressed[event.key];
+  if (!action) return;
+  if (!event.key.startsWith("Arrow")) event.preventDefault();
+  action();
+}
+
+function frameClick(event) {
+  const target = event.target;
+  const button = target.closest("button");
+  tellOwnKeys();
+  if (button) frameButton(button);
+  const square = target.closest(".heat rect[data-day]");
+  if (square) location.href = `/sessions?since=${square.dataset.day}&until=${square.dataset.day}`;
+  if (isSideOver() && !target.closest(".side, [data-open=side]")) showSide(false);
+}
+
+function frameButton(button) {
+  const { open, parts, show: shows } = button.dataset;
+  if (open === "palette") openPalette();
+  if (open === "side") toggleSide();
+  if (parts) unfoldRow(button);
+  if (shows) button.setAttribute("aria-expanded", String(document.body.classList.toggle(`show-${shows}`)));
+}
+
+// What happens in the archive: told at once, then at most every two seconds.
+function renewSoon() {
+  if (due) return;
+  due = setTimeout(
+    () => {
+      due = 0;
+      renewed = Date.now();
+      if (one("main[data-live]")) renew();
+      renewSide();
+    },
+    Math.max(0, renewed + 2000 - Date.now()),
+  );
+}

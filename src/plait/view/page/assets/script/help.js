@@ -1,0 +1,43 @@
+// The keys, told in a box.
+import { made, openBox } from "./dom.js";
+
+// Keys that the frame of a served page adds.
+export const frameKeys = [];
+
+const readingKeys = [
+  ["j / k", "next, previous prompt"],
+  ["[ / ]", "previous, next branch"],
+  ["/", "find"],
+  ["n / N", "next, previous place"],
+  ["f", "filter by kind"],
+  ["e", "open or close everything in this turn"],
+  ["o", "prompts"],
+  ["g", "graph"],
+];
+const servedKeys = [
+  ["c", "compare two branches"],
+  ["x", "export and share"],
+  ["G", "to the end, and follow it"],
+];
+const everywhere = [
+  ["t", "light or dark"],
+  ["?", "this help"],
+];
+
+export function keysOfReading(isServed) {
+  return [...readingKeys, ...(isServed ? servedKeys : []), ...everywhere];
+}
+
+export function keysOfFrame() {
+  return [...frameKeys, ...everywhere];
+}
+
+export function toldKeys(keys) {
+  return keys.flatMap(([key, words]) => [made("dt", "", key), made("dd", "", words)]);
+}
+
+export function help(isServed) {
+  const list = made("dl");
+  list.append(...toldKeys([...keysOfReading(isServed), ...frameKeys]));
+  openBox(made("dialog", "keys"), list);
+}

@@ -1,0 +1,102 @@
+// Where the reader is: the rail and the outline follow.
+import { all, whenNear } from "./dom.js";
+import { main } from "./page.js";
+import { addRawButtons } from "./raw.js";
+import { placeRead } from "./steps.js";
+
+export let here = null;
+export const inView = new Set();
+let heldAt = -1;
+let isLooking = false;
+let links = null;
+
+export function holdHere() {
+  heldAt = scrollY;
+}
+
+export function stand(turn) {
+  here = turn;
+  if (turn) markHere();
+}
+
+function note(found) {
+  for (const entry of found) {
+    if (entry.isIntersecting) inView.add(entry.target);
+    else inView.delete(entry.target);
+  }
+  look();
+}
+
+function look() {
+  if (isLooking) return;
+  isLooking = true;
+  requestAnimationFrame(() => {
+    isLooking = false;
+    if (scrollY === heldAt) return;
+    heldAt = -1;
+    standWhereRead();
+  });
+}
+
+function standWhereRead() {
+  for (const turn of inView) if (!turn.isConnected) inView.delete(turn);
+  const turns = Array.from(inView);
+  const tops = turns.map((turn) => turn.getBoundingClientRect().top);
+  const now = turns[placeRead(tops, innerHeight / 4 + 24)];
+  if (now && now !== here) stand(now);
+}
+
+const reading = "IntersectionObserver" in window ? new IntersectionObserver(note) : null;
+const coming = whenNear(800, addRawButtons);
+if (main) addEventListener("scroll", look, { passive: true });
+
+export function watchTurn(turn) {
+  if (reading) reading.observe(turn);
+  if (coming) coming.observe(turn);
+}
+
+export function watchTurnsOf(holder) {
+  all(":scope > .dag > .turn", holder).forEach(watchTurn);
+  if (!coming) addRawButtons(holder);
+}
+
+export function forgetLinks() {
+  links = null;
+}
+
+function linksByTarget() {
+  const found = new Map();
+  for (const link of all(".rail .node, .outline a")) {
+    const target = (link.getAttribute("href") || "").slice(1);
+    if (!found.has(target)) found.set(target, []);
+    found.get(target).push(link);
+  }
+  return found;
+}
+
+export function markHere() {
+  if (!here) return;
+  if (!links) links = linksByTarget();
+  for (const link of all(".rail .node.here, .outline a.here")) {
+    link.classList.remove("here");
+    link.removeAttribute("aria-current");
+  }
+  for (const element of all("[id]", here)) {
+    if (!element.closest(".agent")) (links.get(element.id) || []).forEach(markLink);
+  }
+}
+
+function markLink(link) {
+  link.classList.add("here");
+  link.setAttribute("aria-current", "true");
+  keepInView(link);
+}
+
+function keepInView(link) {
+  const holder = link.closest(".rail, .outline");
+  if (!holder || holder.matches(":hover")) return;
+  const box = link.getBoundingClientRect();
+  const frame = holder.getBoundingClientRect();
+  const isOutside = box.top < frame.top + 40 || box.bottom > frame.bottom - 40;
+  if (isOutside) holder.scrollTop += box.top - frame.top - frame.height / 3;
+}

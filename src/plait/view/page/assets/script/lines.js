@@ -1,0 +1,48 @@
+// The log beside the page: packed lines, fetched when more is asked for.
+import { one } from "./dom.js";
+import { fetched, main, served } from "./page.js";
+import { linesIn, pieceAt } from "./record.js";
+
+export const table = main ? JSON.parse(main.dataset.lines || "[]") : [];
+const pieces = {};
+
+export function hasLines() {
+  return Boolean(table.length || served);
+}
+
+function unpacked(data) {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+}
+
+function packedPiece(place) {
+  const inside = one(`script.lines[data-n="${place}"]`);
+  if (inside) return Promise.resolve(inside.textContent);
+  const [file, first] = table[place];
+  return fetched(`lines ${file} ${first}`, `${main.dataset.session}.lines/${place}.js`);
+}
+
+export function loadedPiece(place) {
+  if (!pieces[place]) pieces[place] = packedPiece(place).then(unpacked).then(linesIn);
+  return pieces[place];
+}
+
+function servedLine(place) {
+  return fetch(`${served}/line/${place}`).then((answer) => {
+    if (!answer.ok) throw new Error(`line ${place.split(".")[1]} is no longer in the log`);
+    return answer.text();
+  });
+}
+
+export function rawLine(place) {
+  if (served) return servedLine(place);
+  const [file, line] = place.split(".").map(Number);
+  const holder = pieceAt(table, file, line);
+  if (holder < 0) return Promise.reject(new Error(`line ${line} is not in this export`));
+  return loadedPiece(holder).then((held) => held.get(line) || "");
+}
+
+export function recordAt(place) {
+  return rawLine(place).then((line) => JSON.parse(line));
+}

@@ -1,0 +1,53 @@
+// The page that the script runs in, and what it asks for: from the server, or from scripts beside it on a disk.
+
+export const root = document.body.dataset.root || "";
+export const main = document.querySelector("main[data-session]");
+// Where the server answers; nothing on a disk.
+export const served = main ? main.dataset.served || "" : "";
+
+const waiting = {};
+
+// Scripts beside the page call these with what they hold.
+window.plait = {
+  lines: (file, first, last, data) => settle(`lines ${file} ${first}`, data),
+  part: (number, html) => settle(`part ${number}`, html),
+  index: (entries) => settle("index", entries),
+};
+
+function settle(name, value) {
+  if (waiting[name]) waiting[name].resolve(value);
+}
+
+export function fetched(name, address) {
+  if (!waiting[name]) waiting[name] = awaited(address);
+  return waiting[name].promise;
+}
+
+function awaited(address) {
+  const entry = {};
+  entry.promise = new Promise((resolve, reject) => {
+    entry.resolve = resolve;
+    const script = document.createElement("script");
+    script.src = address;
+    script.onerror = () => reject(new Error(`cannot load ${address}`));
+    document.head.appendChild(script);
+  });
+  return entry;
+}
+
+export function asked(path) {
+  return fetch(served + path, { headers: { Accept: "application/json" } }).then((answer) => {
+    if (answer.ok) return answer.json();
+    const error = new Error(
+      answer.status === 404
+        ? "This is no longer in the session."
+        : `The server could not answer (${answer.status}).`,
+    );
+    error.status = answer.status;
+    throw error;
+  });
+}
+
+export function askedWhere(id) {
+  return asked(`/where?id=${encodeURIComponent(id)}`);
+}

@@ -1,0 +1,94 @@
+// Records of the log: the text, the block or the line in them that a place on the page stands for.
+
+export function blocksOf(record) {
+  const content = (record.message || record).content;
+  if (Array.isArray(content)) return content;
+  return typeof content === "string" ? [{ type: "text", text: content }] : [];
+}
+
+export function textOf(content) {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .filter((block) => block && block.type === "text")
+    .map((block) => block.text)
+    .join("\n");
+}
+
+function resultOf(record, call) {
+  return blocksOf(record).find((block) => block && block.tool_use_id === call) || {};
+}
+
+function resultContent(record) {
+  const block = blocksOf(record).find((one) => one && one.type === "tool_result");
+  return block ? block.content : "";
+}
+
+function notText(content) {
+  return (Array.isArray(content) ? content : []).filter(
+    (block) => block && block.type !== "text" && block.type !== "tool_result",
+  );
+}
+
+function spread(value) {
+  return JSON.stringify(value, null, 2);
+}
+
+function saidIn(record) {
+  const said = textOf((record.message || record).content);
+  const attached = record.attachment && record.attachment.prompt;
+  return said || textOf(attached) || record.content || "";
+}
+
+const readers = {
+  text: saidIn,
+  output: saidIn,
+  thinking: (record) =>
+    blocksOf(record)
+      .map((block) => block.thinking || "")
+      .join("\n"),
+  file: (record) => record.toolUseResult?.file?.content || textOf(resultContent(record)),
+  result: (record, call) => textOf(resultOf(record, call).content),
+  input(record, call, key) {
+    const block = blocksOf(record).find((one) => one && one.id === call) || {};
+    const value = key ? (block.input || {})[key] : block.input;
+    return typeof value === "string" ? value : spread(value);
+  },
+  content(record) {
+    const inner = record.attachment || record.data || record;
+    return typeof inner.content === "string" ? inner.content : spread(inner);
+  },
+  raw: (record) => spread(record),
+};
+
+// The text at a path such as `input/<call>/<key>`; the whole record where the path says nothing known.
+export function textAt(record, path) {
+  const [kind, call, key] = path.split("/");
+  return (readers[kind] || readers.raw)(record, call, key);
+}
+
+// The image or document at a path such as `enclosed/<call>/<number>`, else the record.
+export function enclosedAt(record, path) {
+  const steps = path.split("/");
+  const content = steps[0] === "enclosed" ? resultOf(record, steps[1]).content : blocksOf(record);
+  return notText(content)[Number(steps[2] || steps[1] || 0)] || record;
+}
+
+// The address of an image that a browser may draw, nothing for all else.
+export function imageOf(block) {
+  const source = block.source || {};
+  if (block.type !== "image" || source.type !== "base64") return "";
+  if (!/^image\/(png|jpe?g|gif|webp)$/.test(source.media_type || "")) return "";
+  return `data:${source.media_type};base64,${source.data}`;
+}
+
+// Which of the packed pieces, each [file, first, last], holds a line; -1 where none does.
+export function pieceAt(table, file, line) {
+  return table.findIndex((piece) => piece[0] === file && piece[1] <= line && line <= piece[2]);
+}
+
+// The lines of an unpacked piece by their numbers.
+export function linesIn(text) {
+  const cut = (row) => [Number(row.slice(0, row.indexOf("\t"))), row.slice(row.indexOf("\t") + 1)];
+  return new Map(text.split("\n").map(cut));
+}

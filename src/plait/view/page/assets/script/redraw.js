@@ -1,0 +1,63 @@
+// A branch has appeared, or the log was rewritten: all of the session anew, the reader where they are.
+import { one } from "./dom.js";
+import { forgetLinks, stand } from "./here.js";
+import { isAtEnd, tellNew, toEnd } from "./newest.js";
+import { main, served } from "./page.js";
+import { watchTurns } from "./parts.js";
+import { placeNow, putAt, watchWays } from "./place.js";
+import { prepare } from "./prepare.js";
+import { notice } from "./told.js";
+import { lineOf, mainLine, rememberLast } from "./turns.js";
+import { show } from "./ways.js";
+
+export function redraw() {
+  return fetch(served)
+    .then((answer) => answer.text())
+    .then((text) => redrawFrom(new DOMParser().parseFromString(text, "text/html")));
+}
+
+function redrawFrom(page) {
+  const next = one("main[data-session]", page);
+  if (!next) {
+    notice("This session can no longer be read. What is loaded can.");
+    return null;
+  }
+  const place = placeNow();
+  const wasMain = main.dataset.shown === main.dataset.main;
+  const known = mainLine();
+  const before = known ? Number(known.dataset.turns) : 0;
+  const isFollowing = known && isAtEnd(known);
+  takePage(page, next);
+  show(wasMain || !lineOf(place.way) ? main.dataset.main : place.way);
+  watchTurns();
+  if (isFollowing) {
+    toEnd();
+    return null;
+  }
+  const now = Number(mainLine().dataset.turns);
+  if (now > before) tellNew(now - before, null);
+  return putAt(place);
+}
+
+function takePage(page, next) {
+  main.replaceChildren(...next.childNodes);
+  main.dataset.main = next.dataset.main;
+  main.dataset.mark = next.dataset.mark;
+  for (const name of [".top .facts", ".rail"]) one(name).innerHTML = one(name, page).innerHTML;
+  takeSwitch(page);
+  forgetLinks();
+  stand(null);
+  rememberLast();
+  prepare(main);
+}
+
+function takeSwitch(page) {
+  for (const name of [".ways", ".comparing"]) {
+    const old = one(`.top ${name}`);
+    const next = one(`.top ${name}`, page);
+    if (old && next) old.replaceWith(next);
+    else if (next) one(".top h1").after(next);
+    else if (old) old.remove();
+  }
+  watchWays();
+}

@@ -1,0 +1,141 @@
+// Lists that are fetched, put in place where they are something new, and made longer as one reads on.
+import { tellAgo } from "./ago.js";
+import { all, made, one, whenNear } from "./dom.js";
+import { pagePart, unfoldRow } from "./rows.js";
+
+let counting = 0;
+let pause = 400;
+let latest = 0;
+const nearEnd = whenNear(800, lengthenList);
+
+export function putResults(holder, html) {
+  if (holder.dataset.html === html) return;
+  const before = lookOf(holder);
+  holder.innerHTML = html;
+  const folds = all("details", holder);
+  if (folds.length === before.folds.length)
+    folds.forEach((fold, place) => {
+      fold.open = before.folds[place];
+    });
+  toEnds(holder);
+  holder.dataset.html = html.length < 100000 ? html : "";
+  tellAgo(holder);
+  lookAgain(holder, before);
+  watchMore(holder);
+  countOn();
+}
+
+// What a reader has done to a list: what is open, marked, focused, known.
+function lookOf(holder) {
+  const focused = document.activeElement;
+  const mark = focused && holder.contains(focused) && focused.closest("[data-name]");
+  return {
+    focus: mark && mark.dataset.name,
+    open: all("button.fold[aria-expanded=true]", holder).map((button) => button.dataset.parts),
+    here: one(".here[data-name]", holder)?.dataset.name,
+    known: new Set(all("[data-name]", holder).map((row) => row.dataset.name)),
+    folds: all("details", holder).map((fold) => fold.open),
+  };
+}
+
+function lookAgain(holder, before) {
+  const named = (name, rest = "") => one(`[data-name="${CSS.escape(name)}"]${rest}`, holder);
+  if (before.known.size)
+    for (const row of all("[data-name]", holder))
+      if (!before.known.has(row.dataset.name)) row.classList.add("arrived");
+  for (const name of before.open) {
+    const button = one(`button.fold[data-parts="${CSS.escape(name)}"]`, holder);
+    if (button) unfoldRow(button);
+  }
+  if (before.here) named(before.here)?.classList.add("here");
+  if (before.focus) named(before.focus, " a")?.focus({ preventScroll: true });
+}
+
+export function toEnds(within) {
+  for (const box of all(".scroll.end", within)) box.scrollLeft = box.scrollWidth;
+}
+
+function results() {
+  return one("[data-results]") || one("main[data-live]");
+}
+
+export function renew() {
+  const holder = results();
+  if (!holder) return Promise.resolve();
+  return pagePart(location.href)
+    .then((html) => {
+      const inner = holder.matches("main") ? one("main", parsed(html))?.innerHTML : html;
+      if (inner !== undefined) putResults(holder, inner);
+    })
+    .catch(() => {
+      /* the server has gone: what is shown stays */
+    });
+}
+
+function parsed(html) {
+  return new DOMParser().parseFromString(html, "text/html");
+}
+
+// Asks again, ever more slowly, while the index is being counted.
+export function countOn() {
+  clearTimeout(counting);
+  if (!one("[data-counting]")) {
+    pause = 400;
+    return;
+  }
+  counting = setTimeout(renew, pause);
+  pause = Math.min(pause * 1.5, 5000);
+}
+
+// The address keeps what was asked.
+export function follow(address) {
+  const mine = ++latest;
+  const holder = results();
+  history.replaceState(history.state, "", address);
+  return pagePart(address).then(
+    (html) => {
+      if (mine === latest) putResults(holder, html);
+    },
+    () => tellInstead("The server does not answer."),
+  );
+}
+
+function tellInstead(words) {
+  const holder = results();
+  if (!holder) return;
+  holder.replaceChildren(made("p", "empty", words));
+  holder.dataset.html = "";
+}
+
+export function watchMore(within) {
+  if (nearEnd) for (const link of all("a[data-more]", within)) nearEnd.observe(link);
+}
+
+// More rows when one comes near their end; the address says how many there are.
+function lengthenList(link) {
+  const rows = one("table.rows", link.closest("[data-results]"));
+  if (!rows) {
+    follow(link.href);
+    return;
+  }
+  pagePart(`${link.href}&from=${link.dataset.more}`).then(
+    (html) => addRows(rows, link, parsed(html)),
+    () => {
+      /* the link is still there */
+    },
+  );
+}
+
+function addRows(rows, link, found) {
+  const next = one(".more-rows", found);
+  for (const body of all("tbody", found)) {
+    tellAgo(body);
+    rows.append(body);
+  }
+  history.replaceState(history.state, "", link.getAttribute("href"));
+  if (next) {
+    link.parentElement.replaceWith(next);
+    watchMore(next);
+  } else link.parentElement.remove();
+  results().dataset.html = "";
+}

@@ -1,0 +1,87 @@
+// The session as a file: made by the server, saved by the browser, told what was replaced in it.
+import { made, one } from "./dom.js";
+
+export function share() {
+  const box = one("dialog.exporting");
+  if (!box || box.open) return;
+  box.returnValue = "";
+  box.showModal();
+}
+
+// Fetched rather than followed: the page stays, and says what was replaced.
+export function shareForm(event) {
+  const form = event.target;
+  if (!form.closest("dialog.exporting")) return;
+  event.preventDefault();
+  const button = event.submitter || one("button.main", form);
+  if (button.value === "no" && !button.classList.contains("sure")) askAgain(button);
+  else makeFile(form, button);
+}
+
+function askAgain(button) {
+  button.classList.add("sure");
+  button.dataset.words = button.textContent;
+  button.textContent = button.dataset.sure;
+}
+
+function makeFile(form, button) {
+  const told = one(".told", form);
+  button.disabled = true;
+  told.textContent = "Making the file …";
+  fetch(form.action, { method: "POST", body: asksOf(form, button.value) })
+    .then(saveAnswer)
+    .catch((error) => error.message)
+    .then((words) => {
+      told.textContent = words;
+      calmDown(button);
+    });
+}
+
+function calmDown(button) {
+  button.disabled = false;
+  if (!button.dataset.words) return;
+  button.classList.remove("sure");
+  button.textContent = button.dataset.words;
+}
+
+function asksOf(form, redact) {
+  const data = new URLSearchParams(new FormData(form));
+  data.set("redact", redact);
+  if (redact === "no") data.set("sure", "yes");
+  return data;
+}
+
+function saveAnswer(answer) {
+  if (!answer.ok) throw new Error(`The file could not be made (${answer.status}).`);
+  const name = fileName(answer.headers.get("content-disposition"));
+  const kinds = JSON.parse(answer.headers.get("plait-redacted") || "null");
+  return answer.blob().then((blob) => {
+    save(blob, name);
+    return `${name}, ${sizeOf(blob.size)}. ${replaced(kinds)}`;
+  });
+}
+
+function save(blob, name) {
+  const link = made("a");
+  const address = URL.createObjectURL(blob);
+  link.href = address;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60000);
+}
+
+export function fileName(disposition) {
+  return (/filename="([^"]+)"/.exec(disposition || "") || [])[1] || "session";
+}
+
+export function sizeOf(bytes) {
+  return bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1e3))} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+export function replaced(kinds) {
+  if (!kinds) return "Nothing was replaced.";
+  const names = Object.keys(kinds);
+  const count = names.reduce((sum, name) => sum + kinds[name], 0);
+  if (!count) return "Nothing in it had to be replaced.";
+  return `${count.toLocaleString()} values replaced: ${names.map((name) => `${name} ${kinds[name]}`).join(", ")}.`;
+}

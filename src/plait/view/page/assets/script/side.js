@@ -1,0 +1,86 @@
+// The column of sessions: remembers whether it is folded and how far it was scrolled.
+import { tellAgo } from "./ago.js";
+import { isNarrow, one } from "./dom.js";
+import { putResults } from "./results.js";
+import { pagePart } from "./rows.js";
+
+export const side = one("[data-side]");
+const opener = one('[data-open="side"]');
+
+function kept(name) {
+  try {
+    return sessionStorage.getItem(`plait-${name}`);
+  } catch {
+    return null;
+  }
+}
+
+function keep(name, value) {
+  try {
+    sessionStorage.setItem(`plait-${name}`, value);
+  } catch {
+    /* not here */
+  }
+}
+
+function sideAddress() {
+  const field = one("[data-side-filter]", side);
+  return `/side?${new URLSearchParams({ here: side.dataset.here || "", q: field ? field.value : "" })}`;
+}
+
+export function isSideOver() {
+  return document.body.classList.contains("show-side");
+}
+
+export function showSide(isWanted) {
+  document.body.classList.toggle("no-side", !isWanted && !isNarrow());
+  document.body.classList.toggle("show-side", isWanted && isNarrow());
+  opener.setAttribute("aria-expanded", String(isWanted));
+  if (!isNarrow()) keep("side", isWanted ? "" : "folded");
+}
+
+export function toggleSide() {
+  const isWanted = isNarrow() ? !isSideOver() : document.body.classList.contains("no-side");
+  showSide(isWanted);
+  if (isWanted && isNarrow()) one("input", side)?.focus();
+}
+
+export function renewSide() {
+  const list = side && one("[data-side-list]", side);
+  if (!list) return;
+  pagePart(sideAddress()).then(
+    (html) => putResults(one("[data-side-list]", side), html),
+    () => {
+      /* stays */
+    },
+  );
+}
+
+export function startSide() {
+  if (kept("side") || isNarrow()) showSide(false);
+  fetch(sideAddress())
+    .then((answer) => (answer.ok ? answer.text() : ""))
+    .then(fillSide)
+    .catch(() => {
+      /* the page is read without it */
+    });
+  side.addEventListener("scroll", () => keep("side-top", String(side.scrollTop)), { passive: true });
+}
+
+function fillSide(html) {
+  side.innerHTML = html;
+  tellAgo(side);
+  if (kept("side-top")) side.scrollTop = Number(kept("side-top"));
+  showCurrent(one("[aria-current]", side));
+  let waiting = 0;
+  one("[data-side-filter]", side).addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(renewSide, 120);
+  });
+}
+
+function showCurrent(row) {
+  if (!row) return;
+  const isOutside = row.offsetTop < side.scrollTop || row.offsetTop > side.scrollTop + side.clientHeight - 80;
+  if (isOutside) side.scrollTop = row.offsetTop - side.clientHeight / 3;
+}

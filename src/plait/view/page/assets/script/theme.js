@@ -1,0 +1,37 @@
+// The reader's colours and zone: light or dark, kept in the browser, and times as their clock tells them.
+import { all } from "./dom.js";
+
+const stamp = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+
+export function tellTimes(within) {
+  for (const element of all("time[datetime]", within)) {
+    const time = new Date(element.getAttribute("datetime"));
+    if (isNaN(time)) continue;
+    element.textContent = stamp.format(time);
+    element.title = time.toString();
+  }
+}
+
+export function storedTheme() {
+  try {
+    return localStorage.getItem("plait-theme");
+  } catch {
+    return null;
+  }
+}
+
+export function setTheme(theme) {
+  if (theme) document.documentElement.dataset.theme = theme;
+  try {
+    localStorage.setItem("plait-theme", theme);
+  } catch {
+    /* a page on a disk may not */
+  }
+}
+
+export function otherTheme() {
+  const now =
+    document.documentElement.dataset.theme ||
+    (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  setTheme(now === "dark" ? "light" : "dark");
+}

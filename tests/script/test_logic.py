@@ -1,0 +1,46 @@
+"""The logic of the page's script, in node: no browser, no document."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from plait.view.page.script import modules, script
+
+HERE = Path(__file__).parent
+SCRIPT = HERE.parents[1] / "src/plait/view/page/assets/script"
+NODE = shutil.which("node")
+CASES = sorted(path.name for path in HERE.glob("*.test.mjs"))
+
+pytestmark = pytest.mark.skipif(not NODE, reason="node is not installed")
+
+
+def node(*words: str, text: str | None = None) -> "subprocess.CompletedProcess[str]":
+    """Runs node and returns what came of it."""
+    assert NODE
+    return subprocess.run(
+        [NODE, *words], input=text, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_logic(name: str) -> None:
+    done = node("--test", "--test-reporter=tap", str(HERE / name))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^# pass [1-9]", done.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize("entry", ["app.js", "plait.js", "tabs.js"])
+def test_a_joined_script_can_be_read(entry: str) -> None:
+    done = node("--check", "-", text=script(entry))
+    assert done.returncode == 0, done.stderr
+
+
+def test_modules_without_a_page_touch_no_document() -> None:
+    pure = ["address", "ago", "help", "record", "share", "steps", "terminal", "text"]
+    assert {f"{name}.js" for name in pure} <= set(modules())
+    lines = "".join(f'import "{(SCRIPT / name).as_uri()}.js";\n' for name in pure)
+    done = node("--input-type=module", "-", text=lines)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,91 @@
+"""The modules of the page's script: what lets them stand in one scope, and how they are joined."""
+
+import re
+
+import pytest
+
+from plait.view.page.script import bare, joined, modules, ordered, script
+
+ENTRIES = ("app.js", "plait.js", "tabs.js")
+NAMES = re.compile(r"^(?:export )?(?:async function|function|const|let|class) (\w+)", re.MULTILINE)
+EXPORTED = re.compile(r"^export (?:async function|function|const|let|class) (\w+)", re.MULTILINE)
+IMPORTED = re.compile(r'^import \{ ([\w, ]+) \} from "\./([\w-]+\.js)";$', re.MULTILINE)
+WORD = re.compile(r"^(import|export)\b.*", re.MULTILINE)
+
+
+def imports_of(text: str) -> list[tuple[str, str]]:
+    """Returns pairs of a module and a name that is imported from it."""
+    return [
+        (module, name) for names, module in IMPORTED.findall(text) for name in names.split(", ")
+    ]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_a_module_says_what_it_is_and_imports_and_exports_by_the_rule(name: str) -> None:
+    text = modules()[name]
+    assert re.match(r"// [A-Z].*[.]\n", text)
+    told = WORD.finditer(text)
+    assert [
+        one[0] for one in told if not IMPORTED.match(one[0]) and not EXPORTED.match(one[0])
+    ] == []
+    assert "import(" not in text
+
+
+def test_no_two_modules_use_one_name() -> None:
+    found = [(name, module) for module, text in modules().items() for name in NAMES.findall(text)]
+    assert len(found) > 300
+    names = [name for name, _ in found]
+    assert [pair for pair in found if names.count(pair[0]) > 1] == []
+
+
+def test_what_is_imported_is_exported_there() -> None:
+    exported = {
+        (module, name) for module, text in modules().items() for name in EXPORTED.findall(text)
+    }
+    wanted = {pair for text in modules().values() for pair in imports_of(text)}
+    assert wanted - exported == set()
+
+
+def test_every_module_is_on_a_page() -> None:
+    reached = {name for entry in ENTRIES for name in ordered(entry, modules())}
+    assert reached == set(modules())
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_joined_script_stands_alone_in_a_page(entry: str) -> None:
+    text = script(entry)
+    assert WORD.search(text) is None
+    assert "</script" not in text.lower()
+    assert "<!--" not in text
+
+
+def test_a_page_on_a_disk_holds_nothing_of_the_frame() -> None:
+    assert "openPalette" not in script("plait.js")
+    assert "openPalette" in script("app.js")
+
+
+def test_modules_stand_after_those_they_import() -> None:
+    texts = {
+        "a.js": 'import { b } from "./b.js";\nimport { c } from "./c.js";\nb(c);\n',
+        "b.js": 'import { c } from "./c.js";\n\nexport function b() {\n  return c;\n}\n',
+        "c.js": "// Says c.\nexport const c = 1;\n",
+        "d.js": "export const d = 1;\n",
+    }
+    assert ordered("a.js", texts) == ["c.js", "b.js", "a.js"]
+    assert joined("a.js", texts) == (
+        '(() => {\n"use strict";\nconst c = 1;\nfunction b() {\n  return c;\n}\nb(c);\n})();\n'
+    )
+
+
+def test_modules_do_not_import_each_other() -> None:
+    texts = {
+        "a.js": 'import { b } from "./b.js";\n',
+        "b.js": 'import { a } from "./a.js";\n',
+    }
+    with pytest.raises(ValueError, match=r"a\.js → b\.js → a\.js"):
+        ordered("a.js", texts)
+
+
+def test_only_whole_lines_of_comment_are_left_out() -> None:
+    text = '// First.\nexport let at = "//x"; // where\n  // Inner.\nat = `export const`;\n'
+    assert bare(text) == 'let at = "//x"; // where\nat = `export const`;\n'
