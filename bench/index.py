@@ -18,7 +18,7 @@ from bench.measure import CACHE, Run, plait, program, row
 from bench.peers import PEERS, nobodys
 from plait.archive import Archive
 from plait.archive.index.update import refresh
-from plait.index.search import Reader
+from plait.index.search import IndexReader
 
 AGENTSVIEW = "0.46.1"
 MB = 1_000_000
@@ -124,7 +124,7 @@ def appended() -> None:
         wall, cpu = time.perf_counter(), time.process_time()
         report = refresh(Archive([root]), folder)
         cpu = time.process_time() - cpu
-        reader = Reader(folder)
+        reader = IndexReader(folder)
         assert reader.search("needle", limit=1).total
         reader.close()
         wall = time.perf_counter() - wall

@@ -23,7 +23,7 @@ from bench.measure import CACHE, plait, program, row
 from bench.peers import nobodys
 from plait.archive import Archive
 from plait.archive.search import Way, search
-from plait.index.search import Reader
+from plait.index.search import IndexReader
 
 HOME = CACHE / "search"
 QUERIES = {
@@ -79,7 +79,7 @@ def indexed(root: Path) -> Path:
 
 def warm(size: str, folder: Path) -> None:
     """Prints how long a process that has the index open takes, snippets included."""
-    reader = Reader(folder)
+    reader = IndexReader(folder)
     row(f"search at {size}, ms", "p50", "p95", "CPU p50", "CPU p95", "passages", widths=WIDTHS)
     for name, queries in QUERIES.items():
         wall, cpu, total = [], [], 0

@@ -20,7 +20,7 @@ from plait.archive.index.stats import indexed_figures
 from plait.archive.index.tree import indexed_tree
 from plait.archive.index.usage import indexed_count
 from plait.cli.settings import load_settings
-from plait.conversation.tally import Tally
+from plait.conversation.stats.statistics import Statistics
 
 HOME = CACHE / "warm"
 COMMANDS = ("ls", "usage", "usage --breakdown", "stats", "tree")
@@ -66,7 +66,7 @@ def answers(root: Path, cache: dict[str, str]) -> None:
     folder = load_settings([str(root)], environment=cache).index
     asked: dict[str, Callable[[FreshIndex], object]] = {
         "responses": lambda warm: indexed_count(warm, warm.archive.sessions),
-        "figures": lambda warm: indexed_figures(warm, warm.archive.sessions, Tally(), list),
+        "figures": lambda warm: indexed_figures(warm, warm.archive.sessions, Statistics(), list),
         "tree": lambda warm: indexed_tree(warm, warm.archive.sessions, "few", list),
     }
     row("the answer alone", "", "", "ms", widths=WIDTHS)

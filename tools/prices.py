@@ -28,7 +28,7 @@ from genai_prices.types import Provider as Theirs
 from msgspec import Raw
 from msgspec.json import encode
 
-from plait.conversation.cards import TABLE, Listed, PriceList, Provider, Rate, Table
+from plait.conversation.price_table import TABLE, Listed, PriceList, Provider, Rate, Table
 
 PACKAGE = "genai-prices"
 SOURCE = "https://github.com/pydantic/genai-prices"

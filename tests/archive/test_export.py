@@ -14,7 +14,7 @@ from plait.archive import Archive
 from plait.archive.export.plan import ExportPlan, export
 from plait.archive.export.transcripts import Family
 from plait.archive.families import families
-from plait.conversation.depth import Depth
+from plait.conversation.walk import Depth
 from plait.graph.model import Node
 from plait.record import Record
 from plait.record.message import Text, Thinking, ToolResult, ToolUse, blocks_of

@@ -15,12 +15,12 @@ from plait.archive.index.facts import listed_facts
 from plait.archive.index.update import refresh
 from plait.archive.search import BEHIND, search
 from plait.errors import SourceError, UserError
-from plait.index.expression import sought_looks
-from plait.index.lock import locked
+from plait.index.access import locked
+from plait.index.catalogue import CATALOGUE
+from plait.index.expression import sought_patterns
 from plait.index.query import Field, Phrase, parse
-from plait.index.schema import NAME
-from plait.index.search import Reader
-from plait.index.words import pairs_of, words_of
+from plait.index.search import IndexReader
+from plait.index.texts import pairs_of, words_of
 
 COPIES = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -121,8 +121,8 @@ def test_without_an_index_words_are_found_in_the_logs_in_any_order(tmp_path: Pat
     assert (found.total, found.by) == (1, "scan")
     assert found.hits[0].snippet == "The Wyvern met a basilisk"
     # Looked for from the beginning alone: else a long text takes its length squared.
-    assert sought_looks(["wyvern", "basilisk"]).pattern.startswith(r"(?is)\A")
-    assert sought_looks(["wyvern", "basilisk"]).needed == "wyvern"
+    assert sought_patterns(["wyvern", "basilisk"]).pattern.startswith(r"(?is)\A")
+    assert sought_patterns(["wyvern", "basilisk"]).needed == "wyvern"
 
 
 def test_who_searches_while_another_writes_is_told_what_is_missing(
@@ -142,7 +142,7 @@ def test_who_searches_while_another_writes_is_told_what_is_missing(
 
 def test_facts_that_cannot_be_read_are_none(gallery: Path, tmp_path: Path) -> None:
     refresh(Archive([gallery]), tmp_path)
-    with sqlite3.connect(tmp_path / NAME) as connection:
+    with sqlite3.connect(tmp_path / CATALOGUE) as connection:
         connection.execute("UPDATE sessions SET facts = x'c1'")
     assert listed_facts(Archive([gallery]), tmp_path) is None
 
@@ -193,7 +193,7 @@ def test_a_log_that_changed_under_the_reader_is_no_error(tmp_path: Path) -> None
     draw('file work\nU1 "kraken"\nA1< "ok"').write(tmp_path / "logs")
     folder = tmp_path / "index"
     refresh(Archive([tmp_path / "logs"]), folder)
-    reader = Reader(folder)
+    reader = IndexReader(folder)
     [path] = (tmp_path / "logs").rglob("*.jsonl")
     path.write_bytes(b"nothing of the kind\n")
     assert reader.search("kraken in:prompt").hits[0].snippet == ""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from examples.drawing import draw
 from plait.archive import Archive, usage
 from plait.archive.usage import abandoned, count
-from plait.conversation.bends import may_branch
+from plait.conversation.branching import may_branch
 from plait.conversation.tokens import NOTHING, Tokens
 from plait.graph import agents, build
 from plait.record import prompt

@@ -13,9 +13,9 @@ from plait.archive.index.fresh import MOST
 from plait.archive.index.update import refresh
 from plait.cli.app import run
 from plait.cli.settings import load_settings
-from plait.index.derived import keep
-from plait.index.lock import locked
-from plait.index.schema import NAME
+from plait.index.access import locked
+from plait.index.catalogue import CATALOGUE
+from plait.index.rows import keep_rows
 
 COMMANDS = (
     "ls",
@@ -96,7 +96,7 @@ def test_the_index_answers_as_the_logs_do(
     logs, cache = ready
     monkeypatch.setenv("PLAIT_CACHE_DIR", str(cache))
     same(capfd, logs, command)
-    assert list(cache.rglob(NAME))
+    assert list(cache.rglob(CATALOGUE))
 
 
 @pytest.mark.parametrize("command", ["ls", "tree", "usage", "stats"])
@@ -130,9 +130,9 @@ def test_an_index_that_is_far_behind_is_left_alone(
 def test_a_broken_index_changes_nothing(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path, command: str
 ) -> None:
-    (folder / NAME).write_bytes(b"this is no database" * 100)
+    (folder / CATALOGUE).write_bytes(b"this is no database" * 100)
     same(capfd, logs, command)
-    (folder / NAME).write_bytes(b"")
+    (folder / CATALOGUE).write_bytes(b"")
     same(capfd, logs, command)
 
 
@@ -142,7 +142,7 @@ def test_values_that_cannot_be_read_change_nothing(
 ) -> None:
     for command in ("usage --json", "stats --json", "tree --json"):
         same(capfd, logs, command)
-    with sqlite3.connect(folder / NAME) as connection:
+    with sqlite3.connect(folder / CATALOGUE) as connection:
         column = "facts" if table == "sessions" else "data"
         done = connection.execute(f"UPDATE {table} SET {column} = x'c1'").rowcount
         assert done > 0
@@ -172,7 +172,7 @@ def test_odd_words_and_numbers_are_the_same(
 def test_an_index_of_another_version_is_left_alone(
     capfd: pytest.CaptureFixture[str], logs: Path, folder: Path
 ) -> None:
-    with sqlite3.connect(folder / NAME) as connection:
+    with sqlite3.connect(folder / CATALOGUE) as connection:
         connection.execute("UPDATE meta SET value = 0 WHERE name = 'version'")
     same(capfd, logs, "ls --json")
 
@@ -185,17 +185,17 @@ def test_nobody_waits_for_the_right_to_write(
         path = max(logs.rglob("*.jsonl"))
         path.write_bytes(path.read_bytes() * 2)
         same(capfd, logs, "stats --json")
-    with sqlite3.connect(folder / NAME) as connection:
+    with sqlite3.connect(folder / CATALOGUE) as connection:
         assert connection.execute("SELECT count(*) FROM families").fetchone() == (0,)
 
 
 def test_what_was_worked_out_of_an_older_index_is_not_kept(logs: Path, folder: Path) -> None:
-    with sqlite3.connect(folder / NAME) as connection:
+    with sqlite3.connect(folder / CATALOGUE) as connection:
         [(generation,)] = connection.execute("SELECT value FROM meta WHERE name = 'generation'")
-    assert keep(folder, generation, [])
-    assert not keep(folder, generation - 1, [])
+    assert keep_rows(folder, generation, [])
+    assert not keep_rows(folder, generation - 1, [])
     shutil.rmtree(folder)
-    assert not keep(folder, generation, [])
+    assert not keep_rows(folder, generation, [])
     assert not folder.exists()
 
 

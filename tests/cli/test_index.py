@@ -16,7 +16,7 @@ from plait import Archive
 from plait.archive.watch import polled_changes
 from plait.cli.app import run
 from plait.errors import SourceError
-from plait.index.lock import locked
+from plait.index.access import locked
 
 TALK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z

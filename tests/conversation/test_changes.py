@@ -3,8 +3,7 @@
 from pathlib import Path
 from textwrap import dedent
 
-from plait.conversation.changes import Change, changes_of, surroundings_of
-from plait.conversation.compactions import compactions_of
+from plait.conversation.changes import Change, changes_of, compactions_of, surroundings_of
 from plait.record import Record, read
 from tests.conversation.sketched import Talk, talk
 

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.diffs import Hunk, hunks_between
 from plait.conversation.model import Called, Outcome, Result
-from plait.conversation.patches import patch_of, proposed_patch
+from plait.conversation.patches import Hunk, hunks_between, patch_of, proposed_patch
 
 PATH = "/home/dev/shop/cart.py"
 LINES = st.lists(st.sampled_from(["a", "b", "c", "", " x", "-y", "+z"]), max_size=30)

@@ -2,7 +2,7 @@
 
 from textwrap import dedent
 
-from plait.conversation.plans import plans_of
+from plait.conversation.questions import plans_of
 from tests.conversation.sketched import Talk, talk
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tools.prices
-from plait.conversation.cards import TABLE, Card, card_of, price_table, references
 from plait.conversation.price_file import price_file
+from plait.conversation.price_table import TABLE, ModelPrices, model_prices, price_table, references
 from plait.conversation.prices import Prices, name_of
 from plait.conversation.tokens import Tokens
 from plait.errors import ConfigError
@@ -199,10 +199,10 @@ def test_every_name_has_the_card_that_the_price_library_has(way: str) -> None:
     models = [model.id for provider in providers for model in provider.models]
     names = {way.format(written) for one in models[::7] for written in (one, one.upper())}
     names |= {f"{one.id}/{model.id}" for one in providers for model in one.models[::9]}
-    assert [name for name in sorted(names) if card_of(name) != their_card(name)] == []
+    assert [name for name in sorted(names) if model_prices(name) != their_card(name)] == []
 
 
-def their_card(name: str) -> Card | None:
+def their_card(name: str) -> ModelPrices | None:
     """Returns the card of a model as the library's own search finds it."""
     from genai_prices.data_snapshot import get_snapshot
 
@@ -212,7 +212,7 @@ def their_card(name: str) -> Card | None:
         except LookupError:
             continue
         listed = tools.prices.listed_of(model)
-        return Card(found.id, listed.lists, listed.variants)
+        return ModelPrices(found.id, listed.lists, listed.variants)
     return None
 
 

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.conversation.prices import Prices
-from plait.conversation.spending import spending, within
+from plait.conversation.spending import billing_blocks, spending, within
 from plait.conversation.tokens import Tokens
 from plait.conversation.usage import Ledger, Origin, Response
-from plait.conversation.windows import blocks
 from plait.line.split import CHUNK, lines, views
 from plait.record.billing import Bill, bill_of, bills, odd_bills
 
@@ -147,7 +146,7 @@ def test_every_report_adds_up_to_the_same(drawn: list[tuple[int, str, int]]) -> 
         assert result.totals.total.tokens == whole.tokens
         assert sum(row.total.responses for row in result.rows) == whole.responses
         assert result.totals.total.cost == pytest.approx(whole.cost)
-    held = blocks(found, prices, NOON)
+    held = billing_blocks(found, prices, NOON)
     assert sum(one.total.tokens for one in held) == whole.tokens
 
 
@@ -156,7 +155,7 @@ def at(hours: float) -> Response:
 
 
 def test_blocks_begin_with_the_hour_and_gaps_are_shown() -> None:
-    found = blocks([at(0.5), at(4), at(5.2), at(20)], Prices(), NOON + timedelta(hours=21))
+    found = billing_blocks([at(0.5), at(4), at(5.2), at(20)], Prices(), NOON + timedelta(hours=21))
     shown = [
         ((one.start - NOON) / timedelta(hours=1), one.total.responses, one.is_gap, one.is_active)
         for one in found
@@ -171,7 +170,7 @@ def test_blocks_begin_with_the_hour_and_gaps_are_shown() -> None:
 
 def test_the_present_block_is_projected_to_its_end() -> None:
     now = NOON + timedelta(hours=2)
-    (block,) = blocks([at(0), at(1)], Prices(), now)
+    (block,) = billing_blocks([at(0), at(1)], Prices(), now)
     assert block.is_active
     assert block.left(now) == timedelta(hours=3)
     assert block.rate is not None
@@ -179,7 +178,7 @@ def test_the_present_block_is_projected_to_its_end() -> None:
     tokens, cost = block.projected(now) or (0, 0.0)
     assert tokens == 220 + 3 * 220
     assert cost == pytest.approx(2 * ONE + 3 * 2 * ONE)
-    assert blocks([at(0)], Prices(), now)[0].projected(now) is None
+    assert billing_blocks([at(0)], Prices(), now)[0].projected(now) is None
 
 
 @given(

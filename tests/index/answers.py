@@ -15,7 +15,7 @@ from plait.archive.model import Session
 from plait.archive.stats import counted, in_order
 from plait.archive.tree import WAYS, tree_of
 from plait.archive.usage import abandoned, count
-from plait.conversation.tally import Tally
+from plait.conversation.stats.statistics import Statistics
 
 MIDDLE = datetime(2026, 11, 2, 9, 0, 30, tzinfo=UTC)
 SPANS = ((None, None), (MIDDLE, None), (None, MIDDLE))
@@ -68,7 +68,7 @@ def answers(
     archive: Archive,
     responses: object,
     left: Iterable[str],
-    figures: Callable[[Sequence[Session], Tally], object],
+    figures: Callable[[Sequence[Session], Statistics], object],
     forest: Callable[[Sequence[Session], Any], object],
 ) -> dict[str, Any]:
     """Returns every answer by name."""
@@ -80,7 +80,7 @@ def answers(
     for name, sessions in selections(archive).items():
         is_many = len(sessions) > MANY
         for since, until in SPANS[:1] if is_many else SPANS:
-            tally = Tally(UTC, since, until)
+            tally = Statistics(UTC, since, until)
             found[f"stats {name} {since} {until}"] = figures(sessions, tally)
         if sessions:
             found |= {

@@ -9,7 +9,7 @@ from tantivy import Query
 
 from plait import Archive
 from plait.archive.index.rows import IndexedSession
-from plait.index.search import Reader
+from plait.index.search import IndexReader
 from plait.index.texts import places as places_of
 from plait.index.texts import seconds
 
@@ -18,14 +18,14 @@ NAMED = ("tool", "model", "project")
 
 def held(folder: Path) -> list[tuple[Any, ...]]:
     """Returns every passage of an index, by names and places."""
-    reader = Reader(folder)
+    reader = IndexReader(folder)
     try:
         return sorted(passages(reader), key=repr)
     finally:
         reader.close()
 
 
-def passages(reader: Reader) -> list[tuple[Any, ...]]:
+def passages(reader: IndexReader) -> list[tuple[Any, ...]]:
     """Returns every passage, those of unknown sessions too."""
     found = reader.searcher.search(Query.all_query(), 1_000_000, count=False).hits
     at = [address for _, address in found]
@@ -47,7 +47,7 @@ def passages(reader: Reader) -> list[tuple[Any, ...]]:
     ]
 
 
-def named(reader: Reader, sort: str) -> list[tuple[int, str]]:
+def named(reader: IndexReader, sort: str) -> list[tuple[int, str]]:
     return list(reader.catalogue.names(sort).items())
 
 
@@ -76,7 +76,7 @@ def plain(name: str | None) -> str | None:
 
 def tables(folder: Path) -> dict[str, list[Any]]:
     """Returns the rows of the catalogue, numbers left out."""
-    reader = Reader(folder)
+    reader = IndexReader(folder)
     try:
         catalogue = reader.catalogue
         sessions = catalogue.sessions()

@@ -8,7 +8,7 @@ from typing import Any
 from plait.archive.model import Session
 from plait.archive.open_session import conversations
 from plait.conversation.model import Answered, Called, Conversation
-from plait.conversation.persisted import persisted_text
+from plait.conversation.results import persisted_text
 from plait.conversation.walk import walk
 from plait.index.passages import words_in
 

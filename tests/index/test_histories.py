@@ -14,8 +14,8 @@ from plait.archive.index.fresh import fresh_index
 from plait.archive.index.stats import indexed_figures
 from plait.archive.index.update import refresh
 from plait.archive.search import search
-from plait.conversation.tally import Tally
-from plait.index.schema import NAME
+from plait.conversation.stats.statistics import Statistics
+from plait.index.catalogue import CATALOGUE
 from tests.index.answers import check
 from tests.index.held import added, written
 
@@ -193,7 +193,7 @@ def test_nothing_is_left_of_a_session_that_has_gone(root: Path, tmp_path: Path) 
         check(root, folder)
     (root / "p" / "two.jsonl").unlink()
     check(root, folder)
-    with sqlite3.connect(folder / NAME) as connection:
+    with sqlite3.connect(folder / CATALOGUE) as connection:
         tables = connection.execute(HOLDING_SIDS).fetchall()
         assert len(tables) > 12
         for (table,) in tables:
@@ -209,5 +209,5 @@ def test_a_log_that_grows_while_what_it_adds_is_worked_out(root: Path, tmp_path:
     with fresh_index(archive, tmp_path / "index") as index:
         assert index is not None
         added(root / "p" / "one.jsonl", MORE)
-        indexed_figures(index, archive.sessions, Tally(), list)
+        indexed_figures(index, archive.sessions, Statistics(), list)
     check(root, tmp_path / "index")

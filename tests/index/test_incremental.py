@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from examples.drawing import DrawingError, draw
 from plait import Archive
 from plait.archive.index.update import refresh
-from plait.index.model import Report
+from plait.index.model import IndexReport
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.held import added, change, expected, held, tables, written
 
@@ -53,7 +53,7 @@ A11< "Nobody."
 """
 
 
-def brought(root: Path, folder: Path) -> Report:
+def brought(root: Path, folder: Path) -> IndexReport:
     return refresh(Archive([root]), folder)
 
 

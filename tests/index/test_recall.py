@@ -13,8 +13,8 @@ from plait.archive.search import search
 from plait.conversation.model import Answered, Called, Item, Said, Thought, Told
 from plait.conversation.walk import walk
 from plait.index.query import Field
-from plait.index.search import Reader
-from plait.index.words import LONGEST
+from plait.index.search import IndexReader
+from plait.index.texts import LONGEST
 from tests.index.held import expected, held
 
 MOST = 300_000
@@ -63,7 +63,7 @@ def check_recall(root: Path, folder: Path, most: int, count: int) -> None:
     chance = random.Random(8)
     chosen = chance.sample(sessions, min(len(sessions), count // 3))
     refresh(archive, folder)
-    reader = Reader(folder)
+    reader = IndexReader(folder)
     missed: list[Asked] = []
     asked = asked_of(chosen, count, chance)
     for text, session, line, turn in asked:

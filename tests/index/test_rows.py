@@ -14,7 +14,7 @@ from plait.archive.index.stats import fill_rows
 from plait.archive.index.update import refresh
 from plait.archive.index.usage import indexed_count
 from plait.archive.usage import count
-from plait.index.schema import NAME
+from plait.index.catalogue import CATALOGUE
 from tests.index.held import added
 
 TALK = """
@@ -37,7 +37,7 @@ def filled(root: Path, folder: Path) -> sqlite3.Connection:
         assert warm is not None
         fill_rows(warm, list)
         indexed_count(warm, warm.archive.sessions)
-    return sqlite3.connect(folder / NAME)
+    return sqlite3.connect(folder / CATALOGUE)
 
 
 def rows(connection: sqlite3.Connection, query: str) -> list[Any]:
@@ -79,7 +79,7 @@ def test_rows_go_when_a_session_grows_and_come_back(tmp_path: Path) -> None:
     path = next((tmp_path / "root").rglob("*.jsonl"))
     added(path, b'{"type":"ai-title","aiTitle":"Mending","sessionId":"x"}\n')
     refresh(Archive([tmp_path / "root"]), tmp_path / "index")
-    connection = sqlite3.connect(tmp_path / "index" / NAME)
+    connection = sqlite3.connect(tmp_path / "index" / CATALOGUE)
     for table in ("detailed", "calls", "responses", "touches", "usage"):
         assert rows(connection, f"SELECT count(*) FROM {table}") == [(0,)]
     connection.close()

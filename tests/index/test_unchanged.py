@@ -12,7 +12,7 @@ HEAVY = ("tantivy", "watchfiles", "plait.record", "plait.graph", "plait.conversa
 CHILD = """
 import sys
 from pathlib import Path
-from plait.index.fresh import is_fresh_for
+from plait.index.freshness import is_fresh_for
 print(is_fresh_for(Path(sys.argv[2]), [Path(sys.argv[1])]))
 print(*sys.modules)
 """

@@ -15,7 +15,7 @@ from plait.archive.hook.new_spans import NewSpans, new_spans
 from plait.archive.hook.reading import previous_session
 from plait.archive.hook.turns import Occasion
 from plait.archive.traces import traces
-from plait.conversation.grouped import group_turns
+from plait.documents.transcript import group_turns
 from plait.record.read import record_of
 from plait.trace.model import Content, Span
 from plait.trace.sent import SentSession, SessionState
@@ -512,7 +512,7 @@ ALL = Content(has_thinking=True)
 
 def straight_logs(shared: Path) -> list[Path]:
     """Returns real logs of main sessions in which nobody rewinds."""
-    from plait.conversation.bends import may_branch
+    from plait.conversation.branching import may_branch
     from plait.record.read import read
 
     found = [

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from plait.archive import Archive
-from plait.conversation.grouped import group_turns
+from plait.documents.transcript import group_turns
 from plait.record import read
 from plait.trace.model import Span
 from plait.trace.send.attributes import langfuse_usage

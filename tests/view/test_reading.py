@@ -8,9 +8,9 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from plait.conversation.depth import Depth
 from plait.conversation.model import Called, Conversation, Conversations, Told, Turn
 from plait.conversation.tokens import Tokens
+from plait.conversation.walk import Depth
 from plait.view.costs import SessionFigures
 from plait.view.passages.model import (
     AnyPassage,

@@ -12,7 +12,7 @@ import pytest
 from plait.archive import Archive
 from plait.archive.index.update import refresh
 from plait.archive.live.rows import fewer_turns
-from plait.index.shapes import Begun
+from plait.index.lists import ListedTurn
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.page.graph_svg import MOST_MINI
 from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, walk
@@ -272,9 +272,9 @@ def test_a_session_that_goes_on_from_another_stands_below_it(gallery: Path, tmp_
 
 
 def test_a_long_session_is_drawn_small_with_what_leaves_its_line() -> None:
-    turns = [Begun(0, "trunk", "active", None) for _ in range(200)]
-    turns[90:90] = [Begun(1, "branch", "abandoned", None) for _ in range(30)]
-    turns[150:150] = [Begun(2, "agent", "agent", None)]
+    turns = [ListedTurn(0, "trunk", "active", None) for _ in range(200)]
+    turns[90:90] = [ListedTurn(1, "branch", "abandoned", None) for _ in range(30)]
+    turns[150:150] = [ListedTurn(2, "agent", "agent", None)]
     found = fewer_turns(turns)
     assert len(found) == MOST_MINI
     assert [one.dag for one in found if one.dag] == [1, 2]

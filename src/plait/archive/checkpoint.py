@@ -1,7 +1,7 @@
 """The end of a log to what must be known to go on from it, without reading it again.
 
 Where all records of a log stand on one DAG-line and it goes on straight
-(`plait.conversation.bends`), new lines add turns and change nothing that stands before them.
+(`plait.conversation.branching`), new lines add turns and change nothing that stands before them.
 Of any other log nothing is kept: it is read anew when it grows.
 """
 
@@ -14,13 +14,13 @@ from msgspec import Struct
 
 from plait.archive.index.lines import WordedLine
 from plait.archive.open_session import Records
-from plait.conversation.bends import Bends, said_by
+from plait.conversation.branching import Branching, role_on_line
 from plait.conversation.items import squeezed
 from plait.conversation.model import Called, Told
 from plait.conversation.turns import SPOKEN
 from plait.conversation.walk import opened
 from plait.graph.model import SessionGraph
-from plait.index.model import State
+from plait.index.model import LineState
 from plait.index.passages import path_in
 from plait.line import read_slice
 from plait.record import Record
@@ -34,7 +34,7 @@ class Checkpoint(Struct, gc=False, array_like=True):
 
     dag: int
     turn: int
-    state: State
+    state: LineState
     lines: int
     before: tuple[int, int, int]
     """The last record: its line, its offset, its length."""
@@ -50,7 +50,7 @@ class Checkpoint(Struct, gc=False, array_like=True):
     seen: bytes
     responses: bytes
 
-    def bends(self, before: Record) -> Bends:
+    def bends(self, before: Record) -> Branching:
         """Returns the judge of what follows."""
         return self.judge()(
             False,
@@ -63,12 +63,12 @@ class Checkpoint(Struct, gc=False, array_like=True):
             Digests(self.responses),
         )
 
-    def judge(self) -> type[Bends]:
+    def judge(self) -> type[Branching]:
         """Returns the kind of judge."""
-        return AgentBends if self.state == "agent" else Bends
+        return AgentBends if self.state == "agent" else Branching
 
 
-class AgentBends(Bends):
+class AgentBends(Branching):
     """Takes the records of an agent's file, all of which stand beside the main line."""
 
     def add(self, record: Record) -> None:
@@ -132,14 +132,14 @@ def checkpoints_of(
             continue
         line = lines[number].line
         if _is_one_line(graph, records, line.id):
-            bends = AgentBends() if line.kind == "agent" else Bends()
+            bends = AgentBends() if line.kind == "agent" else Branching()
             if _ends_straight(records, bends):
                 tail = _checkpoint_of(lines[number], bends, records, number, queued)
                 found[file.path] = msgspec.msgpack.encode(tail)
     return found
 
 
-def _ends_straight(records: Iterable[Record], bends: Bends) -> bool:
+def _ends_straight(records: Iterable[Record], bends: Branching) -> bool:
     """Takes in records that stand on one line; False where the last turn ends on a twig.
 
     U ┬ A        what hangs on the twig would leave the answer behind
@@ -147,7 +147,9 @@ def _ends_straight(records: Iterable[Record], bends: Bends) -> bool:
     """
     is_twig = False
     for record in records:
-        is_twig = (is_twig and said_by(record) != "prompt") or not follows(record, bends.before)
+        is_twig = (is_twig and role_on_line(record) != "prompt") or not follows(
+            record, bends.before
+        )
         bends.add(record)
         bends.is_bent = False  # the graph has judged it: the line goes on
     return not is_twig
@@ -157,7 +159,7 @@ def follows(record: Record, before: Record | None) -> bool:
     """Tells what hangs on the record before it; a result may hang on any call of the turn."""
     if before is None or record.uuid is None or record.parent_uuid == before.uuid:
         return True
-    return said_by(record) == "result"
+    return role_on_line(record) == "result"
 
 
 def _can_go_on(read: WordedLine) -> bool:
@@ -187,7 +189,7 @@ def _is_one_line(graph: SessionGraph, records: Iterable[Record], line: str) -> b
 
 
 def _checkpoint_of(
-    read: WordedLine, bends: Bends, records: list[Record], dag: int, queued: list[bytes]
+    read: WordedLine, bends: Branching, records: list[Record], dag: int, queued: list[bytes]
 ) -> Checkpoint:
     last = bends.before or records[-1]
     calls = {
@@ -235,7 +237,7 @@ class PackedBends(Struct, array_like=True):
     responses: bytes
 
 
-def packed_bends(bends: Bends) -> bytes:
+def packed_bends(bends: Branching) -> bytes:
     """Returns the bytes of a judge."""
     last = bends.before
     kept = PackedBends(
@@ -254,14 +256,14 @@ def _digests_of(known: set[str]) -> bytes:
     return known.packed() if isinstance(known, Digests) else _packed_digests(known)
 
 
-def unpacked_bends(data: bytes, path: Path) -> Bends:
+def unpacked_bends(data: bytes, path: Path) -> Branching:
     """Returns a judge from its bytes and the log that it is of."""
     kept = msgspec.msgpack.decode(data, type=PackedBends)
     before = None
     if kept.before:
         line, offset, length = kept.before
         before = record_of(read_slice(path, offset, length), line, offset)
-    return Bends(
+    return Branching(
         False,
         before,
         kept.after,
@@ -273,7 +275,7 @@ def unpacked_bends(data: bytes, path: Path) -> Bends:
     )
 
 
-def with_judged(bends: Bends, records: Iterable[Record]) -> Bends:
+def with_judged(bends: Branching, records: Iterable[Record]) -> Branching:
     """Takes in records that a graph has judged already: however they bend, the log goes on."""
     for record in records:
         bends.session = record.session_id or bends.session
@@ -282,7 +284,7 @@ def with_judged(bends: Bends, records: Iterable[Record]) -> Bends:
     return bends
 
 
-def goes_on_straight(bends: Bends, records: Iterable[Record]) -> bool:
+def goes_on_straight(bends: Branching, records: Iterable[Record]) -> bool:
     """Tells whether records that follow can only add to the last turn, or add turns."""
     for record in records:
         if record.envelope.leaf_uuid is not None and record.envelope.explicit is True:

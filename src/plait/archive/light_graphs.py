@@ -1,6 +1,6 @@
 """Files to their graph where less than all of it must be asked.
 
-Where each record hangs on the turn it stands in (`plait.conversation.bends`), nothing forks:
+Where each record hangs on the turn it stands in (`plait.conversation.branching`), nothing forks:
 all records stand on one DAG-line, in the order of the file. Most sessions are so. Where only
 the lines matter, what plain tools returned is not read.
 """
@@ -8,7 +8,7 @@ the lines matter, what plain tools returned is not read.
 from collections.abc import Iterable, Iterator
 
 from plait.archive.checkpoint import follows
-from plait.conversation.bends import Bends
+from plait.conversation.branching import Branching
 from plait.graph.index import index
 from plait.graph.lines import place_loose
 from plait.graph.model import Account, DagLine, Node, SessionGraph, Trait
@@ -64,7 +64,7 @@ def _label_of(nodes: Iterable[Node]) -> str | None:
 
 
 def _is_straight(records: Iterable[Record]) -> bool:
-    bends = Bends()
+    bends = Branching()
     for record in records:
         if record.envelope.is_sidechain or record.envelope.type == CONTEXT:
             return False

@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec.structs import replace
 
 from plait.errors import SourceError
-from plait.index.fresh import is_fresh_for, known_stamps
-from plait.index.model import Found, Hit
+from plait.index.freshness import is_fresh_for, known_stamps
+from plait.index.model import Hit, SearchResult, ms_since
 from plait.index.query import All, Field, Phrase, Wanted, Word, parse
-from plait.index.search import Reader
-from plait.index.times import ms_since
+from plait.index.search import IndexReader
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.archive.model import Session
     from plait.index.expression import Mark, Sought
-    from plait.index.rawscan import Sighting
+    from plait.index.scanning import Sighting
 
 Way: TypeAlias = Literal["words", "exact", "regex"]
 Watch: TypeAlias = Callable[[int, int], None]
@@ -52,7 +51,7 @@ class Question:
 
 
 def _is_signs(text: str) -> bool:
-    from plait.index.looks import has_words
+    from plait.index.text_query import has_words
 
     return not has_words(text)
 
@@ -68,7 +67,7 @@ def search(
     context: int = 0,
     has_facets: bool = False,
     watch: Watch | None = None,
-) -> Found:
+) -> SearchResult:
     """Returns the turns that answer, the best first; brings the index up to date before.
 
     Texts and expressions are looked for in the logs themselves. Where no index can be written
@@ -92,12 +91,12 @@ def search(
 
 
 def _answer(
-    reader: Reader,
+    reader: IndexReader,
     archive: "Archive",
     asked: Question,
     sought: "Wanted | Sought",
     started: float,
-) -> Found:
+) -> SearchResult:
     much = {"limit": asked.limit, "context": asked.context}
     if isinstance(sought, Wanted):
         return reader.search(asked.text, asked.filters, has_facets=asked.has_facets, **much)
@@ -123,20 +122,20 @@ def _update_problem(archive: "Archive", folder: Path, watch: Watch | None) -> So
 
 def _open_reader(
     archive: "Archive", folder: Path, watch: Watch | None, *, is_writable: bool
-) -> Reader:
+) -> IndexReader:
     try:
-        return Reader(folder)
+        return IndexReader(folder)
     except SourceError:
         if not is_writable:
             raise
     from plait.archive.index.update import refresh
 
     refresh(archive, folder, rebuild=True, watch=watch)
-    return Reader(folder)
+    return IndexReader(folder)
 
 
 def _scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
-    from plait.index.rawscan import scan
+    from plait.index.scanning import scan
 
     files = archive.files
     paths = [str(file.path.absolute()) for file in files]
@@ -145,20 +144,20 @@ def _scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
 
 def _by_scan(
     archive: "Archive", asked: Question, sought: "Wanted | Sought", started: float
-) -> Found:
-    from plait.index.expression import Sought, finder_of, sought_looks
+) -> SearchResult:
+    from plait.index.expression import Sought, finder_of, sought_patterns
 
     if isinstance(sought, Sought):
         marks: list[Mark] = [finder_of(sought)]
     else:
         looks = list(_looks_of(sought))
-        sought = sought_looks(looks)
+        sought = sought_patterns(looks)
         marks = [re.compile(look, re.IGNORECASE) for look in looks]
     sightings = _scan_all(archive, sought)
     owners = {str(file.path.absolute()): one for one in archive.sessions for file in one.files}
     newest = sorted(sightings, key=lambda one: owners[one.path].modified, reverse=True)
     hits = (_bare_hit(owners[one.path], one, marks, asked.context) for one in newest[: asked.limit])
-    return Found(
+    return SearchResult(
         hits=tuple(hits),
         total=len(newest),
         took_ms=ms_since(started),
@@ -169,15 +168,15 @@ def _by_scan(
 
 
 def _looks_of(wanted: Wanted) -> Iterator[str]:
-    from plait.index.looks import look_of, phrase_look, worded
-    from plait.index.words import words_of
+    from plait.index.text_query import distinct_words, phrase_pattern, word_pattern
+    from plait.index.texts import words_of
 
-    for part in worded(wanted.wanted) if isinstance(wanted, All) else (wanted,):
+    for part in distinct_words(wanted.wanted) if isinstance(wanted, All) else (wanted,):
         words = words_of(part.text) if isinstance(part, Word | Phrase) else []
         if words and isinstance(part, Word):
-            yield look_of(words, part)
+            yield word_pattern(words, part)
         elif words and isinstance(part, Phrase):
-            yield phrase_look(words, part)
+            yield phrase_pattern(words, part)
         else:
             raise SourceError(
                 "no index can be written, and without one only words can be looked for",
@@ -186,11 +185,11 @@ def _looks_of(wanted: Wanted) -> Iterator[str]:
 
 
 def _bare_hit(session: "Session", one: "Sighting", marks: "Sequence[Mark]", context: int) -> Hit:
-    from plait.index.rawscan import number_at
-    from plait.index.snippet import lying_at, shown_of
+    from plait.index.hits import passage_text_at, shown_part
+    from plait.index.scanning import number_at
 
-    lying = lying_at(*one, session.path.with_suffix(""))
-    shown = shown_of(lying.text if lying else "", marks, context)
+    lying = passage_text_at(*one, session.path.with_suffix(""))
+    shown = shown_part(lying.text if lying else "", marks, context)
     return Hit(
         session=session.id,
         uuid=lying.uuid if lying else None,

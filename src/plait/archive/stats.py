@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 
 from plait.archive.model import Session
-from plait.conversation.figures import Figures
-from plait.conversation.tally import Tally
+from plait.conversation.stats.model import Stats
+from plait.conversation.stats.statistics import Statistics
 from plait.record.read import read_if_there
 from plait.record.time import sortable
 
@@ -17,16 +17,16 @@ def stats_of(
     zone: tzinfo | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
-) -> Figures:
+) -> Stats:
     """Returns what sessions come to, those of their branches and agents included.
 
     A record that stands in several sessions counts once, for the one that began first.
     Days and hours are those of the zone, of this machine where none is given.
     """
-    return counted(in_order(sessions), Tally(zone, since, until))
+    return counted(in_order(sessions), Statistics(zone, since, until))
 
 
-def counted(ordered: Iterable[Session], tally: Tally) -> Figures:
+def counted(ordered: Iterable[Session], tally: Statistics) -> Stats:
     """Returns what sessions in order come to; each is read when its turn comes."""
     from plait.archive.open_session import conversations
 

@@ -101,7 +101,7 @@ def abandoned(
 
 def left_in(session: Session) -> Iterable[str]:
     """Returns the records of a session that stand on a line that is not active."""
-    from plait.conversation.bends import may_branch
+    from plait.conversation.branching import may_branch
 
     if session.file and may_branch(read_if_there(session.file.path)):
         return _left_behind(session)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Event
 
-from plait.index.scan import stamps
+from plait.index.freshness import stamps
 
 STEP_MS = 50
 SETTLE_MS = 100

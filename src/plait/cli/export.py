@@ -26,7 +26,7 @@ from plait.cli.output import write_bytes
 from plait.cli.prices import prices_with
 from plait.cli.selection import required, selected
 from plait.cli.text import counted, in_words, size
-from plait.conversation.depth import DEPTHS
+from plait.conversation.walk import DEPTHS
 from plait.errors import SourceError, UserError
 from plait.view.transcript.model import Manner
 

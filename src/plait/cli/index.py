@@ -9,9 +9,8 @@ import msgspec
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.output import write_bytes
 from plait.errors import PlaitError, UserError
-from plait.index.fresh import is_fresh_for
-from plait.index.model import Report
-from plait.index.times import ms_since
+from plait.index.freshness import is_fresh_for
+from plait.index.model import IndexReport, ms_since
 
 
 @click.command("index")
@@ -42,11 +41,11 @@ def command(
         _show_report(request, report, as_json=as_json)
 
 
-def brought_up_to_date(request: Request, *, rebuild: bool = False) -> Report:
+def brought_up_to_date(request: Request, *, rebuild: bool = False) -> IndexReport:
     """Brings the index up to date, with a bar on the screen while that takes long."""
     folder, started = request.settings.index, time.perf_counter()
     if not rebuild and is_fresh_for(folder, request.settings.roots):
-        return Report(took_ms=ms_since(started))
+        return IndexReport(took_ms=ms_since(started))
     from plait.archive.index.update import refresh
     from plait.cli.output import watched
 
@@ -54,7 +53,7 @@ def brought_up_to_date(request: Request, *, rebuild: bool = False) -> Report:
         return refresh(request.archive, folder, rebuild=rebuild, watch=watch)
 
 
-def _show_report(request: Request, report: Report, *, as_json: bool) -> None:
+def _show_report(request: Request, report: IndexReport, *, as_json: bool) -> None:
     if as_json:
         value: dict[str, Any] = msgspec.to_builtins(report)
         request.output.json({"folder": request.settings.index, **value})
@@ -62,7 +61,7 @@ def _show_report(request: Request, report: Report, *, as_json: bool) -> None:
     write_bytes(f"{_in_words(report)}\n".encode())
 
 
-def _in_words(report: Report) -> str:
+def _in_words(report: IndexReport) -> str:
     if report.is_unchanged:
         return f"up to date, {report.took_ms:.0f} ms"
     from plait.cli.text import counted, size
@@ -116,7 +115,7 @@ def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
             _tell(request, report, as_json=as_json)
 
 
-def _tell(request: Request, report: Report, *, as_json: bool) -> None:
+def _tell(request: Request, report: IndexReport, *, as_json: bool) -> None:
     if as_json:
         write_bytes(msgspec.json.encode(report) + b"\n")
     else:

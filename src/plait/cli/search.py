@@ -23,7 +23,7 @@ from plait.cli.text import (
     short,
 )
 from plait.errors import UserError
-from plait.index.model import Found, Hit
+from plait.index.model import Hit, SearchResult
 from plait.index.query import Field
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _way_of(*, exact: bool, regex: bool) -> Way:
     return "exact" if exact else "regex" if regex else "words"
 
 
-def _as_object(found: Found) -> dict[str, Any]:
+def _as_object(found: SearchResult) -> dict[str, Any]:
     return {
         "hits": [_hit_value(hit) for hit in found.hits],
         "total": found.total,
@@ -140,7 +140,7 @@ def _opening(hit: Hit) -> "Sequence[str]":
     return parts
 
 
-def _open_first(ctx: click.Context, found: Found, text: str) -> None:
+def _open_first(ctx: click.Context, found: SearchResult, text: str) -> None:
     from plait.cli.show import command as show
 
     if not found.hits:
@@ -161,7 +161,7 @@ NARROWED = {"project": "project:", "tool": "tool:", "kind": "in:", "month": "aft
 MOST_FACETS = 4
 
 
-def _print_found(request: Request, found: Found, query: str) -> None:
+def _print_found(request: Request, found: SearchResult, query: str) -> None:
     output = request.output
     if not found.hits:
         _print_nothing(request, found, query)
@@ -178,7 +178,7 @@ def _print_found(request: Request, found: Found, query: str) -> None:
         _print_total(request, found)
 
 
-def _print_nothing(request: Request, found: Found, query: str) -> None:
+def _print_nothing(request: Request, found: SearchResult, query: str) -> None:
     output = request.output
     where = f" in {counted(found.sessions, 'session')}" if found.sessions else ""
     output.print(f"nothing matches '{safe(clipped(query, 200))}'{where}")
@@ -190,7 +190,7 @@ def _print_nothing(request: Request, found: Found, query: str) -> None:
         output.print("fewer words, `word*` or `--exact` may find more", style="dim")
 
 
-def _by_session(found: Found) -> list[list[Hit]]:
+def _by_session(found: SearchResult) -> list[list[Hit]]:
     sessions: dict[str, list[Hit]] = {}
     for hit in found.hits:
         sessions.setdefault(hit.session, []).append(hit)
@@ -284,7 +284,7 @@ def _aside(line: str, width: int) -> "Text":
     return Text(f"{INDENT * 2}{words}".rstrip(), style="dim")
 
 
-def _print_total(request: Request, found: Found) -> None:
+def _print_total(request: Request, found: SearchResult) -> None:
     output = request.output
     shown = sum(hit.more + 1 for hit in found.hits)
     is_all = found.total - shown <= len(_by_session(found))  # titles are not shown as turns
@@ -300,7 +300,7 @@ def _print_total(request: Request, found: Found) -> None:
         output.print(fitting(counts, output.width), style="dim")
 
 
-def _narrowing(found: Found) -> Iterator[list[str]]:
+def _narrowing(found: SearchResult) -> Iterator[list[str]]:
     for name, field in NARROWED.items():
         counts = found.facets.get(name, {})
         if len(counts) > 1:

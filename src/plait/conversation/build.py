@@ -38,7 +38,7 @@ def conversations_of(graph: SessionGraph, session: str, record_at: RecordAt) -> 
     teller = Teller(graph, record_at)
     found = {line.id: teller.conversation(line) for line in told_lines(graph)}
     trunk = graph.sessions[session].trunk
-    return Conversations(session, trunk if trunk in found else first_of(found, session), found)
+    return Conversations(session, trunk if trunk in found else _first_of(found, session), found)
 
 
 def told_lines(graph: SessionGraph) -> list[DagLine]:
@@ -47,8 +47,7 @@ def told_lines(graph: SessionGraph) -> list[DagLine]:
     return [*graph.lines.values(), *(DagLine(name, "trunk", name, ()) for name in bare)]
 
 
-def first_of(found: Mapping[str, Conversation], session: str) -> str:
-    """Returns the conversation to begin with where a session has no trunk."""
+def _first_of(found: Mapping[str, Conversation], session: str) -> str:
     own = (name for name, one in found.items() if one.session == session)
     return next(own, next(iter(found)))
 

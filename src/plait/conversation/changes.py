@@ -1,12 +1,12 @@
-"""A conversation to what changed around it: titles, modes, models, branches, directories, links."""
+"""A conversation to what changed around it: titles, modes, models, directories, and its context."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.model import Called, Conversation, Item, Noted
-from plait.conversation.values import mapping, said
+from plait.conversation.model import Called, Compacted, Conversation, Item, Noted, Told
+from plait.conversation.values import count_in, mapping, said
 from plait.conversation.walk import walk
 from plait.record import Record, User
 
@@ -55,7 +55,7 @@ def changes_of(conversation: Conversation) -> tuple[Change, ...]:
     `surroundings_of`.
     """
     changed = Changed()
-    for turn, item in with_responses(conversation):
+    for turn, item in _with_responses(conversation):
         for told in item.told:
             changed.note(told, turn, item.time, item.uuid)
     return tuple(changed.found)
@@ -70,14 +70,13 @@ def surroundings_of(records: Iterable[Record]) -> tuple[Change, ...]:
             Fact("directory", envelope.cwd),
             Fact("git branch", envelope.git_branch),
             Fact("version", envelope.version),
-            Fact("permissions", permissions_of(record)),
+            Fact("permissions", _permissions_of(record)),
         ):
             changed.note(told, None, record.timestamp, record.uuid)
     return tuple(changed.found)
 
 
-def permissions_of(record: Record) -> str | None:
-    """Returns how much the client might do without asking when a prompt was sent."""
+def _permissions_of(record: Record) -> str | None:
     if isinstance(record, User) and b'"permissionMode"' in record.raw:
         return record.permission_mode
     return None
@@ -108,15 +107,14 @@ class Saying(Struct, frozen=True):
     uuid: str | None
 
 
-def with_responses(conversation: Conversation) -> Iterator[tuple[int, Saying]]:
-    """Yields what items say, and which model answers where it begins to."""
+def _with_responses(conversation: Conversation) -> Iterator[tuple[int, Saying]]:
     begun: set[int] = set()
     for turn, item in walk(conversation):
         if isinstance(item, Noted):
-            yield turn, Saying(tuple(noted(item)), item.time, item.uuid)
+            yield turn, Saying(tuple(_facts_noted(item)), item.time, item.uuid)
         elif isinstance(item, Called) and item.name == "EnterPlanMode" and item.outcome == "ok":
             yield turn, Saying((Fact("plan mode", "on", item.name),), item.time, item.uuid)
-        number = response_of(item)
+        number = _response_of(item)
         if number is not None and number not in begun:
             begun.add(number)
             answer = conversation.responses[number]
@@ -125,13 +123,11 @@ def with_responses(conversation: Conversation) -> Iterator[tuple[int, Saying]]:
                 yield turn, Saying(told, item.time, item.uuid)
 
 
-def response_of(item: Item) -> int | None:
-    """Returns the response that an item belongs to."""
+def _response_of(item: Item) -> int | None:
     return getattr(item, "response", None)
 
 
-def noted(note: Noted) -> Iterator[Fact]:
-    """Yields what a note says."""
+def _facts_noted(note: Noted) -> Iterator[Fact]:
     value = mapping(note.value)
     if note.kind == "attachment":
         yield from ATTACHED.get(note.subtype or "", ())
@@ -143,25 +139,23 @@ def noted(note: Noted) -> Iterator[Fact]:
         yield Fact(kind, read(value), note.kind)
 
 
-def worktree_in(value: Mapping[str, Any]) -> str:
-    """Returns the worktree that a line names, "none" where it was left."""
+def _worktree_in(value: Mapping[str, Any]) -> str:
     inner = mapping(value.get("worktreeSession"))
     return said(inner, "worktreePath") or said(inner, "worktreeName") or "none"
 
 
-def field(name: str) -> Callable[[Mapping[str, Any]], str | None]:
-    """Returns what reads one field of a line."""
+def _field(name: str) -> Callable[[Mapping[str, Any]], str | None]:
     return lambda value: said(value, name)
 
 
 LINES: Mapping[str, tuple[ChangeKind, Callable[[Mapping[str, Any]], str | None]]] = {
-    "custom-title": ("title", field("customTitle")),
-    "ai-title": ("title", field("aiTitle")),
-    "summary": ("title", field("summary")),
-    "mode": ("mode", field("mode")),
-    "permission-mode": ("permissions", field("permissionMode")),
-    "pr-link": ("pull request", field("prUrl")),
-    "worktree-state": ("worktree", worktree_in),
+    "custom-title": ("title", _field("customTitle")),
+    "ai-title": ("title", _field("aiTitle")),
+    "summary": ("title", _field("summary")),
+    "mode": ("mode", _field("mode")),
+    "permission-mode": ("permissions", _field("permissionMode")),
+    "pr-link": ("pull request", _field("prUrl")),
+    "worktree-state": ("worktree", _worktree_in),
 }
 ATTACHED: Mapping[str, tuple[Fact, ...]] = {
     "plan_mode": (Fact("plan mode", "on", "plan_mode"),),
@@ -170,3 +164,79 @@ ATTACHED: Mapping[str, tuple[Fact, ...]] = {
     "auto_mode": (Fact("auto mode", "on", "auto_mode"),),
     "auto_mode_exit": (Fact("auto mode", "off", "auto_mode_exit"),),
 }
+
+
+CompactionKind: TypeAlias = Literal[
+    "whole",  # a summary took the place of the conversation
+    "results",  # results of old calls were left out, nothing else
+]
+MICRO = "microcompact_boundary"
+
+
+class Compaction(Struct, frozen=True, kw_only=True):
+    """A place where the context became smaller."""
+
+    turn: int
+    """The turn that it stands in."""
+    kind: CompactionKind = "whole"
+    uuid: str | None = None
+    time: str | None = None
+    trigger: str | None = None
+    """By hand (`manual`) or by the client (`auto`)."""
+    pre_tokens: int | None = None
+    post_tokens: int | None = None
+    duration_ms: float | None = None
+    preserved: tuple[str, ...] = ()
+    """The records that stay in the context word by word."""
+    summary: str | None = None
+    """What took the place of the rest; None where none followed."""
+    summary_uuid: str | None = None
+
+
+def compactions_of(conversation: Conversation) -> tuple[Compaction, ...]:
+    """Returns the compactions of a conversation, in order."""
+    found: list[Compaction] = []
+    waiting: tuple[int, Compacted] | None = None
+    for turn, item in walk(conversation):
+        match item:
+            case Compacted():
+                if waiting:
+                    found.append(_whole_compaction(*waiting, None))
+                waiting = (turn, item)
+            case Told(kind="summary") if waiting:
+                found.append(_whole_compaction(*waiting, item))
+                waiting = None
+            case Noted(subtype=subtype) if subtype == MICRO:
+                found.append(_partial_compaction(turn, item))
+            case _:
+                pass
+    return (*found, _whole_compaction(*waiting, None)) if waiting else tuple(found)
+
+
+def _whole_compaction(turn: int, point: Compacted, summary: Told | None) -> Compaction:
+    return Compaction(
+        turn=turn,
+        uuid=point.uuid,
+        time=point.time,
+        trigger=point.trigger,
+        pre_tokens=point.pre_tokens,
+        post_tokens=point.post_tokens,
+        duration_ms=point.duration_ms,
+        preserved=point.preserved,
+        summary=summary.text if summary else None,
+        summary_uuid=summary.uuid if summary else None,
+    )
+
+
+def _partial_compaction(turn: int, note: Noted) -> Compaction:
+    facts = mapping(mapping(note.value).get("microcompactMetadata"))
+    before, saved = count_in(facts, "preTokens"), count_in(facts, "tokensSaved")
+    return Compaction(
+        turn=turn,
+        kind="results",
+        uuid=note.uuid,
+        time=note.time,
+        trigger=said(facts, "trigger"),
+        pre_tokens=before,
+        post_tokens=None if before is None or saved is None else max(before - saved, 0),
+    )

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
-from plait.conversation.enclosures import enclosures_of
 from plait.conversation.model import Enclosure, Folded, Item, Left, Noted, Told, ToldKind
+from plait.conversation.results import enclosures_of
 from plait.record import Attachment, Record, System
 from plait.record.message import Text, ToolResult, blocks_of
 from plait.record.prompt import EDITOR_NOTES, is_human_prompt
@@ -42,13 +42,12 @@ def told_of(record: Record, text: str | None = None, **place: Any) -> Told:
     """Returns what a record says in the user's place; other words than its own where given."""
     words = record.text if text is None else text
     found = next((found for kind in KINDS if (found := kind(record, words.strip()))), None)
-    enclosures = enclosures_beside(record) if text is None else ()
-    fields = with_enclosures(found or typed_or_empty(record, words), enclosures)
+    enclosures = _enclosures_beside(record) if text is None else ()
+    fields = _with_enclosures(found or _typed_or_empty(record, words), enclosures)
     return Told(**place, **fields, prompt=record.prompt_id)
 
 
-def with_enclosures(found: Words, enclosures: tuple[Enclosure, ...]) -> Words:
-    """Adds the pictures and documents that came with the words."""
+def _with_enclosures(found: Words, enclosures: tuple[Enclosure, ...]) -> Words:
     if not enclosures:
         return found
     if found["kind"] in ("empty", "meta") and not found["text"]:
@@ -56,8 +55,7 @@ def with_enclosures(found: Words, enclosures: tuple[Enclosure, ...]) -> Words:
     return {**found, "enclosures": enclosures}
 
 
-def enclosures_beside(record: Record) -> tuple[Enclosure, ...]:
-    """Returns the blocks of a record that are neither words nor results."""
+def _enclosures_beside(record: Record) -> tuple[Enclosure, ...]:
     content = content_of(record.envelope)
     if isinstance(content, str) or (content and all(head.type == "text" for head in content)):
         return ()
@@ -65,147 +63,137 @@ def enclosures_beside(record: Record) -> tuple[Enclosure, ...]:
     return enclosures_of(block for block in blocks if not isinstance(block, Text | ToolResult))
 
 
-def summary(record: Record, text: str) -> Words | None:
-    """Knows what a compaction left."""
-    return told("summary", text) if record.is_compact_summary else None
+def _summary(record: Record, text: str) -> Words | None:
+    return _fields_of("summary", text) if record.is_compact_summary else None
 
 
-def interruption(record: Record, text: str) -> Words | None:
-    """Knows the mark of a stopped response."""
-    return told("interruption", text) if text.startswith(INTERRUPTED) else None
+def _interruption(record: Record, text: str) -> Words | None:
+    return _fields_of("interruption", text) if text.startswith(INTERRUPTED) else None
 
 
-def caveat(record: Record, text: str) -> Words | None:
-    """Knows the client's remark that commands are no questions."""
-    return told("meta", plain(text), name="caveat") if text.startswith(CAVEATS) else None
+def _caveat(record: Record, text: str) -> Words | None:
+    return _fields_of("meta", _plain(text), name="caveat") if text.startswith(CAVEATS) else None
 
 
-def command(record: Record, text: str) -> Words | None:
-    """Knows a slash command, with its output where the same record holds it."""
+def _command(record: Record, text: str) -> Words | None:
     if not text.startswith(("<command-name>", "<command-message>")):
         return None
-    name = tag(text, "command-name") or tag(text, "command-message") or ""
-    arguments = tag(text, "command-args")
+    name = _tag(text, "command-name") or _tag(text, "command-message") or ""
+    arguments = _tag(text, "command-args")
     name = name if name.startswith("/") else f"/{name}"
-    return told(
+    return _fields_of(
         "command",
         f"{name} {arguments or ''}".strip(),
         name=name,
         arguments=arguments,
-        output=tag(text, "local-command-stdout"),
-        errors=tag(text, "local-command-stderr"),
+        output=_tag(text, "local-command-stdout"),
+        errors=_tag(text, "local-command-stderr"),
         is_typed=not record.is_sidechain,
     )
 
 
-def command_output(record: Record, text: str) -> Words | None:
-    """Knows what a slash command printed."""
+def _command_output(record: Record, text: str) -> Words | None:
     if not text.startswith(("<local-command-stdout>", "<local-command-stderr>")):
         return None
-    errors = tag(text, "local-command-stderr")
-    return told("command-output", tag(text, "local-command-stdout") or "", errors=errors)
+    errors = _tag(text, "local-command-stderr")
+    return _fields_of("command-output", _tag(text, "local-command-stdout") or "", errors=errors)
 
 
-def shell(record: Record, text: str) -> Words | None:
-    """Knows a shell line that a person ran, and what it printed."""
+def _shell(record: Record, text: str) -> Words | None:
     if text.startswith("<bash-input>"):
-        line = tag(text, "bash-input") or ""
-        output, errors = tag(text, "bash-stdout"), tag(text, "bash-stderr")
-        return told("bash", line, output=output, errors=errors, is_typed=True)
+        line = _tag(text, "bash-input") or ""
+        output, errors = _tag(text, "bash-stdout"), _tag(text, "bash-stderr")
+        return _fields_of("bash", line, output=output, errors=errors, is_typed=True)
     if text.startswith(("<bash-stdout>", "<bash-stderr>")):
-        printed = tag(text, "bash-stdout") or ""
-        return told("bash-output", printed, errors=tag(text, "bash-stderr"))
+        printed = _tag(text, "bash-stdout") or ""
+        return _fields_of("bash-output", printed, errors=_tag(text, "bash-stderr"))
     return None
 
 
 def notice(record: Record, text: str) -> Words | None:
     """Knows the notice of a task that went on in the background."""
-    if not text.startswith("<task-notification") and origin(record) != "task-notification":
+    if not text.startswith("<task-notification") and _origin(record) != "task-notification":
         return None
-    summary, event = tag(text, "summary"), tag(text, "event")
-    return told(
+    summary, event = _tag(text, "summary"), _tag(text, "event")
+    return _fields_of(
         "notice",
-        summary or event or plain(text),
-        name=tag(text, "task-id"),
-        status=tag(text, "status"),
-        output=tag(text, "result") or (event if summary else None),
-        context=rest_of(text, "task-id", "status", "summary", "result", "event"),
+        summary or event or _plain(text),
+        name=_tag(text, "task-id"),
+        status=_tag(text, "status"),
+        output=_tag(text, "result") or (event if summary else None),
+        context=_rest_of(text, "task-id", "status", "summary", "result", "event"),
     )
 
 
-def teammate(record: Record, text: str) -> Words | None:
-    """Knows the message of a teammate; several in one record are read one after the other."""
+def _teammate(record: Record, text: str) -> Words | None:
     found = TEAMMATE.findall(text) if text.startswith("<teammate-message") else []
     if not found:
         return None
     names = [dict(ATTRIBUTE.findall(head)).get("teammate_id", "") for head, _ in found]
     said = "\n\n".join(words.strip() for _, words in found)
-    return told("teammate", said, name=", ".join(dict.fromkeys(filter(None, names))) or None)
+    return _fields_of("teammate", said, name=", ".join(dict.fromkeys(filter(None, names))) or None)
 
 
-def peer(record: Record, text: str) -> Words | None:
-    """Knows the message of another session."""
-    kind = origin(record)
-    return told("peer", text, name=kind) if kind not in (None, "human") else None
+def _peer(record: Record, text: str) -> Words | None:
+    kind = _origin(record)
+    return _fields_of("peer", text, name=kind) if kind not in (None, "human") else None
 
 
-def hook(record: Record, text: str) -> Words | None:
-    """Knows what a hook told the model."""
+def _hook(record: Record, text: str) -> Words | None:
     found = HOOKS.match(text)
     if not found or not (record.is_meta or found[2]):
         return None
-    return told("hook", plain(text) if found[2] else text, name=found[1] or found[2])
+    return _fields_of("hook", _plain(text) if found[2] else text, name=found[1] or found[2])
 
 
-def reminder(record: Record, text: str) -> Words | None:
-    """Knows a reminder of the client with nothing else around it."""
+def _reminder(record: Record, text: str) -> Words | None:
     if not text.startswith("<system-reminder>"):
         return None
-    return told("reminder", "\n\n".join(w.strip() for w in TAGS["system-reminder"].findall(text)))
+    return _fields_of(
+        "reminder", "\n\n".join(w.strip() for w in TAGS["system-reminder"].findall(text))
+    )
 
 
-def skill(record: Record, text: str) -> Words | None:
-    """Knows what a skill says to the model."""
+def _skill(record: Record, text: str) -> Words | None:
     if not record.is_meta:
         return None
     found = SKILL.match(text)
     if not found and not record.source_tool_use_id:
         return None
     name = found[1].replace("\\", "/").rpartition("/")[2] if found else None
-    return told("skill", text, name=name) if text else None
+    return _fields_of("skill", text, name=name) if text else None
 
 
 def meta(record: Record, text: str) -> Words | None:
     """Knows everything else that the client marks as its own words."""
     if record.is_meta or record.is_visible_in_transcript_only:
-        return told("meta", text)
+        return _fields_of("meta", text)
     return None
 
 
-def typed_or_empty(record: Record, words: str) -> Words:
-    """Returns what no kind claims: typed words, an editor's note alone, or nothing."""
+def _typed_or_empty(record: Record, words: str) -> Words:
     notes = EDITOR_NOTES.match(words)
     text = words[notes.end() :].strip() if notes else words.strip()
-    context = plain(notes[0]) if notes else None
-    if text or enclosures_beside(record):
+    context = _plain(notes[0]) if notes else None
+    if text or _enclosures_beside(record):
         is_typed = is_human_prompt(record) and not record.is_sidechain
-        return told("prompt", text, context=context, is_typed=is_typed)
-    return told("ide", context) if context else told("empty", "")
+        return _fields_of("prompt", text, context=context, is_typed=is_typed)
+    return _fields_of("ide", context) if context else _fields_of("empty", "")
 
 
 KINDS: tuple[Kind, ...] = (
-    summary,
-    interruption,
-    caveat,
-    command,
-    command_output,
-    shell,
+    _summary,
+    _interruption,
+    _caveat,
+    _command,
+    _command_output,
+    _shell,
     notice,
-    teammate,
-    peer,
-    hook,
-    reminder,
-    skill,
+    _teammate,
+    _peer,
+    _hook,
+    _reminder,
+    _skill,
     meta,
 )
 
@@ -225,14 +213,14 @@ def waiting(record: Record, content: object, **place: Any) -> Told:
     if found.kind not in ("prompt", "empty"):
         return found
     enclosures = enclosures_of(block for block in blocks if not isinstance(block, Text))
-    words = told("queued", found.text, context=found.context, is_typed=True)
-    return Told(**place, **with_enclosures(words, enclosures))
+    words = _fields_of("queued", found.text, context=found.context, is_typed=True)
+    return Told(**place, **_with_enclosures(words, enclosures))
 
 
 def local_command(record: System, **place: Any) -> Told | None:
     """Returns the command, or its output, that a system record holds; None for other words."""
     text = (record.content or "").strip()
-    found = command(record, text) or command_output(record, text)
+    found = _command(record, text) or _command_output(record, text)
     return Told(**place, **found) if found else None
 
 
@@ -249,31 +237,27 @@ def expanded(items: Iterable[Item]) -> list[Item]:
     return found
 
 
-def told(kind: ToldKind, text: str, **more: Any) -> Words:
-    """Returns the fields of what was told."""
+def _fields_of(kind: ToldKind, text: str, **more: Any) -> Words:
     return {"kind": kind, "text": text, **more}
 
 
-def tag(text: str, name: str) -> str | None:
+def _tag(text: str, name: str) -> str | None:
     """Returns what stands in a machine tag, None where it is absent or empty."""
     found = TAGS[name].search(text)
     return found[1].strip() or None if found else None
 
 
-def rest_of(text: str, *names: str) -> str | None:
-    """Returns what a text says besides some tags."""
+def _rest_of(text: str, *names: str) -> str | None:
     for name in names:
         text = TAGS[name].sub("", text, count=1)
-    lines = (line.strip() for line in plain(text).splitlines())
+    lines = (line.strip() for line in _plain(text).splitlines())
     return "\n".join(line for line in lines if line) or None
 
 
-def plain(text: str) -> str:
-    """Returns words without the tags around them."""
+def _plain(text: str) -> str:
     return re.sub(r"</?[a-z][\w-]*(?:\s[^<>]*)?>", "", text).strip()
 
 
-def origin(record: Record) -> str | None:
-    """Returns who the client says has written a record."""
+def _origin(record: Record) -> str | None:
     head = record.envelope.origin
     return head.kind if head else None

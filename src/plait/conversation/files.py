@@ -72,19 +72,17 @@ class TouchedFile(Struct, frozen=True):
 
 def files_of(conversation: Conversation) -> tuple[TouchedFile, ...]:
     """Returns the files of a conversation, in the order in which they were first touched."""
-    return gathered(touches_of(conversation))
+    return _gathered(touches_of(conversation))
 
 
-def gathered(touches: Iterable[Touch]) -> tuple[TouchedFile, ...]:
-    """Returns touches by file; what failed is kept and counts for nothing."""
+def _gathered(touches: Iterable[Touch]) -> tuple[TouchedFile, ...]:
     by_path: dict[str, list[Touch]] = {}
     for touch in touches:
         by_path.setdefault(touch.path, []).append(touch)
-    return tuple(touched(path, found) for path, found in by_path.items())
+    return tuple(_touched(path, found) for path, found in by_path.items())
 
 
-def touched(path: str, touches: list[Touch]) -> TouchedFile:
-    """Returns one file with its counts."""
+def _touched(path: str, touches: list[Touch]) -> TouchedFile:
     done = [touch for touch in touches if touch.outcome == "ok"]
     patches = [touch.patch for touch in done if touch.patch]
     return TouchedFile(
@@ -108,9 +106,9 @@ def touches_of(conversation: Conversation) -> Iterator[Touch]:
             if touch:
                 yield touch
         elif isinstance(item, Noted) and item.kind == "attachment":
-            yield from of_attachment(item, turn)
+            yield from _of_attachment(item, turn)
         elif isinstance(item, Noted) and item.kind.startswith("file-history"):
-            yield from of_backup(item, turn, backups)
+            yield from _of_backup(item, turn, backups)
 
 
 def of_call(called: Called, turn: int) -> Touch | None:
@@ -136,8 +134,7 @@ def of_call(called: Called, turn: int) -> Touch | None:
     )
 
 
-def of_attachment(note: Noted, turn: int) -> Iterator[Touch]:
-    """Yields the file that came with a prompt, or that the client brought along."""
+def _of_attachment(note: Noted, turn: int) -> Iterator[Touch]:
     value = mapping(mapping(note.value).get("attachment"))
     action, name = ATTACHED.get(note.subtype or "", (None, ""))
     path = said(value, name)
@@ -145,17 +142,15 @@ def of_attachment(note: Noted, turn: int) -> Iterator[Touch]:
         yield Touch(path, action, turn, note.time, note.uuid)
 
 
-def of_backup(note: Noted, turn: int, known: set[tuple[str, str]]) -> Iterator[Touch]:
-    """Yields the files of which a new copy was kept; snapshots repeat the older ones."""
-    for path, backup in backups_in(mapping(note.value)).items():
+def _of_backup(note: Noted, turn: int, known: set[tuple[str, str]]) -> Iterator[Touch]:
+    for path, backup in _backups_in(mapping(note.value)).items():
         name = said(mapping(backup), "backupFileName")
         if name and (path, name) not in known:
             known.add((path, name))
             yield Touch(path, "backed up", turn, said(mapping(backup), "backupTime"), note.uuid)
 
 
-def backups_in(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the copies that a line tells of, by path."""
+def _backups_in(value: Mapping[str, Any]) -> Mapping[str, Any]:
     tracked, path = (
         mapping(value.get("snapshot")).get("trackedFileBackups"),
         value.get("trackingPath"),

@@ -6,8 +6,6 @@ from typing import Any
 from msgspec.structs import replace
 
 from plait.conversation.classify import local_command, queued_of, told_of, waiting
-from plait.conversation.enclosures import enclosure_of
-from plait.conversation.grouped import blocks_in
 from plait.conversation.model import (
     Answered,
     Called,
@@ -20,7 +18,7 @@ from plait.conversation.model import (
     Thought,
 )
 from plait.conversation.responses import Responses
-from plait.conversation.results import result_of
+from plait.conversation.results import enclosure_of, result_of
 from plait.graph.facts import kept_by
 from plait.record import Attachment, Record, System
 from plait.record.message import (
@@ -32,6 +30,7 @@ from plait.record.message import (
     Thinking,
     ToolResult,
     ToolUse,
+    blocks_of,
 )
 from plait.record.types.state import QueueOperation
 
@@ -52,29 +51,27 @@ def items_of(record: Record, responses: Responses, file: int = 0) -> list[Item]:
     }
     match record.kind:
         case "assistant":
-            return list(of_model(record, responses, place))
+            return list(_of_model(record, responses, place))
         case "user":
-            return list(of_user(record, place))
+            return list(_of_user(record, place))
         case "system" if isinstance(record, System):
-            return [of_system(record, place)]
+            return [_of_system(record, place)]
         case "attachment" if isinstance(record, Attachment):
-            return [of_attachment(record, place)]
+            return [_of_attachment(record, place)]
         case _:
-            return [noted(record, place)]
+            return [_noted(record, place)]
 
 
-def of_model(record: Record, responses: Responses, place: dict[str, Any]) -> Iterator[Item]:
-    """Yields the blocks of a response; a record without any stays visible."""
+def _of_model(record: Record, responses: Responses, place: dict[str, Any]) -> Iterator[Item]:
     number = responses.number_of(record)
     blocks = record.message.content if record.message else ()
     for block in blocks:
-        yield of_block(record, block, number, place)
+        yield _of_block(record, block, number, place)
     if not blocks:
         yield Shown(**place, response=number, enclosure=Enclosure("empty", None))
 
 
-def of_block(record: Record, block: Block, number: int, place: dict[str, Any]) -> Item:
-    """Returns one block of a response."""
+def _of_block(record: Record, block: Block, number: int, place: dict[str, Any]) -> Item:
     match block:
         case Text(text):
             return Said(**place, response=number, text=text)
@@ -95,8 +92,7 @@ def of_block(record: Record, block: Block, number: int, place: dict[str, Any]) -
             return Shown(**place, response=number, enclosure=enclosure_of(block))
 
 
-def of_user(record: Record, place: dict[str, Any]) -> Iterator[Item]:
-    """Yields the results that a record carries and the words beside them, else what it says."""
+def _of_user(record: Record, place: dict[str, Any]) -> Iterator[Item]:
     if all(head.type != "tool_result" for head in record.block_heads):
         yield told_of(record, **place)
         return
@@ -113,25 +109,22 @@ def of_user(record: Record, place: dict[str, Any]) -> Iterator[Item]:
         yield told_of(record, beside, **place)
     for block in blocks:
         if not isinstance(block, ToolResult | Text):
-            yield noted_block(block, place)
+            yield _noted_block(block, place)
 
 
-def noted_block(block: Block, place: dict[str, Any]) -> Noted:
-    """Returns a block beside a result that is neither words nor a result."""
+def _noted_block(block: Block, place: dict[str, Any]) -> Noted:
     enclosure = enclosure_of(block)
     return Noted(**place, kind="block", subtype=enclosure.kind, value=enclosure.value)
 
 
-def of_system(record: System, place: dict[str, Any]) -> Item:
-    """Returns a note of the client; compactions and commands are more than that."""
+def _of_system(record: System, place: dict[str, Any]) -> Item:
     if record.subtype == "compact_boundary":
-        return compacted(record, place)
+        return _compacted(record, place)
     command = local_command(record, **place) if record.subtype == "local_command" else None
-    return command or noted(record, place)
+    return command or _noted(record, place)
 
 
-def compacted(record: System, place: dict[str, Any]) -> Compacted:
-    """Returns the place of a compaction."""
+def _compacted(record: System, place: dict[str, Any]) -> Compacted:
     metadata = record.compact_metadata
     return Compacted(
         **place,
@@ -144,22 +137,21 @@ def compacted(record: System, place: dict[str, Any]) -> Compacted:
     )
 
 
-def of_attachment(record: Attachment, place: dict[str, Any]) -> Item:
-    """Returns what waited in the queue, or a note of anything else that was attached."""
+def _of_attachment(record: Attachment, place: dict[str, Any]) -> Item:
     head = record.envelope.attachment
     if head and head.type == "queued_command" and head.command_mode in WAITING:
         return queued_of(record, **place)
-    return noted(record, place)
+    return _noted(record, place)
 
 
 def queue_item(record: QueueOperation, place: dict[str, Any], known: set[str]) -> Item:
     """Returns a prompt that stands in the queue alone; a note where it stands elsewhere too."""
     content = record.content
     if record.operation != "enqueue" or not content:
-        return noted(record, place)
+        return _noted(record, place)
     told = waiting(record, content, **place)
     if not told.text or told.text.startswith("/") or squeezed(told.text) in known:
-        return noted(record, place)  # format: commands are queued too, and written as what they do
+        return _noted(record, place)  # format: commands are queued too, and written as what they do
     return replace(told, is_only_queued=True)
 
 
@@ -168,8 +160,7 @@ def squeezed(text: str) -> str:
     return " ".join(text.split())
 
 
-def noted(record: Record, place: dict[str, Any]) -> Noted:
-    """Returns a note with everything that the record says beyond its envelope."""
+def _noted(record: Record, place: dict[str, Any]) -> Noted:
     fields = record.fields
     value = {name: fields[name] for name in fields if name not in ENVELOPE}
     subtype, text = record.subtype, fields.get("content")
@@ -184,3 +175,23 @@ def noted(record: Record, place: dict[str, Any]) -> Noted:
         text=text if isinstance(text, str) else "",
         value=value,
     )
+
+
+def content_of_message(record: Record) -> str | tuple[Block, ...] | None:
+    """Returns the content of the message, or of the line where it has no message."""
+    message = record.fields.get("message")
+    holder = message if isinstance(message, dict) else record.fields
+    content = holder.get("content") if not isinstance(message, list) else None
+    match content:
+        case str():
+            return content
+        case list():
+            return blocks_of(content)
+        case _:
+            return None
+
+
+def blocks_in(record: Record) -> tuple[Block, ...]:
+    """Returns the blocks of a message; a string is one text block."""
+    content = content_of_message(record)
+    return (Text(content),) if isinstance(content, str) else content or ()

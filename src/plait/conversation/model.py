@@ -1,33 +1,218 @@
 """Conversations as plain values: turns, what stands in them, who answered, what was called.
 
-Every record of a DAG-line stands in its conversation, as one item or as several.
+Every record of a DAG-line stands in its conversation, as one item or as several: `told` in the
+user's place, `said` and `thought` by the model, `called` and `answered` by tools, `noted` by the
+client. Each item names the record that it comes from.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.item import Answered as Answered
-from plait.conversation.item import Called as Called
-from plait.conversation.item import Compacted as Compacted
-from plait.conversation.item import Enclosure as Enclosure
-from plait.conversation.item import Folded as Folded
-from plait.conversation.item import Item as Item
-from plait.conversation.item import Left as Left
-from plait.conversation.item import Noted as Noted
-from plait.conversation.item import Outcome as Outcome
-from plait.conversation.item import Persisted as Persisted
-from plait.conversation.item import Result as Result
-from plait.conversation.item import Said as Said
-from plait.conversation.item import Shown as Shown
-from plait.conversation.item import Spot as Spot
-from plait.conversation.item import Standing as Standing
-from plait.conversation.item import Thought as Thought
-from plait.conversation.item import Told as Told
-from plait.conversation.item import ToldKind as ToldKind
-from plait.graph.model import LineKind
+from plait.graph.model import FoldReason, LineKind
 from plait.record.message import Usage
+
+ToldKind: TypeAlias = Literal[
+    "prompt",  # typed by a person; in an agent's conversation by who sent it out
+    "queued",  # typed while the model worked
+    "command",  # a slash command
+    "command-output",
+    "bash",  # a shell line typed after `!`
+    "bash-output",
+    "skill",  # what a skill or a command of the user's own expands to
+    "interruption",
+    "summary",  # what a compaction left of the conversation
+    "notice",  # of a background task
+    "teammate",
+    "peer",  # another session or its coordinator
+    "ide",  # what the editor shows, without words of a person
+    "reminder",
+    "hook",  # what a hook has to say
+    "document",  # a picture or a file that a tool read
+    "meta",  # anything else that the client says in the user's place
+    "empty",
+]
+Outcome: TypeAlias = Literal[
+    "ok",
+    "failed",
+    "rejected",  # the person said no
+    "interrupted",
+    "launched",  # goes on in the background
+    "missing",  # no result is in the log
+]
+Standing: TypeAlias = Literal[
+    "own",  # answers a call of this conversation
+    "repeat",  # the call was answered before
+    "foreign",  # the call stands in another conversation
+    "orphan",  # the call is in no file that was read
+]
+
+
+class Enclosure(Struct, frozen=True):
+    """A picture, a document or a block of unknown kind, as the log has it."""
+
+    kind: str
+    value: Any
+    media_type: str | None = None
+    title: str | None = None
+    size: int = 0
+    """The length of its data in bytes, 0 where it is not known."""
+
+
+class Persisted(Struct, frozen=True):
+    """An output too large for the log, kept in a file beside it."""
+
+    name: str
+    """Within the session's folder of tool results."""
+    size: int | None = None
+
+
+class Result(Struct, frozen=True):
+    """What a tool answered."""
+
+    text: str
+    outcome: Outcome
+    enclosures: tuple[Enclosure, ...] = ()
+    detail: Any = None
+    """The client's own view of it, as the log has it; see `plait.record.types.results`."""
+    persisted: Persisted | None = None
+    feedback: str | None = None
+    """What the person said who rejected the call."""
+    exit_code: int | None = None
+
+
+class Spot(Struct, frozen=True, kw_only=True, tag_field="item"):
+    """Where an item comes from, and when."""
+
+    uuid: str | None = None
+    """None for lines outside the chain."""
+    file: int = 0
+    line: int = 0
+    time: str | None = None
+
+
+class Told(Spot, frozen=True, kw_only=True, tag="told"):
+    """What stands in the user's place, be it typed or made by the client."""
+
+    kind: ToldKind
+    text: str
+    """As a person would read it, without machine tags."""
+    name: str | None = None
+    """Of the command, the skill, the teammate, the task or the hook."""
+    arguments: str | None = None
+    output: str | None = None
+    """Of a command that carries its own, or of the task that a notice tells of."""
+    errors: str | None = None
+    status: str | None = None
+    context: str | None = None
+    """What the editor added before a prompt, or what else a notice says."""
+    enclosures: tuple[Enclosure, ...] = ()
+    prompt: str | None = None
+    """The client's id of the prompt that it belongs to; None in older logs."""
+    is_typed: bool = False
+    """True where a person wrote it."""
+    is_only_queued: bool = False
+    """True where it stands in the queue of prompts and nowhere else."""
+
+
+class Said(Spot, frozen=True, kw_only=True, tag="said"):
+    """Words of the model."""
+
+    response: int
+    text: str
+    is_intermediate: bool = False
+    """True where the same response says it again, in full."""
+
+
+class Thought(Spot, frozen=True, kw_only=True, tag="thought"):
+    """Reasoning of the model."""
+
+    response: int
+    text: str
+    """Empty where it was not recorded."""
+    is_encrypted: bool = False
+    is_intermediate: bool = False
+
+
+class Called(Spot, frozen=True, kw_only=True, tag="called"):
+    """A call of a tool, with its result wherever that stands."""
+
+    response: int
+    call: str
+    name: str
+    input: Any = None
+    outcome: Outcome = "missing"
+    result: Result | None = None
+    answered_by: str | None = None
+    """The record that holds the result."""
+    answered_at: str | None = None
+    answered_in: tuple[int, int] | None = None
+    """The file and the line of that record."""
+    agents: tuple[str, ...] = ()
+    """The conversations that it sent out."""
+    is_server_side: bool = False
+    is_intermediate: bool = False
+
+
+class Answered(Spot, frozen=True, kw_only=True, tag="answered"):
+    """The result of a call at the place where it arrived."""
+
+    call: str
+    name: str | None
+    result: Result
+    standing: Standing = "own"
+
+
+class Shown(Spot, frozen=True, kw_only=True, tag="shown"):
+    """A block of a response that is neither words nor a call."""
+
+    response: int
+    enclosure: Enclosure
+
+
+class Compacted(Spot, frozen=True, kw_only=True, tag="compacted"):
+    """The place where a summary took the place of the conversation before it."""
+
+    text: str
+    trigger: str | None = None
+    pre_tokens: int | None = None
+    post_tokens: int | None = None
+    duration_ms: float | None = None
+    preserved: tuple[str, ...] = ()
+    """The records that stay in the context word by word."""
+
+
+class Noted(Spot, frozen=True, kw_only=True, tag="noted"):
+    """A note of the client: system records, attachments, progress, state, unknown kinds."""
+
+    kind: str
+    subtype: str | None = None
+    text: str = ""
+    value: Any = None
+
+
+class Left(Spot, frozen=True, kw_only=True, tag="left"):
+    """The place where another DAG-line leaves this one."""
+
+    to: str
+    kind: LineKind
+    label: str | None = None
+    is_active: bool = False
+
+
+class Folded(Spot, frozen=True, kw_only=True, tag="folded"):
+    """Records kept under the one that replaced them, out of the reading order."""
+
+    reason: FoldReason
+    under: str
+    items: "tuple[Item, ...]"
+
+
+Item: TypeAlias = (
+    Told | Said | Thought | Called | Answered | Shown | Compacted | Noted | Left | Folded
+)
+
 
 DurationBy: TypeAlias = Literal["client", "times"]
 

@@ -30,7 +30,7 @@ class Placed(NamedTuple):
 
 def paired(items: Sequence[Item], source_of: SourceOf, is_known: IsKnown) -> list[Item]:
     """Returns the items, calls with their results, results with the names of their tools."""
-    marked = superseded(items)
+    marked = _superseded(items)
     answers: dict[int, Answered] = {}
     calls: dict[str, list[int]] = {}
     found: list[Item] = []
@@ -38,15 +38,15 @@ def paired(items: Sequence[Item], source_of: SourceOf, is_known: IsKnown) -> lis
         if isinstance(item, Called) and not item.is_intermediate:
             calls.setdefault(item.call, []).append(place)
         elif isinstance(item, Answered):
-            asked = call_of(item, calls.get(item.call, ()), marked, answers, source_of)
-            item = answered(item, asked, marked, answers, is_known)
+            asked = _call_of(item, calls.get(item.call, ()), marked, answers, source_of)
+            item = _answered(item, asked, marked, answers, is_known)
         found.append(item)
     for place, answer in answers.items():
-        found[place] = with_result(found[place], answer)
+        found[place] = _with_result(found[place], answer)
     return found
 
 
-def call_of(
+def _call_of(
     answer: Answered,
     places: Sequence[int],
     items: Sequence[Item],
@@ -66,14 +66,13 @@ def call_of(
     return (named or waiting or list(places))[-1]
 
 
-def answered(
+def _answered(
     answer: Answered,
     asked: int | None,
     items: Sequence[Item],
     answers: dict[int, Answered],
     is_known: IsKnown,
 ) -> Answered:
-    """Returns a result with its standing; the first answer to a call is the one that counts."""
     if asked is None:
         standing: Standing = "foreign" if is_known(answer.call) else "orphan"
         return replace(answer, standing=standing)
@@ -85,8 +84,7 @@ def answered(
     return answers[asked]
 
 
-def with_result(item: Item, answer: Answered) -> Item:
-    """Returns a call with its result."""
+def _with_result(item: Item, answer: Answered) -> Item:
     if not isinstance(item, Called):
         return item
     return replace(
@@ -99,8 +97,7 @@ def with_result(item: Item, answer: Answered) -> Item:
     )
 
 
-def superseded(items: Iterable[Item]) -> list[Item]:
-    """Marks what a response says again in full: older clients wrote it as it came in."""
+def _superseded(items: Iterable[Item]) -> list[Item]:
     found = list(items)
     last: dict[tuple[int, str], int] = {}
     for place, item in enumerate(found):
@@ -111,14 +108,13 @@ def superseded(items: Iterable[Item]) -> list[Item]:
         else:
             continue
         before = last.get(key)
-        if before is not None and is_in_full(found[before], item):
+        if before is not None and _is_in_full(found[before], item):
             found[before] = replace(found[before], is_intermediate=True)
         last[key] = place
     return found
 
 
-def is_in_full(earlier: Item, later: Item) -> bool:
-    """Tells whether the later block is the earlier one, grown or the same."""
+def _is_in_full(earlier: Item, later: Item) -> bool:
     match earlier, later:
         case (Said(text=begun), Said(text=text)) | (Thought(text=begun), Thought(text=text)):
             return text.startswith(begun) and earlier.uuid != later.uuid
@@ -129,7 +125,7 @@ def is_in_full(earlier: Item, later: Item) -> bool:
 def story(items: Iterable[Item]) -> Iterator[Placed]:
     """Yields the items that a reader sees, each result with its call or in its own place."""
     seen = list(items)
-    together = joined(seen)
+    together = _joined(seen)
     for item in seen:
         if isinstance(item, Called):
             yield Placed(item, item.answered_by is not None and key_of(item) in together)
@@ -137,23 +133,21 @@ def story(items: Iterable[Item]) -> Iterator[Placed]:
             yield Placed(item)
 
 
-def joined(items: Iterable[Item]) -> set[tuple[str, str | None]]:
-    """Returns the results that are read with their calls: by the call and the record."""
+def _joined(items: Iterable[Item]) -> set[tuple[str, str | None]]:
     spoken = 0
     heard: dict[tuple[str, str | None], int] = {}
     found: set[tuple[str, str | None]] = set()
     for item in items:
-        if is_continuation(item):
+        if _is_continuation(item):
             spoken += 1
         elif isinstance(item, Called) and item.answered_by is not None:
             heard[key_of(item)] = spoken
-        elif isinstance(item, Answered) and is_at_hand(item, heard, spoken):
+        elif isinstance(item, Answered) and _is_at_hand(item, heard, spoken):
             found.add(key_of(item))
     return found
 
 
-def is_at_hand(answer: Answered, heard: dict[tuple[str, str | None], int], spoken: int) -> bool:
-    """Tells whether nothing was said between a call and its result."""
+def _is_at_hand(answer: Answered, heard: dict[tuple[str, str | None], int], spoken: int) -> bool:
     return answer.standing == "own" and heard.get(key_of(answer)) == spoken
 
 
@@ -164,6 +158,5 @@ def key_of(item: Called | Answered) -> tuple[str, str | None]:
     return item.call, item.uuid
 
 
-def is_continuation(item: Item) -> bool:
-    """Tells words or thoughts of the model from anything that parts no pair."""
+def _is_continuation(item: Item) -> bool:
     return isinstance(item, WORDS) and bool(item.text.strip())

@@ -1,14 +1,110 @@
 """Calls that change files to patches: the client's own, else computed from what was given."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from plait.conversation.diffs import Hunk, hunks_between
 from plait.conversation.model import Called
-from plait.conversation.values import mapping, said, whole
+from plait.conversation.values import mapping, said, whole_number
+
+CONTEXT = 3
+MOST_COMPARED = 1_000_000
+"""Pairs of lines that are looked at; larger changes are told as one block out, one block in."""
+
+
+class Hunk(Struct, frozen=True):
+    """Lines that changed together, with a few around them."""
+
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+    lines: tuple[str, ...]
+    """Each begins with a space, `-`, `+`, or a backslash for a remark."""
+
+
+def hunks_between(old: str, new: str, offset: int = 0) -> tuple[Hunk, ...]:
+    """Returns what changed from one text to the other; line numbers begin after the offset."""
+    before, after = _text_lines(old), _text_lines(new)
+    head, tail = _common_ends(before, after)
+    groups = _grouped_swaps(before, after, head, tail)
+    return tuple(_hunk_of(group, before, after, offset) for group in groups)
+
+
+def _text_lines(text: str) -> list[str]:
+    if not text:
+        return []
+    found = text.split("\n")
+    return found[:-1] if not found[-1] else found
+
+
+def _common_ends(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
+    most = min(len(before), len(after))
+    head = 0
+    while head < most and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+Swap = tuple[int, int, int, int]
+"""A stretch of the old lines and the stretch of the new ones that took its place."""
+
+
+def _grouped_swaps(
+    before: Sequence[str], after: Sequence[str], head: int, tail: int
+) -> Iterator[list[Swap]]:
+    group: list[Swap] = []
+    for change in _swaps(before, after, head, tail):
+        if group and change[0] - group[-1][1] > 2 * CONTEXT:
+            yield group
+            group = []
+        group.append(change)
+    if group:
+        yield group
+
+
+def _swaps(before: Sequence[str], after: Sequence[str], head: int, tail: int) -> Iterator[Swap]:
+    old, new = before[head : len(before) - tail], after[head : len(after) - tail]
+    if not old and not new:
+        return
+    if not old or not new or len(old) * len(new) > MOST_COMPARED:
+        yield head, head + len(old), head, head + len(new)
+        return
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new).get_opcodes():
+        if tag != "equal":
+            yield head + i1, head + i2, head + j1, head + j2
+
+
+def _hunk_of(
+    group: Sequence[Swap], before: Sequence[str], after: Sequence[str], offset: int
+) -> Hunk:
+    first, last = group[0], group[-1]
+    lead = min(CONTEXT, first[0])
+    trail = min(CONTEXT, len(before) - last[1])
+    lines: list[str] = []
+    place = first[0] - lead
+    for i1, i2, j1, j2 in group:
+        lines += [f" {line}" for line in before[place:i1]]
+        lines += [f"-{line}" for line in before[i1:i2]]
+        lines += [f"+{line}" for line in after[j1:j2]]
+        place = i2
+    lines += [f" {line}" for line in before[place : place + trail]]
+    old_lines = last[1] + trail - (first[0] - lead)
+    new_lines = last[3] + trail - (first[2] - lead)
+    return Hunk(
+        offset + first[0] - lead + bool(old_lines),
+        old_lines,
+        offset + first[2] - lead + bool(new_lines),
+        new_lines,
+        tuple(lines),
+    )
+
 
 MOST_DECODED = 8 << 20
 """Bytes of a notebook that are looked into for the cell that was there before."""
@@ -44,13 +140,13 @@ def proposed_patch(called: Called) -> Patch | None:
     if not path or not (called.name in COMPUTED or "structuredPatch" in view):
         return None
     is_modified = view.get("userModified") is True
-    hunks = tuple(logged_hunks(view.get("structuredPatch")))
+    hunks = tuple(_logged_hunks(view.get("structuredPatch")))
     if hunks:
-        return patched(path, hunks, is_user_modified=is_modified)
+        return _patched(path, hunks, is_user_modified=is_modified)
     change = COMPUTED[called.name](given, view) if called.name in COMPUTED else None
     if change is None or not change.hunks:
         return None
-    return patched(
+    return _patched(
         path,
         change.hunks,
         is_new=change.is_new,
@@ -60,8 +156,7 @@ def proposed_patch(called: Called) -> Patch | None:
     )
 
 
-def patched(path: str, hunks: tuple[Hunk, ...], **facts: bool) -> Patch:
-    """Returns a patch with its lines counted."""
+def _patched(path: str, hunks: tuple[Hunk, ...], **facts: bool) -> Patch:
     lines = [line[:1] for hunk in hunks for line in hunk.lines]
     return Patch(path, hunks, lines.count("+"), lines.count("-"), **facts)
 
@@ -75,16 +170,21 @@ def path_of(value: Mapping[str, Any]) -> str | None:
     return None
 
 
-def logged_hunks(value: object) -> Iterator[Hunk]:
-    """Yields the hunks that the client wrote down, as far as they have that form."""
+def _logged_hunks(value: object) -> Iterator[Hunk]:
     for one in value if isinstance(value, list) else ():
         view = mapping(one)
         lines = view.get("lines")
         among = lines if isinstance(lines, list) else ()
         texts = tuple(line for line in among if isinstance(line, str))
         if any(line[:1] in ("+", "-") for line in texts):
-            old, new = whole(view.get("oldStart")), whole(view.get("newStart"))
-            yield Hunk(old, whole(view.get("oldLines")), new, whole(view.get("newLines")), texts)
+            old, new = whole_number(view.get("oldStart")), whole_number(view.get("newStart"))
+            yield Hunk(
+                old,
+                whole_number(view.get("oldLines")),
+                new,
+                whole_number(view.get("newLines")),
+                texts,
+            )
 
 
 class Computed(Struct, frozen=True):
@@ -95,8 +195,7 @@ class Computed(Struct, frozen=True):
     is_new: bool = False
 
 
-def of_edit(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
-    """Compares the text that was replaced with the one in its place."""
+def _of_edit(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
     old, new = said(view, "oldString"), said(view, "newString")
     if old is None or new is None:
         old, new = said(given, "old_string"), said(given, "new_string")
@@ -105,11 +204,10 @@ def of_edit(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | Non
     original = said(view, "originalFile")
     if not old and not original:
         return Computed(hunks_between("", new), is_new=True)
-    return replaced(old, new, original, given.get("replace_all") is True)
+    return _replaced(old, new, original, given.get("replace_all") is True)
 
 
-def of_edits(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
-    """Applies several replacements and compares; one by one where the file is not known."""
+def _of_edits(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
     edits = view.get("edits") or given.get("edits")
     pairs = [
         (said(edit, "old_string") or "", said(edit, "new_string") or "", edit.get("replace_all"))
@@ -126,8 +224,7 @@ def of_edits(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | No
     return Computed(hunks_between(original, text), is_new=not original)
 
 
-def of_write(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
-    """Compares a file with what was written over it; without the old text all of it is new."""
+def _of_write(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
     content = said(view, "content")
     content = said(given, "content") if content is None else content
     if content is None:
@@ -137,28 +234,26 @@ def of_write(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | No
     return Computed(hunks_between(original or "", content), is_new=is_new)
 
 
-def of_cell(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
-    """Compares a cell of a notebook with what took its place."""
+def _of_cell(given: Mapping[str, Any], view: Mapping[str, Any]) -> Computed | None:
     mode = said(view, "edit_mode") or said(given, "edit_mode") or "replace"
     new = said(view, "new_source")
     new = (said(given, "new_source") if new is None else new) or ""
     old = "" if mode == "insert" else said(view, "old_source")
     if old is None:
         cell = said(view, "cell_id") or said(given, "cell_id")
-        old = cell_source(said(view, "original_file"), cell)
+        old = _cell_source(said(view, "original_file"), cell)
     return Computed(hunks_between(old, "" if mode == "delete" else new), is_placed=False)
 
 
 COMPUTED = {
-    "Edit": of_edit,
-    "MultiEdit": of_edits,
-    "Write": of_write,
-    "NotebookEdit": of_cell,
+    "Edit": _of_edit,
+    "MultiEdit": _of_edits,
+    "Write": _of_write,
+    "NotebookEdit": _of_cell,
 }
 
 
-def replaced(old: str, new: str, original: str | None, is_everywhere: bool) -> Computed:
-    """Returns one replacement at its place in the file, all of them where they are many."""
+def _replaced(old: str, new: str, original: str | None, is_everywhere: bool) -> Computed:
     place = original.find(old) if original and old else -1
     if original is None or place < 0:
         return Computed(hunks_between(old, new), is_placed=False)
@@ -166,8 +261,7 @@ def replaced(old: str, new: str, original: str | None, is_everywhere: bool) -> C
     return Computed(hunks_between(original, original.replace(old, new, count)))
 
 
-def cell_source(notebook: str | None, cell: str | None) -> str:
-    """Returns the words of a notebook's cell, "" where they are not known."""
+def _cell_source(notebook: str | None, cell: str | None) -> str:
     if not notebook or not cell or len(notebook) > MOST_DECODED:
         return ""
     try:
@@ -176,12 +270,11 @@ def cell_source(notebook: str | None, cell: str | None) -> str:
         return ""
     for one in cells if isinstance(cells, list) else ():
         if isinstance(one, Mapping) and one.get("id") == cell:
-            return joined(one.get("source"))
+            return _joined(one.get("source"))
     return ""
 
 
-def joined(source: object) -> str:
-    """Returns a source that is a text or a list of lines."""
+def _joined(source: object) -> str:
     if isinstance(source, Sequence) and not isinstance(source, str):
         return "".join(line for line in source if isinstance(line, str))
     return source if isinstance(source, str) else ""

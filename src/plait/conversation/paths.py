@@ -22,8 +22,7 @@ from plait.conversation.model import (
     Thought,
     Turn,
 )
-from plait.conversation.times import timed
-from plait.conversation.turns import responses_in
+from plait.conversation.turns import responses_in, timed
 from plait.graph.paths import SPOKEN
 
 ConversationOf: TypeAlias = Callable[[str], Conversation | None]
@@ -37,19 +36,18 @@ def path_to(end: Conversation, conversation_of: ConversationOf) -> Conversation:
         way.append(above)
     if len(way) == 1:
         return end
-    parts = [(above, turns_before(above, below.id)) for above, below in pairwise(way[::-1])]
-    return joined([*parts, (end, end.turns)], end)
+    parts = [(above, _turns_before(above, below.id)) for above, below in pairwise(way[::-1])]
+    return _joined([*parts, (end, end.turns)], end)
 
 
 def parent_of(line: Conversation, conversation_of: ConversationOf) -> Conversation | None:
     """Returns the conversation that another leaves, None for one with a root of its own."""
     above = conversation_of(line.parent) if line.parent and line.kind in SPOKEN else None
-    is_left = above is not None and above.kind in SPOKEN and leaves(above, line.id)
+    is_left = above is not None and above.kind in SPOKEN and _leaves(above, line.id)
     return above if is_left else None
 
 
-def leaves(above: Conversation, below: str) -> bool:
-    """Tells whether one conversation leaves another somewhere after its beginning."""
+def _leaves(above: Conversation, below: str) -> bool:
     before = 0
     for item in above.items():
         if isinstance(item, Left):
@@ -60,8 +58,7 @@ def leaves(above: Conversation, below: str) -> bool:
     return False
 
 
-def turns_before(above: Conversation, below: str) -> tuple[Turn, ...]:
-    """Returns the turns up to the place where another conversation leaves, the last one cut."""
+def _turns_before(above: Conversation, below: str) -> tuple[Turn, ...]:
     found: list[Turn] = []
     for turn in above.turns:
         for place, item in enumerate(turn.items):
@@ -71,18 +68,19 @@ def turns_before(above: Conversation, below: str) -> tuple[Turn, ...]:
     return tuple(found)
 
 
-def joined(parts: Sequence[tuple[Conversation, Sequence[Turn]]], end: Conversation) -> Conversation:
-    """Returns stretches of conversations as one, turns and responses numbered through."""
+def _joined(
+    parts: Sequence[tuple[Conversation, Sequence[Turn]]], end: Conversation
+) -> Conversation:
     turns: list[Turn] = []
     responses: list[Response] = []
     for conversation, stretch in parts:
         places = {
             number: len(responses) + place
-            for place, number in enumerate(sorted(set(responses_in_turns(stretch))))
+            for place, number in enumerate(sorted(set(_responses_in_turns(stretch))))
         }
-        for turn in (moved(turn, places) for turn in stretch):
+        for turn in (_moved(turn, places) for turn in stretch):
             if turn.number == 0 and turns:
-                turns[-1] = merged(turns[-1], turn)
+                turns[-1] = _merged(turns[-1], turn)
             else:
                 turns.append(turn)
         responses.extend(conversation.responses[number] for number in places)
@@ -91,15 +89,13 @@ def joined(parts: Sequence[tuple[Conversation, Sequence[Turn]]], end: Conversati
     return replace(end, turns=timed(numbered), responses=tuple(responses))
 
 
-def responses_in_turns(turns: Iterable[Turn]) -> Iterator[int]:
-    """Yields the responses that stand in some turns."""
+def _responses_in_turns(turns: Iterable[Turn]) -> Iterator[int]:
     for turn in turns:
         yield from responses_in(turn.items)
 
 
-def moved(turn: Turn, places: Mapping[int, int]) -> Turn:
-    """Returns a turn whose responses stand at other places."""
-    items = moved_items(turn.items, places)
+def _moved(turn: Turn, places: Mapping[int, int]) -> Turn:
+    items = _moved_items(turn.items, places)
     return replace(
         turn,
         opener=items[0] if turn.opener else None,
@@ -108,10 +104,9 @@ def moved(turn: Turn, places: Mapping[int, int]) -> Turn:
     )
 
 
-def moved_items(items: Iterable[Item], places: Mapping[int, int]) -> tuple[Item, ...]:
-    """Returns items whose responses stand at other places, those in folds too."""
+def _moved_items(items: Iterable[Item], places: Mapping[int, int]) -> tuple[Item, ...]:
     return tuple(
-        replace(item, items=moved_items(item.items, places))
+        replace(item, items=_moved_items(item.items, places))
         if isinstance(item, Folded)
         else replace(item, response=places[item.response])
         if isinstance(item, Said | Thought | Called | Shown)
@@ -120,7 +115,6 @@ def moved_items(items: Iterable[Item], places: Mapping[int, int]) -> tuple[Item,
     )
 
 
-def merged(turn: Turn, more: Turn) -> Turn:
-    """Returns a turn with what another adds to it."""
+def _merged(turn: Turn, more: Turn) -> Turn:
     responses = tuple(dict.fromkeys((*turn.responses, *more.responses)))
     return replace(turn, items=(*turn.items, *more.items), responses=responses)

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
-from plait.conversation.cards import PriceList, Rate
+from plait.conversation.price_table import PriceList, Rate
 from plait.errors import ConfigError
 
 NAMES = ("input", "output", "cache_write", "cache_write_1h", "cache_read", "web_search")
@@ -45,12 +45,11 @@ class PriceFile:
 
 def price_file(text: str, name: str) -> PriceFile:
     """Reads a price file, TOML or JSON, or says what is wrong with it."""
-    table = parsed(text, name)
-    return PriceFile({model: prices_of(entry, model, name) for model, entry in table.items()})
+    table = _parsed(text, name)
+    return PriceFile({model: _prices_of(entry, model, name) for model, entry in table.items()})
 
 
-def parsed(text: str, name: str) -> dict[str, Any]:
-    """Returns the table that a text holds."""
+def _parsed(text: str, name: str) -> dict[str, Any]:
     try:
         table = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -60,12 +59,11 @@ def parsed(text: str, name: str) -> dict[str, Any]:
     return table
 
 
-def prices_of(entry: object, model: str, name: str) -> PriceList:
-    """Returns the prices of one model; cache prices that are left out follow from the input."""
+def _prices_of(entry: object, model: str, name: str) -> PriceList:
     if not isinstance(entry, dict):
         raise ConfigError(f"'{model}' in '{name}' has no table of prices", EXAMPLE)
     for key, value in entry.items():
-        check_price(key, value, model, name)
+        _check_price(key, value, model, name)
     missing = [key for key in NEEDED if key not in entry]
     if missing:
         raise ConfigError(f"'{model}' in '{name}' has no price for {missing[0]}", EXAMPLE)
@@ -74,8 +72,7 @@ def prices_of(entry: object, model: str, name: str) -> PriceList:
     return PriceList(**{**rates, **{key: Rate(float(value)) for key, value in entry.items()}})
 
 
-def check_price(key: str, value: object, model: str, name: str) -> None:
-    """Refuses what is no price."""
+def _check_price(key: str, value: object, model: str, name: str) -> None:
     if key not in NAMES:
         near = get_close_matches(key, NAMES, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(NAMES)}"

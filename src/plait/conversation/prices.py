@@ -8,7 +8,7 @@ service tier or a speed that the data does not cover.
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from plait.conversation.cards import Card, PriceList, Rate, card_of
+from plait.conversation.price_table import ModelPrices, PriceList, Rate, model_prices
 from plait.conversation.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Prices:
 
     def __init__(self, own: "PriceFile | None" = None) -> None:
         self.own = own
-        self.cards: dict[str, Card | None] = {}
+        self.cards: dict[str, ModelPrices | None] = {}
         """What is known of models by now, and of which ones there is nothing to know."""
         self._units: dict[tuple[object, ...], list[tuple[int, Unit]]] = {}
 
@@ -79,17 +79,17 @@ class Prices:
             return [], True
         own = self.own.find(name_of(model, tokens)) if self.own else None
         if own is not None:
-            return steps_of(own, 1.0), True
+            return _steps_of(own, 1.0), True
         factor = 1.0 if tokens.geo is None else ELSEWHERE.get(tokens.geo)
         card = self._card(model)
         if card is None or factor is None or (factor != 1 and card.provider not in OWN_LISTS):
             return [], True
-        listed = card.prices(time, case_of(tokens))
-        return steps_of(listed, factor) if listed else [], not card.is_by_hour
+        listed = card.prices(time, _case_of(tokens))
+        return _steps_of(listed, factor) if listed else [], not card.is_by_hour
 
-    def _card(self, model: str) -> Card | None:
+    def _card(self, model: str) -> ModelPrices | None:
         if model not in self.cards:
-            self.cards[model] = card_of(model)
+            self.cards[model] = model_prices(model)
         return self.cards[model]
 
 
@@ -101,8 +101,7 @@ def name_of(model: str | None, tokens: Tokens) -> str:
     return f"{model or 'unnamed'}{''.join(f' ({word})' for word in special)}"
 
 
-def case_of(tokens: Tokens) -> dict[str, str]:
-    """Returns the case that the price data knows a tier and a speed by."""
+def _case_of(tokens: Tokens) -> dict[str, str]:
     case: dict[str, str] = {}
     if tokens.tier:
         case |= CASES.get(tokens.tier, {"service_tier": tokens.tier})
@@ -111,14 +110,13 @@ def case_of(tokens: Tokens) -> dict[str, str]:
     return case
 
 
-def steps_of(listed: PriceList, factor: float) -> list[tuple[int, Unit]]:
-    """Returns the units of a list, those of the longest responses first."""
-    starts = {start for rate in rates_of(listed) if rate for start, _ in rate.steps}
+def _steps_of(listed: PriceList, factor: float) -> list[tuple[int, Unit]]:
+    starts = {start for rate in _rates_of(listed) if rate for start, _ in rate.steps}
     ordered = [*sorted(starts, reverse=True), -1]
-    return [(start, unit_at(listed, start + 1, factor)) for start in ordered]
+    return [(start, _unit_at(listed, start + 1, factor)) for start in ordered]
 
 
-def rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
+def _rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
     """Returns the rates of a list in the order of a unit, each by the nearest that is known.
 
     What has no price of its own costs what the wider kind does: a write to the cache for an
@@ -135,9 +133,8 @@ def rates_of(listed: PriceList) -> tuple[Rate | None, ...]:
     )
 
 
-def unit_at(listed: PriceList, total_input: int, factor: float) -> Unit:
-    """Returns the unit for responses that read so many tokens."""
-    rates = rates_of(listed)
+def _unit_at(listed: PriceList, total_input: int, factor: float) -> Unit:
+    rates = _rates_of(listed)
     *paid, searches = [rate.at(total_input) if rate else 0.0 for rate in rates]
     unknown = [name for name, rate in zip(Unit._fields, rates, strict=False) if rate is None]
     return Unit._make([*[rate * factor for rate in paid], searches, tuple(unknown)])

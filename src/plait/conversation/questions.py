@@ -1,7 +1,7 @@
-"""A conversation to the questions that the model asked, and what the person chose."""
+"""A conversation to what the model put to the person, questions and plans, and the answers."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -61,8 +61,8 @@ def asked_by(called: Called, turn: int) -> Iterator[Question]:
     for one in asked if isinstance(asked, list) else ():
         if isinstance(one, Mapping):
             text = said(one, "question") or ""
-            answer = answer_in(answers.get(text))
-            options = tuple(options_in(one))
+            answer = _answer_in(answers.get(text))
+            options = tuple(_options_in(one))
             yield Question(
                 text,
                 turn,
@@ -70,7 +70,7 @@ def asked_by(called: Called, turn: int) -> Iterator[Question]:
                 options,
                 one.get("multiSelect") is True,
                 answer,
-                chosen(answer, answers.get(text), options),
+                _chosen(answer, answers.get(text), options),
                 said(mapping(annotations.get(text)), "notes"),
                 called.outcome,
                 called.result.feedback if called.result else None,
@@ -81,8 +81,7 @@ def asked_by(called: Called, turn: int) -> Iterator[Question]:
             )
 
 
-def options_in(question: Mapping[str, Any]) -> Iterator[Option]:
-    """Yields what was offered; older forms offer bare texts."""
+def _options_in(question: Mapping[str, Any]) -> Iterator[Option]:
     options = question.get("options")
     for one in options if isinstance(options, list) else ():
         if isinstance(one, str):
@@ -91,15 +90,13 @@ def options_in(question: Mapping[str, Any]) -> Iterator[Option]:
             yield Option(said(one, "label") or "", said(one, "description"))
 
 
-def answer_in(value: object) -> str | None:
-    """Returns an answer as text, several of them with commas between."""
+def _answer_in(value: object) -> str | None:
     if isinstance(value, list):
         return ", ".join(one for one in value if isinstance(one, str))
     return value if isinstance(value, str) else None
 
 
-def chosen(answer: str | None, value: object, options: tuple[Option, ...]) -> tuple[str, ...]:
-    """Returns the labels that an answer names, as offered; the longest first, none twice."""
+def _chosen(answer: str | None, value: object, options: tuple[Option, ...]) -> tuple[str, ...]:
     if answer is None:
         return ()
     labels = [option.label for option in options if option.label]
@@ -113,3 +110,61 @@ def chosen(answer: str | None, value: object, options: tuple[Option, ...]) -> tu
             rest = rest.replace(f", {label}, ", ", ")
             found.add(label)
     return tuple(label for label in labels if label in found)
+
+
+PLANNING = frozenset({"ExitPlanMode", "exit_plan_mode"})
+APPROVED = ("## Approved Plan:\n", "## Approved Plan (edited by user):\n")
+Verdict: TypeAlias = Literal["accepted", "rejected", "open"]
+VERDICTS: dict[Outcome, Verdict] = {"ok": "accepted", "rejected": "rejected"}
+
+
+class ProposedPlan(Struct, frozen=True):
+    """A plan, as it was put to the person."""
+
+    text: str
+    verdict: Verdict
+    turn: int
+    time: str | None = None
+    answered_at: str | None = None
+    uuid: str | None = None
+    call: str | None = None
+    path: str | None = None
+    """The file that it was written to."""
+    feedback: str | None = None
+    """What the person said who rejected it."""
+    is_edited: bool = False
+    """True where what was accepted is not what was proposed."""
+    is_of_agent: bool = False
+
+
+def plans_of(conversation: Conversation) -> tuple[ProposedPlan, ...]:
+    """Returns the plans of a conversation, in order."""
+    return tuple(_plan_of(c, turn) for turn, c in calls_of(conversation) if c.name in PLANNING)
+
+
+def _plan_of(called: Called, turn: int) -> ProposedPlan:
+    given = mapping(called.input)
+    view = mapping(called.result.detail if called.result else None)
+    proposed, accepted = said(given, "plan"), said(view, "plan") or _told_after(called)
+    return ProposedPlan(
+        accepted or proposed or "",
+        VERDICTS.get(called.outcome, "open"),
+        turn,
+        called.time,
+        called.answered_at,
+        called.uuid,
+        called.call,
+        said(view, "filePath") or said(given, "planFilePath"),
+        called.result.feedback if called.result else None,
+        is_edited=bool(proposed and accepted and proposed.strip() != accepted.strip()),
+        is_of_agent=view.get("isAgent") is True,
+    )
+
+
+def _told_after(called: Called) -> str | None:
+    text = called.result.text if called.result and called.outcome == "ok" else ""
+    for heading in APPROVED:
+        _, found, plan = text.partition(heading)
+        if found:
+            return plan.strip()
+    return None

@@ -15,7 +15,7 @@ SYNTHETIC = "<synthetic>"
 
 
 @dataclass(slots=True)
-class Draft:
+class ResponseDraft:
     """A response while its blocks come in, other records between them notwithstanding."""
 
     first: Record
@@ -41,7 +41,7 @@ class Draft:
             return
         self.model = self.model or message.model
         self.stop_reason = message.stop_reason or self.stop_reason
-        self.usage = fuller(self.usage, message.usage)
+        self.usage = _fuller(self.usage, message.usage)
 
     def response(self) -> Response:
         """Returns the response as it stands."""
@@ -68,7 +68,7 @@ class Responses:
     """The responses of one conversation, in the order in which they begin."""
 
     def __init__(self) -> None:
-        self._drafts: list[Draft] = []
+        self._drafts: list[ResponseDraft] = []
         self._numbers: dict[str, int] = {}
 
     def __len__(self) -> int:
@@ -80,7 +80,7 @@ class Responses:
         number = self._numbers.get(name) if name else None
         if number is None:
             number = len(self._drafts)
-            self._drafts.append(Draft(record))
+            self._drafts.append(ResponseDraft(record))
             if name:
                 self._numbers[name] = number
         self._drafts[number].add(record)
@@ -91,8 +91,7 @@ class Responses:
         return tuple(draft.response() for draft in self._drafts)
 
 
-def fuller(known: Usage | None, other: Usage | None) -> Usage | None:
-    """Returns the figures with the most output tokens, the later among equals."""
+def _fuller(known: Usage | None, other: Usage | None) -> Usage | None:
     if known is None or other is None:
         return other or known
     return other if supersedes(other, known) else known

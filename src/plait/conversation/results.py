@@ -1,13 +1,62 @@
-"""A tool's answer in the log to a result: its words, its outcome, where the rest of it lies."""
+"""Blocks of tools to results: words, outcome, enclosures, and where the rest of them lies."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
-from plait.conversation.enclosures import enclosures_of
-from plait.conversation.model import Outcome, Persisted, Result
+from msgspec import to_builtins
+
+from plait.conversation.model import Called, Enclosure, Outcome, Persisted, Result
+from plait.errors import SourceError
+from plait.line import read_slice
 from plait.record import Record, User
-from plait.record.message import AdvisorToolResult, Text, ToolResult, blocks_of
+from plait.record.message import (
+    BLOCKS,
+    AdvisorToolResult,
+    Block,
+    Document,
+    Image,
+    Text,
+    ToolReference,
+    ToolResult,
+    UnknownBlock,
+    blocks_of,
+)
+
+BASE64_BYTES = 3 / 4
+BLOCK_NAMES = {kind: name for name, kind in BLOCKS.items()}
+
+
+def enclosures_of(blocks: Iterable[Block]) -> tuple[Enclosure, ...]:
+    """Returns each block as an enclosure, its value as the log has it."""
+    return tuple(enclosure_of(block) for block in blocks)
+
+
+def enclosure_of(block: Block) -> Enclosure:
+    """Returns one block as an enclosure."""
+    match block:
+        case Image(source):
+            return _sourced("image", source, None)
+        case Document(source, title):
+            return _sourced("document", source, title)
+        case UnknownBlock(kind, value):
+            return Enclosure(kind or "unknown", value)
+        case ToolReference(name):
+            return Enclosure("tool_reference", {"tool_name": name}, title=name)
+        case _:
+            return Enclosure(BLOCK_NAMES[type(block)], to_builtins(block))
+
+
+def _sourced(kind: str, source: Mapping[str, Any], title: str | None) -> Enclosure:
+    media = source.get("media_type")
+    data = source.get("data")
+    size = 0
+    if isinstance(data, str):
+        size = int(len(data) * BASE64_BYTES) if source.get("type") == "base64" else len(data)
+    return Enclosure(kind, source, media if isinstance(media, str) else None, title, size)
+
 
 REJECTED = (
     "The user doesn't want to proceed with this tool use",
@@ -27,19 +76,18 @@ def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any
     is_error = isinstance(block, ToolResult) and block.is_error is True
     return Result(
         text,
-        outcome_of(record, text, detail, is_error=is_error),
+        _outcome_of(record, text, detail, is_error=is_error),
         enclosures_of(one for one in blocks if not isinstance(one, Text)),
         detail,
-        persisted_of(text, detail),
-        feedback_of(record, text) if is_error else None,
-        exit_code_of(text, detail),
+        _persisted_of(text, detail),
+        _feedback_of(record, text) if is_error else None,
+        _exit_code_of(text, detail),
     )
 
 
-def outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Outcome:
-    """Returns how a call went."""
+def _outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Outcome:
     view = detail if isinstance(detail, Mapping) else {}
-    if is_error and (text.startswith(REJECTED) or is_denied(record)):
+    if is_error and (text.startswith(REJECTED) or _is_denied_by_person(record)):
         return "rejected"
     if view.get("interrupted") is True or text.startswith("[Request interrupted"):
         return "interrupted"
@@ -51,14 +99,12 @@ def outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Out
     return "launched" if view.get("backgroundTaskId") else "ok"
 
 
-def is_denied(record: Record) -> bool:
-    """Tells whether the client says that the person said no."""
+def _is_denied_by_person(record: Record) -> bool:
     kind = record.tool_denial_kind if isinstance(record, User) else None
     return kind is not None and "user" in kind
 
 
-def feedback_of(record: Record, text: str) -> str | None:
-    """Returns what the person said who rejected a call."""
+def _feedback_of(record: Record, text: str) -> str | None:
     said = record.user_feedback if isinstance(record, User) else None
     if said or not text.startswith(REJECTED):
         return said
@@ -66,8 +112,7 @@ def feedback_of(record: Record, text: str) -> str | None:
     return found[1].strip() if found else None
 
 
-def exit_code_of(text: str, detail: Any) -> int | None:
-    """Returns the exit code of a command where the log says it."""
+def _exit_code_of(text: str, detail: Any) -> int | None:
     found = EXIT_CODE.match(text) or (EXIT_CODE.match(detail) if isinstance(detail, str) else None)
     if found:
         return int(found[1])
@@ -75,8 +120,7 @@ def exit_code_of(text: str, detail: Any) -> int | None:
     return code if isinstance(code, int) else None
 
 
-def persisted_of(text: str, detail: Any) -> Persisted | None:
-    """Returns the file that holds the whole output, by its name alone: paths are not trusted."""
+def _persisted_of(text: str, detail: Any) -> Persisted | None:
     view = detail if isinstance(detail, Mapping) else {}
     path, size = view.get("persistedOutputPath"), view.get("persistedOutputSize")
     if not isinstance(path, str):
@@ -86,3 +130,46 @@ def persisted_of(text: str, detail: Any) -> Persisted | None:
     if not name or name in (".", "..") or "\0" in name:
         return None
     return Persisted(name, int(size) if isinstance(size, int | float) else None)
+
+
+OUTPUTS = "tool-results"
+MOST_OUTPUT = 32 << 20
+FORBIDDEN = frozenset({"", ".", ".."})
+
+
+def whole_result(session_folder: Path, called: Called, most: int = MOST_OUTPUT) -> str | None:
+    """Returns all that a tool answered, the part in the log where the rest is gone."""
+    result = called.result
+    if result is None:
+        return None
+    found = persisted_text(session_folder, result.persisted, most) if result.persisted else None
+    return result.text if found is None else found
+
+
+def persisted_text(
+    session_folder: Path, persisted: Persisted, most: int = MOST_OUTPUT
+) -> str | None:
+    """Returns the words of an output that lies beside the log, None where it cannot be read.
+
+    A name of the log is not trusted: it must be that of a plain file in the folder of tool
+    results, and no link may lead out of it. Not more than so many bytes are read.
+    """
+    path = output_path(session_folder, persisted.name)
+    if path is None:
+        return None
+    try:
+        return read_slice(path, 0, most).decode("utf-8", "replace")
+    except SourceError:
+        return None
+
+
+def output_path(session_folder: Path, name: str) -> Path | None:
+    """Returns where an output lies, None where its name leads anywhere else."""
+    if name in FORBIDDEN or any(mark in name for mark in "/\\\0:"):
+        return None
+    try:
+        path = Path(os.path.realpath(session_folder / OUTPUTS / name))
+        home = Path(os.path.realpath(session_folder))
+        return path if path.parent == home / OUTPUTS and path.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None

@@ -1,7 +1,12 @@
-"""Responses to rows of figures: by day, week, month, session, project or model."""
+"""Responses to rows of figures: by day, week, month, session, project, model or five-hour block.
+
+A block is what a plan counts by: it begins with the hour, UTC, of its first response and lasts
+five hours; it also ends where five hours pass without any. The one that goes on now is
+projected to its end.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
@@ -16,7 +21,7 @@ Slot: TypeAlias = tuple[str | None, str, RunKind, bool]
 """The row, the model, the kind of run, and whether it was abandoned."""
 
 
-class Tally(Struct, gc=False):
+class SpendingSum(Struct, gc=False):
     """Figures that add up."""
 
     responses: int = 0
@@ -72,7 +77,7 @@ class Tally(Struct, gc=False):
         if self.last is None or time > self.last:
             self.last = time
 
-    def take(self, other: "Tally") -> None:
+    def take(self, other: "SpendingSum") -> None:
         """Takes in the figures of another."""
         self.responses += other.responses
         self.input += other.input
@@ -96,26 +101,26 @@ class Tally(Struct, gc=False):
             self.last = last
 
 
-class Row(Struct, gc=False):
+class SpendingRow(Struct, gc=False):
     """The figures of a day, a session or whatever else, and the parts of them."""
 
     key: str | None
     """None for what no day or model is known of."""
-    total: Tally = field(default_factory=Tally)
-    models: dict[str, Tally] = field(default_factory=dict)
+    total: SpendingSum = field(default_factory=SpendingSum)
+    models: dict[str, SpendingSum] = field(default_factory=dict)
     """The largest cost first."""
-    agents: Tally = field(default_factory=Tally)
+    agents: SpendingSum = field(default_factory=SpendingSum)
     """Agents and workflows, whoever sent them out."""
-    service: Tally = field(default_factory=Tally)
+    service: SpendingSum = field(default_factory=SpendingSum)
     """The client's own errands: compaction, suggestions, warming up."""
-    abandoned: Tally = field(default_factory=Tally)
+    abandoned: SpendingSum = field(default_factory=SpendingSum)
     """What was answered on branches that were left, agents sent out from there included."""
 
-    def add(self, slot: Slot, tally: Tally) -> None:
+    def add(self, slot: Slot, tally: SpendingSum) -> None:
         """Takes in the figures of one slot."""
         _, model, kind, is_abandoned = slot
         self.total.take(tally)
-        self.models.setdefault(model, Tally()).take(tally)
+        self.models.setdefault(model, SpendingSum()).take(tally)
         if kind in ("agent", "workflow"):
             self.agents.take(tally)
         if kind == "service":
@@ -123,21 +128,21 @@ class Row(Struct, gc=False):
         if is_abandoned:
             self.abandoned.take(tally)
 
-    def take(self, other: "Row") -> None:
+    def take(self, other: "SpendingRow") -> None:
         """Takes in another row."""
         self.total.take(other.total)
         self.agents.take(other.agents)
         self.service.take(other.service)
         self.abandoned.take(other.abandoned)
         for name, tally in other.models.items():
-            self.models.setdefault(name, Tally()).take(tally)
+            self.models.setdefault(name, SpendingSum()).take(tally)
 
 
 class Spending(Struct, frozen=True):
     """Rows, and all of them together."""
 
-    rows: tuple[Row, ...]
-    totals: Row
+    rows: tuple[SpendingRow, ...]
+    totals: SpendingRow
 
 
 def spending(
@@ -151,24 +156,23 @@ def spending(
 
     Abandoned are the responses with these uuids.
     """
-    slots: dict[Slot, Tally] = {}
-    key_of = keys(by, zone)
+    slots: dict[Slot, SpendingSum] = {}
+    key_of = _key_function(by, zone)
     for response in responses:
         model, is_abandoned = response.model or NO_MODEL, response.uuid in abandoned
         slot = (key_of(response), model, response.kind, is_abandoned)
         tally = slots.get(slot)
         if tally is None:
-            tally = slots[slot] = Tally()
+            tally = slots[slot] = SpendingSum()
         tally.add(response, prices.cost(response.model, response.tokens, response.time))
-    return rows_of(slots)
+    return _rows_of(slots)
 
 
-def rows_of(slots: dict[Slot, Tally]) -> Spending:
-    """Returns the rows that slots make up."""
-    rows: dict[str | None, Row] = {}
-    totals = Row(None)
+def _rows_of(slots: dict[Slot, SpendingSum]) -> Spending:
+    rows: dict[str | None, SpendingRow] = {}
+    totals = SpendingRow(None)
     for slot, tally in slots.items():
-        rows.setdefault(slot[0], Row(slot[0])).add(slot, tally)
+        rows.setdefault(slot[0], SpendingRow(slot[0])).add(slot, tally)
         totals.add(slot, tally)
     for row in (totals, *rows.values()):
         row.models = dict(sorted(row.models.items(), key=lambda one: (-one[1].cost, one[0])))
@@ -176,15 +180,14 @@ def rows_of(slots: dict[Slot, Tally]) -> Spending:
     return Spending(tuple(ordered), totals)
 
 
-def keys(by: By, zone: tzinfo | None) -> Callable[[Response], str | None]:
-    """Returns the function that says which row a response belongs to."""
+def _key_function(by: By, zone: tzinfo | None) -> Callable[[Response], str | None]:
     if by == "session":
         return lambda response: response.session
     if by == "project":
         return lambda response: response.project
     if by == "model":
         return lambda response: response.model
-    name = {"daily": day, "weekly": week, "monthly": month}[by]
+    name = {"daily": day, "weekly": _week, "monthly": _month}[by]
     known: dict[float, str] = {}
 
     def period(response: Response) -> str | None:
@@ -204,13 +207,11 @@ def day(time: datetime) -> str:
     return f"{time.year:04}-{time.month:02}-{time.day:02}"
 
 
-def week(time: datetime) -> str:
-    """Names a week by its Monday."""
+def _week(time: datetime) -> str:
     return day(time - timedelta(days=time.weekday()))
 
 
-def month(time: datetime) -> str:
-    """Names a month."""
+def _month(time: datetime) -> str:
     return f"{time.year:04}-{time.month:02}"
 
 
@@ -227,3 +228,98 @@ def within(
         and (start is None or one.time >= start)
         and (end is None or one.time < end)
     ]
+
+
+BLOCK_LENGTH = timedelta(hours=5)
+MINUTE = timedelta(minutes=1)
+
+
+class BurnRate(Struct, frozen=True):
+    """How fast a block goes: between its first response and its last."""
+
+    tokens_per_minute: float
+    cost_per_hour: float
+
+
+class BillingBlock(Struct, frozen=True):
+    """Five hours with what was answered in them, or a gap in which nothing was."""
+
+    start: datetime
+    end: datetime
+    row: SpendingRow
+    is_gap: bool = False
+    is_active: bool = False
+
+    @property
+    def total(self) -> SpendingSum:
+        """All its figures."""
+        return self.row.total
+
+    @property
+    def rate(self) -> BurnRate | None:
+        """How fast it went; None where there is no time between its responses."""
+        first, last = self.total.first, self.total.last
+        minutes = (last - first) / MINUTE if first and last else 0.0
+        if minutes <= 0:
+            return None
+        return BurnRate(self.total.tokens / minutes, self.total.cost / minutes * 60)
+
+    def left(self, now: datetime) -> timedelta:
+        """Returns how long it still lasts."""
+        return max(self.end - now, timedelta(0))
+
+    def projected(self, now: datetime) -> tuple[int, float] | None:
+        """Returns the tokens and the cost at its end, if it goes on as it went."""
+        rate = self.rate
+        if not self.is_active or rate is None:
+            return None
+        minutes = self.left(now) / MINUTE
+        tokens = self.total.tokens + rate.tokens_per_minute * minutes
+        return round(tokens), self.total.cost + rate.cost_per_hour / 60 * minutes
+
+
+def billing_blocks(
+    responses: Iterable[Response], prices: Prices, now: datetime
+) -> list[BillingBlock]:
+    """Returns the blocks and gaps in the order of time; what has no time is in none."""
+    found: list[BillingBlock] = []
+    start = last = datetime.min.replace(tzinfo=UTC)
+    row: SpendingRow | None = None
+    timed = [(one.time, one) for one in responses if one.time is not None]
+    for time, response in sorted(timed, key=lambda pair: pair[0]):
+        if row is None or time - start > BLOCK_LENGTH or time - last > BLOCK_LENGTH:
+            if row is not None:
+                found.append(_block_of(start, row, now))
+                if time - last > BLOCK_LENGTH:
+                    found.append(
+                        BillingBlock(last + BLOCK_LENGTH, time, SpendingRow(None), is_gap=True)
+                    )
+            start, row = time.replace(minute=0, second=0, microsecond=0), SpendingRow(None)
+        _add_to_block(row, response, prices)
+        last = time
+    if row is not None:
+        found.append(_block_of(start, row, now))
+    return found
+
+
+def untimed_row(responses: Iterable[Response], prices: Prices) -> SpendingRow:
+    """Returns the figures of what has no time, and so stands in no block."""
+    row = SpendingRow(None)
+    for response in responses:
+        if response.time is None:
+            _add_to_block(row, response, prices)
+    return row
+
+
+def _add_to_block(row: SpendingRow, response: Response, prices: Prices) -> None:
+    tally = SpendingSum()
+    tally.add(response, prices.cost(response.model, response.tokens, response.time))
+    row.add((None, response.model or NO_MODEL, response.kind, False), tally)
+
+
+def _block_of(start: datetime, row: SpendingRow, now: datetime) -> BillingBlock:
+    end = start + BLOCK_LENGTH
+    last = row.total.last or start
+    is_active = now < end and now - last < BLOCK_LENGTH and last <= now
+    row.models = dict(sorted(row.models.items(), key=lambda one: (-one[1].cost, one[0])))
+    return BillingBlock(start, end, row, is_active=is_active)

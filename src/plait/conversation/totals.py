@@ -81,10 +81,10 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
     """Returns the totals of several conversations; a response that they share counts once."""
     chosen = list(conversations)
     turns = [turn for one in chosen for turn in one.turns if turn.number]
-    answers = list(distinct(response for one in chosen for response in one.responses))
-    counts = Counter(counted for one in chosen for counted in counted_in(one))
+    answers = list(_distinct(response for one in chosen for response in one.responses))
+    counts = Counter(counted for one in chosen for counted in _counted_in(one))
     paid = [(answer, tokens_in(answer)) for answer in answers]
-    cost, unpriced = priced(paid, prices)
+    cost, unpriced = _priced(paid, prices)
     return Totals(
         conversations=len(chosen),
         turns=len(turns),
@@ -93,7 +93,7 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
         calls=counts["call"],
         failed=counts["failed"],
         rejected=counts["rejected"],
-        tokens=added(tokens for _, tokens in paid),
+        tokens=_added(tokens for _, tokens in paid),
         cost_usd=cost,
         unpriced=unpriced,
         duration_ms=sum(turn.duration_ms or 0 for turn in turns),
@@ -105,8 +105,7 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
     )
 
 
-def distinct(responses: Iterable[Response]) -> Iterator[Response]:
-    """Yields the responses of a model, each once, by the id that names it."""
+def _distinct(responses: Iterable[Response]) -> Iterator[Response]:
     known: set[str] = set()
     for response in responses:
         key = response_key(response)
@@ -122,8 +121,7 @@ def response_key(response: Response) -> str | None:
     return response.id or response.request or next(iter(response.uuids), None)
 
 
-def counted_in(conversation: Conversation) -> Iterator[str]:
-    """Yields a word for each thing that is counted."""
+def _counted_in(conversation: Conversation) -> Iterator[str]:
     for _, item in walk(conversation):
         if isinstance(item, Called) and not item.is_intermediate:
             yield "call"
@@ -137,18 +135,16 @@ def tokens_in(response: Response) -> Tokens:
     return tokens_of(response.usage) if response.usage else NOTHING
 
 
-def added(tokens: Iterable[Tokens]) -> Tokens:
-    """Returns all tokens together."""
+def _added(tokens: Iterable[Tokens]) -> Tokens:
     total = NOTHING
     for one in tokens:
         total += one
     return total
 
 
-def priced(
+def _priced(
     paid: Iterable[tuple[Response, Tokens]], prices: Pricing | None
 ) -> tuple[float | None, Mapping[str, int]]:
-    """Returns the dollars of what has a price, and the models of what has none."""
     if prices is None:
         return None, {}
     total, unpriced = 0.0, Counter[str]()

@@ -1,4 +1,4 @@
-"""Items in reading order to turns: a prompt, and all that answers it.
+"""Items in reading order to turns: a prompt, all that answers it, and how long that took.
 
 A person's prompt always opens a turn. A command, a shell line, a notice or a message opens one
 where the model was at rest and answers it; everything else belongs to the turn it stands in.
@@ -7,11 +7,15 @@ where the model was at rest and answers it; everything else belongs to the turn 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from plait.conversation.model import (
     Answered,
     Called,
     Folded,
     Item,
+    Left,
+    Noted,
     Said,
     Shown,
     Thought,
@@ -19,7 +23,7 @@ from plait.conversation.model import (
     ToldKind,
     Turn,
 )
-from plait.conversation.times import timed
+from plait.record.time import moment
 
 ASKING: tuple[ToldKind, ...] = ("queued", "command", "bash", "teammate", "peer", "notice", "prompt")
 """What can open a turn without being a person's prompt, if it is answered."""
@@ -39,11 +43,10 @@ def turns_of(items: Sequence[Item], *, is_agent: bool = False) -> tuple[Turn, ..
             parts.append([])
         parts[-1].append(item)
     begun: set[int] = set()
-    return timed(turn_of(number, part, begun) for number, part in enumerate(parts) if part)
+    return timed(_turn_of(number, part, begun) for number, part in enumerate(parts) if part)
 
 
-def turn_of(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
-    """Returns one turn, without its times; the responses that begin in it have begun."""
+def _turn_of(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
     opener = items[0] if number and isinstance(items[0], Told) else None
     responses = [one for one in dict.fromkeys(responses_in(items)) if one not in begun]
     begun.update(responses)
@@ -81,30 +84,30 @@ def openers_of(items: Sequence[Item], *, is_agent: bool) -> Iterator[int]:
     prompts: set[str | None] = {None}
     for place, item in enumerate(items):
         if isinstance(item, Told):
-            if can_ask(item, prompts):
+            if _can_ask(item, prompts):
                 gap.places.append(place)
             prompts.add(item.prompt)
             continue
         if not isinstance(item, WORKED):
             continue
         if not isinstance(item, Answered):
-            for opener in opening(items, gap, is_agent=is_agent, is_first=not is_any_open):
+            for opener in _opening(items, gap, is_agent=is_agent, is_first=not is_any_open):
                 is_any_open = True
                 yield opener
             gap = Gap()
-        keep_waiting(item, waiting)
+        _keep_waiting(item, waiting)
         gap.was_at_rest = not waiting and not isinstance(item, Answered)
-    yield from typed_prompts(items, gap, is_agent=is_agent)
+    yield from _typed_prompts(items, gap, is_agent=is_agent)
 
 
-def can_ask(item: Told, prompts: Set[str | None]) -> bool:
+def _can_ask(item: Told, prompts: Set[str | None]) -> bool:
     """Tells what may open a turn from what the model never saw, and from the client's own
     words within a turn: those name a prompt that came before.
     """
     return not item.is_only_queued and not (item.kind == "meta" and item.prompt in prompts - {None})
 
 
-def keep_waiting(item: Item, waiting: set[str]) -> None:
+def _keep_waiting(item: Item, waiting: set[str]) -> None:
     """Keeps the calls that have no answer yet; one that never gets any does not wait."""
     if isinstance(item, Called) and item.result is not None:
         waiting.add(item.call)
@@ -112,44 +115,114 @@ def keep_waiting(item: Item, waiting: set[str]) -> None:
         waiting.discard(item.call)
 
 
-def opening(items: Sequence[Item], gap: Gap, *, is_agent: bool, is_first: bool) -> Iterator[int]:
-    """Yields what opens turns in a gap after which the model speaks."""
-    typed = list(typed_prompts(items, gap, is_agent=is_agent))
+def _opening(items: Sequence[Item], gap: Gap, *, is_agent: bool, is_first: bool) -> Iterator[int]:
+    typed = list(_typed_prompts(items, gap, is_agent=is_agent))
     yield from typed
-    is_stopped = any(kind_at(items, place) == "interruption" for place in gap.places)
+    is_stopped = any(_kind_at(items, place) == "interruption" for place in gap.places)
     if not typed and (gap.was_at_rest or is_stopped or is_first):
-        chosen = asking(items, gap.places, LAST_RESORTS if is_first else LAST_RESORTS[:1])
+        chosen = _asking(items, gap.places, LAST_RESORTS if is_first else LAST_RESORTS[:1])
         if chosen is not None:
             yield chosen
 
 
-def typed_prompts(items: Sequence[Item], gap: Gap, *, is_agent: bool) -> Iterator[int]:
-    """Yields the prompts of a person, or of who sent the agent out."""
+def _typed_prompts(items: Sequence[Item], gap: Gap, *, is_agent: bool) -> Iterator[int]:
     for place in gap.places:
         item = items[place]
         if isinstance(item, Told) and item.kind == "prompt" and (item.is_typed or is_agent):
             yield place
 
 
-def asking(items: Sequence[Item], places: Sequence[int], resorts: Sequence[ToldKind]) -> int | None:
-    """Returns what the model answers: the first that asks, a command that printed at last."""
-    asked = [place for place in places if kind_at(items, place) in ASKING]
-    silent = [place for place in asked if not printed(items, place, places)]
+def _asking(
+    items: Sequence[Item], places: Sequence[int], resorts: Sequence[ToldKind]
+) -> int | None:
+    asked = [place for place in places if _kind_at(items, place) in ASKING]
+    silent = [place for place in asked if not _printed(items, place, places)]
     if silent or asked:
         return silent[0] if silent else asked[-1]
-    return next((place for place in places if kind_at(items, place) in resorts), None)
+    return next((place for place in places if _kind_at(items, place) in resorts), None)
 
 
-def printed(items: Sequence[Item], place: int, places: Sequence[int]) -> bool:
-    """Tells a command that the client ran itself: its output is there."""
+def _printed(items: Sequence[Item], place: int, places: Sequence[int]) -> bool:
     item = items[place]
     if isinstance(item, Told) and item.kind in ("command", "bash"):
         after = next((other for other in places if other > place), None)
-        return item.output is not None or (after is not None and kind_at(items, after) in OUTPUTS)
+        return item.output is not None or (after is not None and _kind_at(items, after) in OUTPUTS)
     return False
 
 
-def kind_at(items: Sequence[Item], place: int) -> ToldKind | None:
-    """Returns what was told at a place; caveats of the client ask for nothing."""
+def _kind_at(items: Sequence[Item], place: int) -> ToldKind | None:
     item = items[place]
     return item.kind if isinstance(item, Told) and item.name != "caveat" else None
+
+
+QUESTIONS = frozenset({"AskUserQuestion", "ExitPlanMode", "exit_plan_mode"})
+"""Tools whose answer a person gives."""
+
+
+def timed(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+    """Returns the turns with their times."""
+    given = list(turns)
+    found: list[Turn] = []
+    before: str | None = None
+    for place, turn in enumerate(given):
+        timely = _with_times(turn, before, _next_prompt(given[place + 1 : place + 2]))
+        found.append(timely)
+        before = timely.ended or before
+    return tuple(found)
+
+
+def _next_prompt(turns: Sequence[Turn]) -> str | None:
+    return turns[0].opener.time if turns and turns[0].opener else None
+
+
+def _with_times(turn: Turn, before: str | None, after: str | None) -> Turn:
+    """Returns a turn with its times; the client's own figure is believed where it gives one.
+
+    A compaction writes the records that it keeps anew, with its own time: what is later than
+    the next prompt says nothing of this turn.
+    """
+    stamps = [stamp for stamp in _stamps_of(turn.items) if after is None or stamp <= after]
+    opened = turn.opener.time if turn.opener else None
+    started = opened or min(stamps, default=None)
+    ended = max(stamps, default=opened)
+    told = _client_duration(turn.items)
+    duration = between(started, ended) if told is None else told
+    return replace(
+        turn,
+        started=started,
+        ended=ended,
+        duration_ms=duration,
+        duration_by=None if duration is None else "times" if told is None else "client",
+        asking_ms=sum(_asked(item) for item in turn.items if isinstance(item, Called)),
+        waited_ms=between(before, opened) if before else None,
+    )
+
+
+def _stamps_of(items: Iterable[Item]) -> Iterator[str]:
+    for item in items:
+        if item.time and not isinstance(item, Noted | Left | Folded):
+            yield item.time
+
+
+def _client_duration(items: Iterable[Item]) -> float | None:
+    said = [
+        item.value.get("durationMs")
+        for item in items
+        if isinstance(item, Noted) and item.subtype == "turn_duration"
+    ]
+    numbers = [one for one in said if isinstance(one, int | float) and one >= 0]
+    return sum(numbers) if numbers else None
+
+
+def _asked(call: Called) -> float:
+    if call.name not in QUESTIONS:
+        return 0
+    return between(call.time, call.answered_at) or 0
+
+
+def between(earlier: str | None, later: str | None) -> float | None:
+    """Returns the milliseconds between two times, 0 where the clock stepped back."""
+    first, last = moment(earlier), moment(later)
+    if first is None or last is None:
+        return None
+    return max((last - first).total_seconds() * 1000, 0)

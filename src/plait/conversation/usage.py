@@ -68,7 +68,7 @@ class Draft:
             self.bill, self.figures = bill, figures
         stamp = bill.timestamp
         if self.stamp != stamp:
-            self.stamp = earlier(self.stamp, stamp)
+            self.stamp = _earlier(self.stamp, stamp)
 
 
 class Ledger:
@@ -125,11 +125,10 @@ class Ledger:
     def responses(self) -> Iterator[Response]:
         """Yields what was counted, in the order in which it was met."""
         for draft in self.drafts.values():
-            yield response_of(draft, self.origins[draft.file])
+            yield _response_of(draft, self.origins[draft.file])
 
 
-def response_of(draft: Draft, origin: Origin) -> Response:
-    """Returns a response as its lines have it."""
+def _response_of(draft: Draft, origin: Origin) -> Response:
     bill, owner = draft.bill, draft.owner
     is_side = origin.kind == "main" and owner.is_sidechain  # older versions: agents in the file
     return Response(
@@ -152,8 +151,7 @@ def known_time(stamp: Stamp) -> datetime | None:
     return time if time and MINYEAR < time.year < MAXYEAR else None
 
 
-def earlier(one: Stamp, other: Stamp) -> Stamp:
-    """Returns the earlier of two times, or the one that is there."""
+def _earlier(one: Stamp, other: Stamp) -> Stamp:
     if isinstance(one, str) and isinstance(other, str) and len(one) == len(other):
         return min(other, one)
     first, second = moment(one), moment(other)

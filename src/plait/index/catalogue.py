@@ -1,23 +1,173 @@
-"""The catalogue to what it knows: files, sessions, DAG-lines, turns, names."""
+"""The catalogue: its tables, a connection to them, and what they know of files and sessions."""
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
+
+from plait.errors import SourceError
+from plait.index.access import is_refused, refusal
 from plait.index.model import FileMark, LineRow, SessionKnown, TurnRow
-from plait.index.schema import VERSION, connect
 
-if TYPE_CHECKING:  # whoever only looks whether anything has changed needs no more
-    from plait.index.changes import Change
+if TYPE_CHECKING:
+    from plait.index.rows import RowChange
+
+
+T = TypeVar("T")
+JSON = b"[{"
+"""How a value begins that was written as JSON."""
+
+
+def to_bytes(value: Any) -> bytes:
+    """Returns the bytes of a value; lone surrogates and huge numbers are kept as they are."""
+    try:
+        return msgspec.msgpack.encode(value)
+    except (UnicodeEncodeError, OverflowError):
+        return json.dumps(msgspec.to_builtins(value, str_keys=True)).encode()
+
+
+def from_bytes(data: bytes, kind: type[T]) -> T:
+    """Returns the value that some bytes stand for."""
+    if data[:1] and data[:1] in JSON:
+        return msgspec.convert(json.loads(data), kind, str_keys=True)
+    return msgspec.msgpack.decode(data, type=kind)
+
+
+VERSION = 4
+"""Of everything that the index holds: another one is built anew."""
+CATALOGUE = "catalogue.sqlite"
+WAIT = 2.0
+"""Seconds for which whoever writes waits for another program; Plait's own wait for a lock."""
+TABLES = """
+CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS names (
+    code INTEGER PRIMARY KEY, sort TEXT NOT NULL, name TEXT NOT NULL, UNIQUE (sort, name));
+CREATE TABLE IF NOT EXISTS sessions (
+    sid INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, id TEXT NOT NULL, project TEXT NOT NULL,
+    title TEXT, started TEXT, ended TEXT, facts BLOB);
+CREATE TABLE IF NOT EXISTS files (
+    file INTEGER PRIMARY KEY, sid INTEGER NOT NULL, path BLOB NOT NULL UNIQUE,
+    kind TEXT NOT NULL, size INTEGER NOT NULL, changed INTEGER NOT NULL, inode INTEGER NOT NULL,
+    offset INTEGER NOT NULL, head BLOB NOT NULL, mark BLOB NOT NULL, tail BLOB);
+CREATE INDEX IF NOT EXISTS files_of ON files (sid);
+CREATE TABLE IF NOT EXISTS lines (
+    sid INTEGER NOT NULL, dag INTEGER NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL,
+    state TEXT NOT NULL, turns INTEGER NOT NULL, parent TEXT, label TEXT,
+    PRIMARY KEY (sid, dag)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS turns (
+    sid INTEGER NOT NULL, dag INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT, time TEXT,
+    uuid TEXT, PRIMARY KEY (sid, dag, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS pending (sid INTEGER PRIMARY KEY);
+"""
+WORKED_OUT = """
+CREATE TABLE IF NOT EXISTS bills (file INTEGER PRIMARY KEY, sid INTEGER NOT NULL, data BLOB);
+CREATE INDEX IF NOT EXISTS bills_of ON bills (sid);
+CREATE TABLE IF NOT EXISTS abandoned (sid INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS kin (sid INTEGER PRIMARY KEY, began TEXT NOT NULL, ties BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS sharing (
+    sid INTEGER NOT NULL, other INTEGER NOT NULL, PRIMARY KEY (sid, other)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS families (
+    family INTEGER PRIMARY KEY, sort TEXT NOT NULL, members BLOB NOT NULL, data BLOB NOT NULL,
+    UNIQUE (sort, members));
+CREATE TABLE IF NOT EXISTS members (
+    sid INTEGER NOT NULL, family INTEGER NOT NULL, PRIMARY KEY (sid, family)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS detailed (sid INTEGER PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS responses (
+    sid INTEGER NOT NULL, dag INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER,
+    key TEXT, uuid TEXT, model TEXT, time TEXT, input INTEGER, output INTEGER,
+    cache_write_5m INTEGER, cache_write_1h INTEGER, cache_read INTEGER, web_searches INTEGER,
+    web_fetches INTEGER, is_error INTEGER NOT NULL, is_synthetic INTEGER NOT NULL,
+    PRIMARY KEY (sid, dag, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS calls (
+    sid INTEGER NOT NULL, dag INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER NOT NULL,
+    call TEXT, tool TEXT, time TEXT, outcome TEXT, took_ms REAL, uuid TEXT,
+    PRIMARY KEY (sid, dag, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS touches (
+    sid INTEGER NOT NULL, dag INTEGER NOT NULL, number INTEGER NOT NULL, turn INTEGER NOT NULL,
+    path TEXT NOT NULL, action TEXT NOT NULL, time TEXT, outcome TEXT, added INTEGER,
+    removed INTEGER, uuid TEXT, PRIMARY KEY (sid, dag, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS findings (
+    sid INTEGER NOT NULL, number INTEGER NOT NULL, kind TEXT NOT NULL, text TEXT NOT NULL,
+    path TEXT, line INTEGER, uuid TEXT, PRIMARY KEY (sid, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS usage (
+    sid INTEGER NOT NULL, number INTEGER NOT NULL, key TEXT, uuid TEXT, model TEXT, time TEXT,
+    run TEXT NOT NULL, agent TEXT, input INTEGER, output INTEGER, cache_write_5m INTEGER,
+    cache_write_1h INTEGER, cache_read INTEGER, web_searches INTEGER, web_fetches INTEGER,
+    tier TEXT, speed TEXT, geo TEXT, logged REAL, PRIMARY KEY (sid, number)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS billed (sid INTEGER PRIMARY KEY, digest BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS usage_by_key ON usage (key);
+CREATE VIEW IF NOT EXISTS answers AS
+    SELECT responses.*, EXISTS (
+        SELECT 1 FROM usage WHERE usage.key = responses.key AND usage.sid = responses.sid
+    ) AS is_billed FROM responses;
+"""
+"""What is worked out from the logs when it is first asked for, and forgotten when they change."""
+OWNED = ("lines", "turns", "files", "sessions")
+"""Tables whose rows belong to one session."""
+DERIVED = (
+    "abandoned",
+    "kin",
+    "sharing",
+    "detailed",
+    "responses",
+    "calls",
+    "touches",
+    "findings",
+    "usage",
+    "billed",
+)
+"""Tables of what was worked out from one session; it is worked out anew when that grows."""
+
+
+def _connect(folder: Path, *, is_reader: bool) -> sqlite3.Connection:
+    """Returns a connection to a folder's catalogue; a reader never waits and never writes."""
+    path = folder / CATALOGUE
+    try:
+        if is_reader:
+            connection = _read_only(path)
+        else:
+            connection = sqlite3.connect(path, isolation_level=None, timeout=WAIT)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            connection.executescript(f"BEGIN;{TABLES}{WORKED_OUT}COMMIT;")
+        connection.execute("SELECT count(*) FROM meta").fetchone()
+    except (sqlite3.Error, OSError) as error:
+        raise broken_catalogue(folder, error) from error
+    return connection
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    place = path.absolute().as_uri()
+    connection = sqlite3.connect(f"{place}?mode=ro", uri=True, isolation_level=None, timeout=5)
+    try:
+        connection.execute("SELECT count(*) FROM meta").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if path.with_name(f"{path.name}-wal").exists():
+            raise
+        place = f"{place}?mode=ro&immutable=1"
+        connection = sqlite3.connect(place, uri=True, isolation_level=None, timeout=5)
+    return connection
+
+
+def broken_catalogue(folder: Path, error: Exception) -> SourceError:
+    """Returns the error that says what is wrong with a catalogue."""
+    if is_refused(error):
+        return refusal(folder, error)
+    return SourceError(
+        f"cannot use the index in '{folder}': {error}", "`plait index --rebuild` makes it anew"
+    )
 
 
 class Catalogue:
     """The tables of one index."""
 
     def __init__(self, folder: Path, *, is_reader: bool = True) -> None:
-        self.connection = connect(folder, is_reader=is_reader)
+        self.connection = _connect(folder, is_reader=is_reader)
         self._codes: dict[tuple[str, str], int] = {}
 
     def close(self) -> None:
@@ -167,7 +317,7 @@ class Catalogue:
                 "INSERT OR IGNORE INTO pending VALUES (?)", [(sid,) for sid in sids]
             )
 
-    def apply(self, changes: "Iterable[Change]", values: Mapping[str, Any]) -> None:
+    def apply(self, changes: "Iterable[RowChange]", values: Mapping[str, Any]) -> None:
         """Makes changes whose words have been written; all of them or none."""
         with Transaction(self.connection):
             for change in changes:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.index.packed import packed, unpacked
+from plait.index.catalogue import from_bytes, to_bytes
 from plait.record.billing import (
     Bill,
     BilledMessage,
@@ -60,24 +60,22 @@ class Charges(Struct, frozen=True, array_like=True):
 
 def charges_in(path: Path, kind: str) -> bytes:
     """Returns what a file says of money; nothing where it has gone."""
-    found = list(short(bills(path)))
+    found = list(_short(bills(path)))
     lines = [line for line, _ in found]
     is_errand = kind == "agent" and is_warmup(path)
-    return packed(Charges(lines, [kept(bill) for _, bill in found], is_errand))
+    return to_bytes(Charges(lines, [_kept(bill) for _, bill in found], is_errand))
 
 
 def charges(data: bytes) -> Charges:
     """Returns what was kept of a file."""
-    return unpacked(data, Charges)
+    return from_bytes(data, Charges)
 
 
-def kept(bill: Bill) -> Charge:
-    """Returns a bill as it is kept."""
+def _kept(bill: Bill) -> Charge:
     return msgspec.convert(bill, Charge, from_attributes=True)
 
 
-def short(found: Iterable[tuple[int, Bill]]) -> Iterator[tuple[int, Bill]]:
-    """Yields bills, those of one response as one where a ledger cannot tell the difference."""
+def _short(found: Iterable[tuple[int, Bill]]) -> Iterator[tuple[int, Bill]]:
     given = list(found)
     places: dict[str | int, list[int]] = {}
     for place, (line, bill) in enumerate(given):
@@ -86,34 +84,32 @@ def short(found: Iterable[tuple[int, Bill]]) -> Iterator[tuple[int, Bill]]:
         places.setdefault(name or line, []).append(place)
     left_out: set[int] = set()
     for several in places.values():
-        merged = as_one([given[place][1] for place in several]) if several[1:] else None
+        merged = _as_one([given[place][1] for place in several]) if several[1:] else None
         if merged:
             given[several[0]] = given[several[0]][0], merged
             left_out.update(several[1:])
     yield from (one for place, one in enumerate(given) if place not in left_out)
 
 
-def as_one(lines: list[Bill]) -> Bill | None:
+def _as_one(lines: list[Bill]) -> Bill | None:
     """Returns the last line of a response with the time of the first, None where they differ."""
     first, last = lines[0], lines[-1]
     stamps = [bill.timestamp for bill in lines if isinstance(bill.timestamp, str)]
     is_timely = len(stamps) == len(lines) and min(stamps) == first.timestamp
-    if not is_timely or len(set(map(len, stamps))) > 1 or len(set(map(standing, lines))) > 1:
+    if not is_timely or len(set(map(len, stamps))) > 1 or len(set(map(_standing, lines))) > 1:
         return None
-    if output_of(last) < max(map(output_of, lines)):
+    if _output_of(last) < max(map(_output_of, lines)):
         return None
     return replace(last, timestamp=first.timestamp)
 
 
-def standing(bill: Bill) -> tuple[object, ...]:
-    """Returns what decides whose a line is, and whether it counts at all."""
+def _standing(bill: Bill) -> tuple[object, ...]:
     message = bill.message
     model = message.model if message else None
     is_billed = message is not None and message.usage is not None
     return bill.forked_from is None, bill.session_id, bill.type, model, is_billed
 
 
-def output_of(bill: Bill) -> int:
-    """Returns the tokens that a line says were written."""
+def _output_of(bill: Bill) -> int:
     figures = bill.figures
     return (figures.output_tokens or 0) if figures else 0

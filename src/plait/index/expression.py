@@ -60,7 +60,7 @@ def sought_pattern(pattern: str) -> Sought:
     if not pattern:
         raise UserError("there is nothing to look for", "say `plait search --regex 'some.*text'`")
     try:
-        of_text(pattern)
+        _of_text(pattern)
     except (re.error, RecursionError, OverflowError) as error:
         raise UserError(
             f"'{pattern[:80]}' is not a regular expression: {error}",
@@ -73,7 +73,7 @@ def sought_pattern(pattern: str) -> Sought:
     return Sought(pattern, None, needed, is_cased, raw_form(pattern, FLAGS))
 
 
-def sought_looks(looks: Sequence[str]) -> Sought:
+def sought_patterns(looks: Sequence[str]) -> Sought:
     """Returns what looks for several things anywhere in one text, in any case."""
     needs = [needed_by(look, re.IGNORECASE) for look in looks]
     needed, is_cased = max(needs, key=lambda one: len(one[0]))
@@ -85,7 +85,7 @@ class Expression:
     """Finds an expression in texts, by the better engine that knows it."""
 
     def __init__(self, pattern: str) -> None:
-        self.engine = linear(pattern)
+        self.engine = _linear(pattern)
         if self.engine is None:
             self.engine = re.compile(pattern, FLAGS)
 
@@ -119,17 +119,16 @@ class Plain:
 
 
 @lru_cache(maxsize=8)
-def of_text(pattern: str) -> Expression:
-    """Returns what finds an expression in texts."""
+def _of_text(pattern: str) -> Expression:
     return Expression(pattern)
 
 
 def finder_of(sought: Sought) -> Expression | Plain:
     """Returns what finds what is sought in texts."""
-    return of_text(sought.pattern) if sought.text is None else Plain(sought.text)
+    return _of_text(sought.pattern) if sought.text is None else Plain(sought.text)
 
 
-def linear(pattern: str) -> Any:
+def _linear(pattern: str) -> Any:
     """Returns an expression of `re2`, None where it does not know such."""
     if re2 is None or any(sign in pattern for sign in ODD):
         return None

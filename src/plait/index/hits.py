@@ -4,17 +4,171 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
-from plait.index.model import Hit, LineRow, Place, SessionKnown
-from plait.index.snippet import Lying, lying_at, shown_of
+from plait.index.model import Hit, LineRow, PassageKind, PassagePlace, SessionKnown, Snippet
 from plait.index.texts import SCALE, recency
+from plait.index.usual_lines import kind_of, usual_texts
+from plait.line import lines, read_slice
+from plait.record.message import plain_line
 
 if TYPE_CHECKING:
+    from plait.conversation.model import Item
     from plait.index.expression import Mark
+    from plait.record import Record
+
+
+BEFORE = 50
+WIDE = 220
+MOST_CHARACTERS = 4_000_000
+MOST_BYTES = 64 << 20
+MOST_TRIED = 40
+
+
+class PassageText(NamedTuple):
+    """What lies at a place."""
+
+    uuid: str | None
+    time: str | None
+    kind: PassageKind
+    text: str
+    tool: str | None = None
+
+
+def passage_text_at(
+    path: str, line: int, offset: int, length: int, part: int, folder: Path
+) -> PassageText | None:
+    """Returns what lies at a place, None where the file has changed since."""
+    try:
+        if 0 < length <= MOST_BYTES:
+            data = read_slice(Path(path), offset, length)
+            return _usual_passage(data, part) or _any_passage(
+                _items_on(data, line, offset), part, folder
+            )
+        return _any_passage(_saved_on(Path(path), line), part, folder)
+    except SourceError:
+        return None
+
+
+def _usual_passage(data: bytes, part: int) -> PassageText | None:
+    line = plain_line(data)
+    texts = usual_texts(line, data) if line else None
+    if line is None or texts is None or part >= len(texts):
+        return None
+    content = line.message.content
+    tool = None if isinstance(content, str) else getattr(content[part], "name", None)
+    return PassageText(line.uuid, line.timestamp, kind_of(line, part), texts[part], tool)
+
+
+def _any_passage(
+    items: "Iterator[tuple[Record, Item]]", part: int, folder: Path
+) -> PassageText | None:
+    from plait.index.passages import with_output, words_in
+
+    for number, (record, item) in enumerate(items):
+        if number == part:
+            words = words_in(item)
+            if words is None:
+                return None
+            text = with_output(item, words, folder).text
+            tool = getattr(item, "name", None) if words.kind == "input" else None
+            return PassageText(record.uuid, record.timestamp, words.kind, text, tool)
+    return None
+
+
+def _items_on(data: bytes, line: int, offset: int) -> "Iterator[tuple[Record, Item]]":
+    from plait.index.passages import items_in
+    from plait.record.codec import NotAnObject
+    from plait.record.read import record_of
+
+    try:
+        record = record_of(data, line, offset)
+    except NotAnObject:
+        return
+    yield from ((record, item) for item in items_in(record))
+
+
+def _saved_on(path: Path, number: int) -> "Iterator[tuple[Record, Item]]":
+    from plait.index.passages import items_in, records_in
+    from plait.record.read import entry_of
+
+    for line in lines(path):
+        if line.number == number:
+            records = records_in(entry_of(line))
+            yield from ((record, item) for record in records for item in items_in(record))
+            return
+
+
+def _snippet_of(text: str, marks: "Sequence[Mark]") -> tuple[Snippet, int]:
+    looked = text[:MOST_CHARACTERS]
+    start = _best_place(looked, marks)
+    first = max(0, start - BEFORE)
+    if first:
+        space = looked.find(" ", first, start)
+        first = space + 1 if space >= 0 else first
+    cut = looked[first : first + WIDE]
+    shown = " ".join(cut.split())
+    shown = ("…" if first else "") + shown + ("…" if first + WIDE < len(text) else "")
+    return Snippet(shown, _marks_in(shown, marks)), start
+
+
+def _best_place(text: str, marks: "Sequence[Mark]") -> int:
+    places: list[tuple[int, int]] = []
+    for number, mark in enumerate(marks):
+        for tried, match in enumerate(mark.finditer(text)):
+            if tried == MOST_TRIED:
+                break
+            places.append((match.start(), number))
+    places.sort()
+    best, most = 0, 0
+    for place, (start, _) in enumerate(places):
+        within = {number for at, number in places[place : place + 60] if at < start + WIDE - 60}
+        if len(within) > most:
+            best, most = start, len(within)
+    return best
+
+
+def _marks_in(text: str, marks: "Sequence[Mark]") -> tuple[tuple[int, int], ...]:
+    found: list[tuple[int, int]] = []
+    spans = (match.span() for mark in marks for match in mark.finditer(text))
+    for start, end in sorted(span for span in spans if span[0] < span[1]):
+        if found and start < found[-1][1]:
+            found[-1] = (found[-1][0], max(end, found[-1][1]))
+        else:
+            found.append((start, end))
+    return tuple(found)
+
+
+class ShownPart(NamedTuple):
+    """A snippet with lines of the text around it."""
+
+    snippet: Snippet
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+def shown_part(text: str, marks: "Sequence[Mark]", context: int) -> ShownPart:
+    """Returns the part of a text worth showing; with context its line, and some around it."""
+    snippet, start = _snippet_of(text, marks)
+    if context <= 0:
+        return ShownPart(snippet)
+    first = text.rfind("\n", 0, start) + 1
+    end = text.find("\n", start)
+    line = text[first:] if end < 0 else text[first:end]
+    return ShownPart(_snippet_of(line, marks)[0], *_lines_around(text, start, context))
+
+
+def _lines_around(text: str, place: int, count: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    start = text.rfind("\n", 0, place) + 1
+    end = text.find("\n", place)
+    before = text[max(0, start - 2000 * count) : max(0, start - 1)].split("\n") if start else []
+    after = text[end + 1 : end + 2000 * count].split("\n") if end >= 0 else []
+    return tuple(before[-count:]), tuple(after[:count])
+
 
 ENOUGH = 6
 """Passages that are looked at for each hit: several may stand in one turn."""
@@ -33,9 +187,9 @@ class Hits:
 
     def of(
         self,
-        first: Callable[[int], list[Place]],
+        first: Callable[[int], list[PassagePlace]],
         limit: int,
-        best: list[Place] | None = None,
+        best: list[PassagePlace] | None = None,
     ) -> list[Hit]:
         """Returns the first hits, one a turn; looks further where turns are few."""
         count = limit * ENOUGH
@@ -47,9 +201,9 @@ class Hits:
             count *= ENOUGH
             best = first(count)
 
-    def made(self, found: Iterable[Place], limit: int) -> Iterator[Hit]:
+    def made(self, found: Iterable[PassagePlace], limit: int) -> Iterator[Hit]:
         """Yields a hit for each turn, up to a limit; what stands in a copy of it too is one."""
-        turns = by_turn(found)
+        turns = _by_turn(found)
         self.sessions |= self.catalogue.sessions({group[0].sid for group in turns})
         paths = self.catalogue.paths({group[0].file for group in turns})
         now = SCALE * recency(int(datetime.now(UTC).timestamp()))
@@ -69,12 +223,12 @@ class Hits:
                 return
 
     def hit(
-        self, place: Place, session: SessionKnown, path: str | None, more: int, now: float
+        self, place: PassagePlace, session: SessionKnown, path: str | None, more: int, now: float
     ) -> Hit:
         """Returns the hit at a place."""
         lying = self.lying(place, session, path)
         text = lying.text if lying else session.title or "" if not place.line else ""
-        shown = shown_of(text, self.marks, self.context)
+        shown = shown_part(text, self.marks, self.context)
         line = self.line_of(place)
         return Hit(
             session=session.id,
@@ -97,14 +251,16 @@ class Hits:
             after=shown.after,
         )
 
-    def lying(self, place: Place, session: SessionKnown, path: str | None) -> Lying | None:
+    def lying(
+        self, place: PassagePlace, session: SessionKnown, path: str | None
+    ) -> PassageText | None:
         """Returns what lies at a place."""
         if not place.line or path is None:
             return None
         folder = Path(session.key).with_suffix("")
-        return lying_at(path, place.line, place.offset, place.length, place.part, folder)
+        return passage_text_at(path, place.line, place.offset, place.length, place.part, folder)
 
-    def line_of(self, place: Place) -> LineRow | None:
+    def line_of(self, place: PassagePlace) -> LineRow | None:
         """Returns the DAG-line of a place."""
         if place.sid not in self.lines:
             self.lines[place.sid] = self.catalogue.lines(place.sid)
@@ -112,13 +268,13 @@ class Hits:
         return rows[place.dag] if place.dag < len(rows) else None
 
 
-def by_turn(found: Iterable[Place]) -> list[list[Place]]:
+def _by_turn(found: Iterable[PassagePlace]) -> list[list[PassagePlace]]:
     """Returns places by turn, in their order.
 
     A title is shown above the turns of its session: where one of them answers too, it stands
     in the place of the title.
     """
-    turns: dict[tuple[int, ...], list[Place]] = {}
+    turns: dict[tuple[int, ...], list[PassagePlace]] = {}
     for place in found:
         turns.setdefault((place.sid, place.line > 0, place.dag, place.turn), []).append(place)
     first = dict[int, tuple[int, ...]]()

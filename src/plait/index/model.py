@@ -1,15 +1,16 @@
 """What is indexed and what is found, as plain values."""
 
+import time
 from typing import Final, Literal, TypeAlias
 
 from msgspec import Struct
 
-Kind: TypeAlias = Literal[
+PassageKind: TypeAlias = Literal[
     "prompt", "answer", "thinking", "command", "input", "output", "summary", "title", "note"
 ]
-State: TypeAlias = Literal["active", "abandoned", "agent", "service", "recovered"]
+LineState: TypeAlias = Literal["active", "abandoned", "agent", "service", "recovered"]
 
-KINDS: Final[tuple[Kind, ...]] = (
+KINDS: Final[tuple[PassageKind, ...]] = (
     "prompt",
     "answer",
     "thinking",
@@ -21,15 +22,15 @@ KINDS: Final[tuple[Kind, ...]] = (
     "note",
 )
 """In the order of their numbers in the index."""
-STATES: Final[tuple[State, ...]] = ("active", "abandoned", "agent", "service", "recovered")
+STATES: Final[tuple[LineState, ...]] = ("active", "abandoned", "agent", "service", "recovered")
 
 
 class Passage(Struct, frozen=True, gc=False):
     """Words that are found together: one prompt, one answer, one input, one output."""
 
-    kind: Kind
+    kind: PassageKind
     text: str
-    state: State
+    state: LineState
     dag: int
     """The DAG-line, by its number among those of the session."""
     turn: int
@@ -67,7 +68,7 @@ class LineRow(Struct, frozen=True, gc=False):
 
     id: str
     kind: str
-    state: State
+    state: LineState
     turns: int
     parent: str | None = None
     label: str | None = None
@@ -114,7 +115,7 @@ class SessionKnown(Struct, frozen=True, gc=False):
     ended: str | None
 
 
-class Place(Struct, frozen=True, gc=False):
+class PassagePlace(Struct, frozen=True, gc=False):
     """Where the words of a hit lie."""
 
     sid: int
@@ -123,10 +124,10 @@ class Place(Struct, frozen=True, gc=False):
     offset: int
     length: int
     part: int
-    kind: Kind
+    kind: PassageKind
     turn: int
     dag: int
-    state: State
+    state: LineState
     time: int | None
     score: float
 
@@ -144,7 +145,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     session: str
     uuid: str | None
     turn: int | None
-    kind: Kind
+    kind: PassageKind
     time: str | None
     snippet: str
     score: float
@@ -152,7 +153,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     title: str | None
     branch: str | None
     """The DAG-line."""
-    state: State | None
+    state: LineState | None
     tool: str | None = None
     path: str
     line: int
@@ -165,7 +166,7 @@ class Hit(Struct, frozen=True, kw_only=True):
     after: tuple[str, ...] = ()
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class SearchResult(Struct, frozen=True, kw_only=True):
     """The answer to a query."""
 
     hits: tuple[Hit, ...]
@@ -182,7 +183,7 @@ class Found(Struct, frozen=True, kw_only=True):
     """How many were searched."""
 
 
-class Status(Struct, frozen=True, kw_only=True):
+class IndexStatus(Struct, frozen=True, kw_only=True):
     """What an index holds, and whether it is up to date."""
 
     folder: str
@@ -200,7 +201,7 @@ class Status(Struct, frozen=True, kw_only=True):
     """Files that are not as they were."""
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class IndexReport(Struct, frozen=True, kw_only=True):
     """What was done to an index."""
 
     read: int = 0
@@ -216,3 +217,8 @@ class Report(Struct, frozen=True, kw_only=True):
     def is_unchanged(self) -> bool:
         """Tells whether there was nothing to do."""
         return not (self.read or self.grown or self.forgotten)
+
+
+def ms_since(started: float) -> float:
+    """Returns the milliseconds since the clock stood so."""
+    return round((time.perf_counter() - started) * 1000, 3)

@@ -101,7 +101,7 @@ Wanted: TypeAlias = Word | Phrase | Field | Not | All | Either
 
 def parse(text: str) -> Wanted:
     """Returns what a query wants, or says what is wrong with it."""
-    reader = Reader(text)
+    reader = QueryParser(text)
     if not reader.tokens:
         raise UserError("the query is empty", 'say what to look for: `plait search "parse error"`')
     found = reader.either(0)
@@ -118,7 +118,7 @@ def short(text: str) -> str:
     return text if len(text) <= 80 else f"{text[:79]}…"
 
 
-class Reader:
+class QueryParser:
     """Reads the parts of a query from left to right."""
 
     def __init__(self, text: str) -> None:
@@ -194,7 +194,7 @@ class Reader:
             found = self.group(depth)
         else:
             negations += bool(token["minus"])
-            found = part_of(token)
+            found = _part_of(token)
         return Not(found) if negations % 2 else found
 
     def group(self, depth: int) -> Wanted:
@@ -210,38 +210,34 @@ class Reader:
         return found
 
 
-def part_of(token: re.Match[str]) -> Wanted:
-    """Returns a word, a phrase or a field."""
+def _part_of(token: re.Match[str]) -> Wanted:
     value = token["phrase"] if token["phrase"] is not None else token["word"]
     name = token["field"]
     if not name and value.endswith(":") and value[:-1].lower() in FIELDS:
-        return field_of(value[:-1], value[:-1], "")
+        return _field_of(value[:-1], value[:-1], "")
     if name:
         known = FIELDS.get(name.lower())
         if known:
-            return field_of(known, name, value)
-        check_field(name, value)
+            return _field_of(known, name, value)
+        _check_field(name, value)
         value = f"{name}:{value}"
-    return word_of(value) if token["phrase"] is None else phrase_of(value, token["after"])
+    return _word_of(value) if token["phrase"] is None else _phrase_of(value, token["after"])
 
 
-def phrase_of(text: str, after: str) -> Phrase:
-    """Returns a phrase with what the signs behind its quotes mean."""
+def _phrase_of(text: str, after: str) -> Phrase:
     if not text.strip():
         raise UserError("there is nothing between the quotes", "put some words there")
     distance = after[1:] if after.startswith("~") else ""
     return Phrase(text, int(distance) if re.fullmatch(r"[0-9]{1,2}", distance) else 0, after == "*")
 
 
-def field_of(known: str, name: str, value: str) -> Field:
-    """Returns a field, or says what it lacks."""
+def _field_of(known: str, name: str, value: str) -> Field:
     if not value:
         raise UserError(f"'{name}:' has no value", f"say `{name}:SOMETHING` without a space")
     return Field(known, value)
 
 
-def check_field(name: str, value: str) -> None:
-    """Refuses what looks like a field and is none; `http://` and the like are words."""
+def _check_field(name: str, value: str) -> None:
     if len(name) < 2 or not value or TEXTUAL.match(value):
         return
     near = get_close_matches(name.lower(), FIELDS, n=1, cutoff=0.7)
@@ -253,8 +249,7 @@ def check_field(name: str, value: str) -> None:
     )
 
 
-def word_of(text: str) -> Word:
-    """Returns a word with what its stars and its tilde mean."""
+def _word_of(text: str) -> Word:
     fuzzy = FUZZY.fullmatch(text)
     if fuzzy:
         return Word(fuzzy[1], distance=int(fuzzy[2] or 1))

@@ -49,13 +49,13 @@ def needed_by(pattern: str, flags: int = 0) -> tuple[str, bool]:
     parsed = _parser.parse(pattern, flags)
     is_cased = not parsed.state.flags & re.IGNORECASE
     runs: list[str] = []
-    gather(parsed, runs, is_cased=is_cased)
+    _gather(parsed, runs, is_cased=is_cased)
     if not is_cased:
         runs = [part for run in runs for part in re.split("[iksIKS]+", run)]
     return max(runs, key=len, default=""), is_cased
 
 
-def gather(parsed: Any, runs: list[str], *, is_cased: bool) -> None:
+def _gather(parsed: Any, runs: list[str], *, is_cased: bool) -> None:
     """Gathers the texts that everything an expression matches must hold."""
     run = ""
     for kind, value in parsed:
@@ -66,9 +66,9 @@ def gather(parsed: Any, runs: list[str], *, is_cased: bool) -> None:
         runs.append(run)
         run = ""
         if kind is sign.SUBPATTERN and not (value[1] | value[2]) & re.IGNORECASE:
-            gather(value[3], runs, is_cased=is_cased)
+            _gather(value[3], runs, is_cased=is_cased)
         elif kind is sign.MAX_REPEAT and value[0] > 0:
-            gather(value[2], runs, is_cased=is_cased)
+            _gather(value[2], runs, is_cased=is_cased)
     runs.append(run)
 
 
@@ -88,9 +88,9 @@ class Form:
     def part(self, kind: Any, value: Any, flags: int) -> str:
         """Returns the form of one part."""
         if kind is sign.LITERAL:
-            return literal(chr(value), is_cased=not flags & re.IGNORECASE)
+            return _literal(chr(value), is_cased=not flags & re.IGNORECASE)
         if kind is sign.IN:
-            return letters(value, is_cased=not flags & re.IGNORECASE)
+            return _letters(value, is_cased=not flags & re.IGNORECASE)
         if kind is sign.ANY and not flags & re.DOTALL:
             return rf"(?:[ -~]|{OTHER})"
         if kind in (sign.ANY, sign.NOT_LITERAL, sign.GROUPREF):
@@ -127,25 +127,23 @@ class Form:
         return f"(?:{form}){{{least},}}"
 
 
-def literal(letter: str, *, is_cased: bool) -> str:
-    """Returns the ways in which a letter may stand in a line."""
+def _literal(letter: str, *, is_cased: bool) -> str:
     if letter == "\n":
         return ANYTHING
     if not SAFE.fullmatch(letter):
-        return escapable(letter) if is_cased or letter.isascii() else f"(?:{OTHER})"
+        return _escapable(letter) if is_cased or letter.isascii() else f"(?:{OTHER})"
     if is_cased or not letter.isalpha():
         return re.escape(letter)
     both = f"[{letter.lower()}{letter.upper()}]"
     return f"(?:{both}|{OTHER})" if letter in FOLDING else both
 
 
-def escapable(letter: str) -> str:
-    """Returns the ways in which a letter may stand that is not always written as itself."""
+def _escapable(letter: str) -> str:
     code = ord(letter)
     if 0xD800 <= code < 0xE000 or code == UNREADABLE:  # what stands there is no text
         return f"(?:{OTHER})"
     units = letter.encode("utf-16-be").hex()
-    written = "".join(r"\\u" + either_case(units[at : at + 4]) for at in range(0, len(units), 4))
+    written = "".join(r"\\u" + _either_case(units[at : at + 4]) for at in range(0, len(units), 4))
     ways = [written, rf"\\{re.escape(SHORT[letter])}"] if letter in SHORT else [written]
     if code >= 32 and letter not in '"\\':
         ways.append("".join(rf"\x{byte:02x}" for byte in letter.encode()))
@@ -156,27 +154,24 @@ SHORT = {'"': '"', "\\": "\\", "/": "/", "\b": "b", "\f": "f", "\n": "n", "\r": 
 UNREADABLE = 0xFFFD
 
 
-def either_case(digits: str) -> str:
-    """Returns hexadecimal digits in either case."""
+def _either_case(digits: str) -> str:
     return "".join(f"[{one}{one.upper()}]" if one.isalpha() else one for one in digits)
 
 
-def letters(members: list[Any], *, is_cased: bool) -> str:
-    """Returns the ways in which any of some letters may stand in a line."""
+def _letters(members: list[Any], *, is_cased: bool) -> str:
     flags = re.ASCII if is_cased else re.ASCII | re.IGNORECASE
-    some = re.compile("".join(("[", *(member(*one) for one in members), "]")), flags)
+    some = re.compile("".join(("[", *(_member(*one) for one in members), "]")), flags)
     if some.match("\n"):
         return ANYTHING
     held = [letter for letter in map(chr, range(128)) if some.match(letter)]
     safe = [letter for letter in held if SAFE.match(letter)]
-    is_plain = safe == held and all(is_ascii(*one) for one in members)
+    is_plain = safe == held and all(_is_ascii(*one) for one in members)
     if is_plain and (is_cased or FOLDING.isdisjoint(held)):
         return f"[{''.join(map(re.escape, safe))}]"
     return f"(?:[{''.join(map(re.escape, safe))}]|{OTHER})" if safe else f"(?:{OTHER})"
 
 
-def is_ascii(kind: Any, value: Any) -> bool:
-    """Tells whether a part of a set holds nothing beyond ASCII."""
+def _is_ascii(kind: Any, value: Any) -> bool:
     if kind is sign.CATEGORY:
         return value in (sign.CATEGORY_DIGIT, sign.CATEGORY_WORD, sign.CATEGORY_SPACE)
     if kind is sign.RANGE:
@@ -184,8 +179,7 @@ def is_ascii(kind: Any, value: Any) -> bool:
     return kind is sign.LITERAL and value < 128
 
 
-def member(kind: Any, value: Any) -> str:
-    """Returns a part of a set as an expression has it."""
+def _member(kind: Any, value: Any) -> str:
     if kind is sign.NEGATE:
         return "^"
     if kind is sign.RANGE:

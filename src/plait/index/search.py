@@ -1,28 +1,29 @@
-"""A query to the turns that answer it, the best first, each once."""
+"""A query to the turns that answer it, the best first, each once; or to why there are none."""
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plait.errors import SourceError, UserError
 from plait.index.catalogue import Catalogue
 from plait.index.hits import ENOUGH, Hits
-from plait.index.meaning import Meaning
-from plait.index.model import Found, Place
-from plait.index.query import All, Field, Wanted, Word, parse
-from plait.index.texts import is_damaged, open_searcher, places, unusable
-from plait.index.times import ms_since
+from plait.index.model import KINDS, PassagePlace, SearchResult, ms_since
+from plait.index.query import All, Either, Field, Phrase, Wanted, Word, parse
+from plait.index.text_query import TextQuery
+from plait.index.texts import is_damaged, open_searcher, places, unusable, words_of
 
 if TYPE_CHECKING:
     from tantivy import Query, Searcher
 
     from plait.index.expression import Sought
-    from plait.index.rawscan import Sighting
+    from plait.index.scanning import Sighting
 
 
-class Reader:
+class IndexReader:
     """An index, open for questions; never waits for who writes it."""
 
     def __init__(self, folder: Path) -> None:
@@ -50,23 +51,21 @@ class Reader:
         limit: int = 10,
         context: int = 0,
         has_facets: bool = False,
-    ) -> Found:
+    ) -> SearchResult:
         """Returns the turns that answer a query and pass all filters."""
         started = time.perf_counter()
         wanted = parse(text)
         asked, query = self.asked(wanted, filters)
         total, best = self.best(query, limit * ENOUGH)
         note, near = None, tuple[str, ...]()
-        if not total and (inner := within_words(wanted)):
+        if not total and (inner := _within_words(wanted)):
             asked, query = self.asked(inner, filters)
             total, best = self.best(query, limit * ENOUGH)
             note = f"no word is '{text}': these hold it" if total else None
         if not total:
-            from plait.index.nothing import explained
-
-            note, near = explained(self, text, wanted, filters)
+            note, near = _explanation(self, text, wanted, filters)
         hits = Hits(self.catalogue, asked.marks, context)
-        return Found(
+        return SearchResult(
             hits=tuple(hits.of(lambda count: self.best(query, count)[1], limit, best)),
             total=total,
             took_ms=ms_since(started),
@@ -85,16 +84,16 @@ class Reader:
         limit: int = 10,
         context: int = 0,
         has_facets: bool = False,
-    ) -> Found:
+    ) -> SearchResult:
         """Returns what a scan has found with its turns, the newest first."""
         from plait.index.expression import finder_of
-        from plait.index.placing import known_places
+        from plait.index.scanning import known_passages
 
         started = time.perf_counter()
-        passing = [Meaning(self.catalogue).of(one) for one in filters]
-        newest = known_places(self.searcher, self.catalogue.logs(), sightings, passing)
+        passing = [TextQuery(self.catalogue).of(one) for one in filters]
+        newest = known_passages(self.searcher, self.catalogue.logs(), sightings, passing)
         hits = Hits(self.catalogue, [finder_of(sought)], context).of(newest.first, limit)
-        return Found(
+        return SearchResult(
             hits=tuple(hits),
             total=len(newest.at),
             took_ms=ms_since(started),
@@ -103,13 +102,13 @@ class Reader:
             sessions=self.catalogue.count("sessions"),
         )
 
-    def asked(self, wanted: Wanted, filters: Sequence[Field]) -> tuple[Meaning, "Query"]:
+    def asked(self, wanted: Wanted, filters: Sequence[Field]) -> tuple[TextQuery, "Query"]:
         """Returns what is wanted as a query, with what shows why it was met."""
-        asked = Meaning(self.catalogue)
+        asked = TextQuery(self.catalogue)
         query = asked.of(All((wanted, *filters)) if filters else wanted)
-        return asked, query if asked.has_words else evenly(query)
+        return asked, query if asked.has_words else _evenly(query)
 
-    def best(self, query: "Query", count: int) -> tuple[int, list[Place]]:
+    def best(self, query: "Query", count: int) -> tuple[int, list[PassagePlace]]:
         """Returns how many passages answer, and the places of the best: by words, kind and age."""
         try:
             found = self.searcher.search(query, count, count=True, weight_by_field="weight")
@@ -122,24 +121,22 @@ class Reader:
 
     def count(self, wanted: Wanted) -> int:
         """Returns how many passages answer."""
-        found = self.searcher.search(evenly(self.asked(wanted, ())[1]), 1, count=True)
+        found = self.searcher.search(_evenly(self.asked(wanted, ())[1]), 1, count=True)
         return found.count or 0  # type: ignore[attr-defined]
 
     def facets(self, query: "Query") -> dict[str, dict[str, int]]:
         """Returns how many passages there are of each project, tool, kind and month."""
-        from plait.index.facets import facets_of
 
-        return facets_of(self.searcher, self.catalogue, query)
+        return _facets_of(self.searcher, self.catalogue, query)
 
 
-def evenly(query: "Query") -> "Query":
-    """Returns a query without words: kind and age alone decide."""
+def _evenly(query: "Query") -> "Query":
     from tantivy import Query
 
     return Query.const_score_query(query, 1.0)
 
 
-def within_words(wanted: Wanted) -> Word | None:
+def _within_words(wanted: Wanted) -> Word | None:
     """Returns the word to be looked for within others, where one plain word is all there is.
 
     So `user` finds `getUserName`, which is one word to the index.
@@ -147,3 +144,133 @@ def within_words(wanted: Wanted) -> Word | None:
     if not isinstance(wanted, Word) or wanted.is_prefix or wanted.distance or wanted.is_inner:
         return None
     return Word(wanted.text, is_inner=True) if re.fullmatch(r"\w{3,}", wanted.text) else None
+
+
+FACETS = ("project", "tool", "kind")
+MOST_NAMES = 12
+"""Names of each sort that are counted; a thirteenth may stand for passages without any."""
+EARLIEST = datetime(2020, 1, 1, tzinfo=UTC).timestamp()
+LATEST = datetime(2099, 12, 1, tzinfo=UTC).timestamp()
+
+
+def _facets_of(
+    searcher: "Searcher", catalogue: "Catalogue", query: "Query"
+) -> dict[str, dict[str, int]]:
+    wanted: dict[str, Any] = {
+        name: {"terms": {"field": name, "size": MOST_NAMES + 1}} for name in FACETS
+    }
+    ends = {name: {name: {"field": "time"}} for name in ("min", "max")}
+    counts = searcher.aggregate(query, wanted | ends)
+    names = {sort: catalogue.names(sort) for sort in ("project", "tool")}
+    names["kind"] = dict(enumerate(KINDS))
+    found = {name: _named(counts[name]["buckets"], names[name]) for name in names}
+    spans = list(_months(counts["min"]["value"], counts["max"]["value"]))
+    found["month"] = _by_month(searcher, query, spans) if spans else {}
+    return found
+
+
+def _by_month(searcher: "Searcher", query: "Query", spans: list[dict[str, Any]]) -> dict[str, int]:
+    wanted = {"month": {"range": {"field": "time", "ranges": spans}}}
+    counts = searcher.aggregate(query, wanted)["month"]["buckets"]
+    found = {one["key"]: int(one["doc_count"]) for one in counts}
+    return {key: n for key, n in found.items() if n and "-" in key[4:5]}
+
+
+def _months(first: float | None, last: float | None) -> Iterator[dict[str, Any]]:
+    if first is None or last is None:
+        return
+    within = (min(max(one, EARLIEST), LATEST) for one in (first, last))
+    start, end = (datetime.fromtimestamp(one, UTC) for one in within)
+    year, month = start.year, start.month
+    while (year, month) <= (end.year, end.month):
+        following = (year + month // 12, month % 12 + 1)
+        bounds = (datetime(*one, 1, tzinfo=UTC) for one in ((year, month), following))
+        span = dict(zip(("from", "to"), (one.timestamp() for one in bounds), strict=True))
+        yield {"key": f"{year}-{month:02}", **span}
+        year, month = following
+
+
+def _named(buckets: list[dict[str, Any]], names: dict[int, str]) -> dict[str, int]:
+    found = [(names.get(int(one["key"])), int(one["doc_count"])) for one in buckets]
+    return dict([(name, count) for name, count in found if name is not None][:MOST_NAMES])
+
+
+MOST_WORDS = 8
+MOST_NEAR = 3
+MOST_TERMS = 3000
+LIKENESS = 0.74
+SHORTEST = 4
+
+
+def _explanation(
+    reader: "IndexReader", text: str, wanted: Wanted, filters: Sequence[Field]
+) -> tuple[str | None, tuple[str, ...]]:
+    words = list(dict.fromkeys(_plain_words(wanted)))[:MOST_WORDS]
+    counts = {word: reader.searcher.doc_freq("text", word) for word in words}
+    unknown = [word for word in words if not counts[word]]
+    if unknown:
+        return None, tuple(_other_queries(reader.searcher, text, unknown))
+    bare = _without_fields(wanted)
+    if bare and (filters or bare != wanted) and (count := reader.count(bare)):
+        return f"without the fields it is found in {_of_passages(count)}", ()
+    if len(words) > 1:
+        return (
+            f"nothing holds all of it: {', '.join(map(' in '.join, _counts_in_words(counts)))}",
+            (),
+        )
+    return None, ()
+
+
+def _of_passages(count: int) -> str:
+    return f"{count} passage{'' if count == 1 else 's'}"
+
+
+def _counts_in_words(counts: dict[str, int]) -> Iterator[tuple[str, str]]:
+    for word, count in counts.items():
+        yield f"'{word}'", str(count)
+
+
+def _plain_words(wanted: Wanted) -> Iterator[str]:
+    match wanted:
+        case Word(text=text, is_prefix=False, is_inner=False, distance=0) | Phrase(text=text):
+            yield from words_of(text)
+        case All(parts) | Either(parts):
+            for part in parts:
+                yield from _plain_words(part)
+
+
+def _without_fields(wanted: Wanted) -> Wanted | None:
+    """Returns the words of a query alone, None where there are none."""
+    if isinstance(wanted, Field):
+        return None
+    if not isinstance(wanted, All):
+        return wanted
+    parts = tuple(part for part in wanted.wanted if not isinstance(part, Field))
+    return All(parts) if parts else None
+
+
+def _other_queries(searcher: "Searcher", text: str, unknown: Sequence[str]) -> Iterator[str]:
+    near = {word: _near_words(searcher, word) for word in unknown}
+    if not all(near.values()):
+        return
+    for choice in range(MOST_NEAR if len(unknown) == 1 else 1):
+        if any(choice >= len(words) for words in near.values()):
+            return
+        other = text
+        for word, words in near.items():
+            other = re.sub(
+                re.escape(word), words[choice].replace("\\", ""), other, flags=re.IGNORECASE
+            )
+        yield other
+
+
+def _near_words(searcher: "Searcher", word: str) -> list[str]:
+    if len(word) < SHORTEST:
+        return []
+    for start in dict.fromkeys((word[:2], word[:1])):
+        terms = searcher.terms_with_prefix("text", start, limit=MOST_TERMS)
+        like = [term for term, _ in terms if abs(len(term) - len(word)) <= 2]
+        found = get_close_matches(word, like, n=MOST_NEAR, cutoff=LIKENESS)
+        if found:
+            return found
+    return []

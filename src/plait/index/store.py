@@ -20,13 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.errors import SourceError
-from plait.index.catalogue import Catalogue
-from plait.index.changes import Change, forgetting, growing, keeping
-from plait.index.lock import locked, unwritable
+from plait.index.access import is_refused, locked, unwritable
+from plait.index.catalogue import CATALOGUE, VERSION, Catalogue, broken_catalogue
 from plait.index.model import KINDS, Passage, SessionRows
-from plait.index.room import is_refused
-from plait.index.schema import NAME, VERSION, broken
-from plait.index.texts import FOLDER, documents, open_texts, schema, unusable
+from plait.index.rows import RowChange, forgetting, growing, keeping
+from plait.index.texts import TEXT_FOLDER, documents, open_texts, text_schema, unusable
 
 if TYPE_CHECKING:
     from tantivy import IndexWriter
@@ -45,48 +43,45 @@ def writing(
     """Gives the right to change an index; what was not written by the end is dropped."""
     with locked(folder, wait):
         if is_anew:
-            clear(folder)
-        writer = opened(folder, is_large=is_large)
+            _delete_index(folder)
+        writer = _opened_writer(folder, is_large=is_large)
         try:
             yield writer
         finally:
             writer.close()
 
 
-def opened(folder: Path, *, is_large: bool) -> "Writer":
-    """Opens an index for changes; one that is broken or of another version begins anew."""
+def _opened_writer(folder: Path, *, is_large: bool) -> "Writer":
     try:
         writer = Writer(folder, is_large=is_large)
         if writer.is_sound():
             return writer
         writer.close()
     except SourceError as error:
-        if is_refused(error.__cause__) or not (folder / NAME).exists():
+        if is_refused(error.__cause__) or not (folder / CATALOGUE).exists():
             raise
-    clear(folder)
+    _delete_index(folder)
     writer = Writer(folder, is_large=is_large)
     writer.catalogue.note({"version": VERSION, "opstamp": writer.texts.commit_opstamp})
     return writer
 
 
-def clear(folder: Path) -> None:
-    """Deletes an index, and nothing else."""
+def _delete_index(folder: Path) -> None:
     try:
-        for path in folder.glob(f"{NAME}*"):
+        for path in folder.glob(f"{CATALOGUE}*"):
             path.unlink()
-        if (folder / FOLDER).exists():
-            shutil.rmtree(folder / FOLDER)
+        if (folder / TEXT_FOLDER).exists():
+            shutil.rmtree(folder / TEXT_FOLDER)
     except OSError as error:
         raise unwritable(folder, error) from error
 
 
 @contextmanager
-def told(folder: Path) -> Iterator[None]:
-    """Turns what the stores complain of into an error of ours."""
+def _as_our_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise broken(folder, error) from error
+        raise broken_catalogue(folder, error) from error
     except (ValueError, OSError) as error:
         raise unusable(folder, error) from error
 
@@ -99,13 +94,13 @@ class Writer:
     def __init__(self, folder: Path, *, is_large: bool) -> None:
         self.folder = folder
         self.catalogue = Catalogue(folder, is_reader=False)
-        self._changes: list[Change] = []
+        self._changes: list[RowChange] = []
         self._sids: set[int] = set()
         self._held = 0
         try:
             index = open_texts(folder, is_new=True)
             threads = max(1, min(4, (os.cpu_count() or 2) - 1)) if is_large else 1
-            with told(folder):
+            with _as_our_errors(folder):
                 self.texts = index.writer((HEAP if is_large else LITTLE) * threads, threads)
         except BaseException:
             self.catalogue.close()
@@ -127,7 +122,7 @@ class Writer:
         """Takes a session in, in the place of what was known of it."""
         if old is not None:
             self.forget(old)
-        with told(self.folder):
+        with _as_our_errors(self.folder):
             sid = self.catalogue.numbers("sid", 1)
             first = self.catalogue.numbers("file", len(rows.files))
             self._sids.add(sid)
@@ -140,7 +135,7 @@ class Writer:
         self, sid: int, file: int, grown: SessionRows, passages: Iterable[Passage], dag: int
     ) -> None:
         """Takes in what was added to one file of a session."""
-        with told(self.folder):
+        with _as_our_errors(self.folder):
             self._sids.add(sid)
             self._add(passages, sid, file, grown.project)
             self._changes.append(growing(sid, grown, dag))
@@ -151,12 +146,12 @@ class Writer:
 
     def forget(self, sid: int) -> None:
         """Forgets a session."""
-        with told(self.folder):
+        with _as_our_errors(self.folder):
             self._sids.add(sid)
             self._delete({"sid": sid})
             self._changes.append(forgetting(sid))
 
-    def also(self, change: Change) -> None:
+    def also(self, change: RowChange) -> None:
         """Makes a change of the catalogue alone, together with the others."""
         self._changes.append(change)
 
@@ -164,7 +159,7 @@ class Writer:
         """Writes what was taken in and forgotten so far."""
         if not self._changes:
             return
-        with told(self.folder):
+        with _as_our_errors(self.folder):
             self.catalogue.announce(self._sids)
             opstamp = self.texts.commit()
             self.catalogue.apply(self._changes, {"opstamp": opstamp})
@@ -184,10 +179,10 @@ class Writer:
         """
         from tantivy import Occur, Query
 
-        fields = schema()
+        fields = text_schema()
         terms = [Query.term_query(fields, name, code) for name, code in numbers.items()]
         query = Query.boolean_query([(Occur.Must, term) for term in terms])
-        with told(self.folder):
+        with _as_our_errors(self.folder):
             self.texts.delete_documents_by_query(query)
 
     def _add(self, passages: Iterable[Passage], sid: int, first: int, project: str) -> None:

@@ -1,23 +1,108 @@
-"""Passages to the text index, and places out of it."""
+"""Passages to the text index by the words they are found by, and places out of it.
 
+Words are runs of letters and digits in lower case: `_ . / -` part them. Scripts that are
+written without spaces are cut into pairs of letters, in a field of their own.
+"""
+
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plait.errors import SourceError
-from plait.index.model import KINDS, STATES, Kind, Passage, Place, State
-from plait.index.room import is_refused, refused
-from plait.index.words import analyser, cut, pairs_analyser, spaced
+from plait.index.access import is_refused, refusal
+from plait.index.model import KINDS, STATES, LineState, Passage, PassageKind, PassagePlace
 from plait.record.time import moment
 
 if TYPE_CHECKING:
-    from tantivy import DocAddress, Document, Index, Schema, Searcher
+    from tantivy import DocAddress, Document, Index, Schema, Searcher, TextAnalyzer
+
+
+LONGEST = 129
+"""Longer runs, such as pictures in base64, are no words."""
+UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003134f]+"
+)
+BEGINNINGS = bytes(byte in (0xE0, 0xE1, 0xEF, 0xF0) or 0xE3 <= byte <= 0xED for byte in range(256))
+"""1 for each byte with which a letter of such a script can begin in UTF-8."""
+
+
+@cache
+def _analyser() -> "TextAnalyzer":
+    from tantivy import Filter, TextAnalyzerBuilder, Tokenizer
+
+    simple = TextAnalyzerBuilder(Tokenizer.simple())
+    return simple.filter(Filter.remove_long(LONGEST)).filter(Filter.lowercase()).build()
+
+
+@cache
+def _pairs_analyser() -> "TextAnalyzer":
+    from tantivy import TextAnalyzerBuilder, Tokenizer
+
+    return TextAnalyzerBuilder(Tokenizer.whitespace()).build()
+
+
+def words_of(text: str) -> list[str]:
+    """Returns the words of a text in their order."""
+    found: list[str] = _analyser().analyze(_spaced(text))
+    return found
+
+
+def _spaced(text: str) -> str:
+    return _cut(text)[0]
+
+
+def pairs_of(text: str) -> str:
+    """Returns the pairs of letters of unspaced scripts, a space between two; "" for none."""
+    return _cut(text)[1]
+
+
+def _cut(text: str) -> tuple[str, str]:
+    """Returns a text with unspaced scripts apart, and the pairs of their letters.
+
+    Looking for scripts is slow, so only lines are looked at that hold a byte which begins one
+    of their letters.
+    """
+    if text.isascii():
+        return text, ""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # lone surrogates
+        return _cut(text.encode("utf-8", "replace").decode())
+    marks = data.translate(BEGINNINGS)
+    at = marks.find(1)
+    if at < 0:
+        return text, ""
+    parts, pairs, done = list[bytes](), list[str](), 0
+    while at >= 0:
+        start, end = _line_around(data, at)
+        line = data[start:end].decode()
+        pairs += [pair for run in UNSPACED.findall(line) for pair in pairs_in(run)]
+        parts += (data[done:start], UNSPACED.sub(r" \g<0> ", line).encode())
+        done, at = end, marks.find(1, end)
+    return b"".join((*parts, data[done:])).decode(), " ".join(pairs)
+
+
+def _line_around(data: bytes, place: int) -> tuple[int, int]:
+    end = data.find(b"\n", place)
+    return data.rfind(b"\n", 0, place) + 1, len(data) if end < 0 else end
+
+
+def pairs_in(run: str) -> list[str]:
+    """Returns the pairs of neighbours in a run, the letter itself where it stands alone."""
+    if len(run) == 1:
+        return [run]
+    return [run[place : place + 2] for place in range(len(run) - 1)]
+
 
 CodeOf: TypeAlias = Callable[[str, str | None], int]
 """Gives the number of a name among those of its sort, 0 for none."""
-FOLDER = "text"
+TEXT_FOLDER = "text"
 UNWRITABLE = ("code: 13,", "code: 30,")
 """In what the text index says: not allowed; a disk that is only read."""
 TERMS = ("sid", "kind", "tool", "project", "model", "state")
@@ -26,7 +111,7 @@ VALUES = ("file", "at", "bytes", "turn")
 """Numbers that a hit carries, two in one: each number of a passage costs time."""
 PART, LENGTH, TURN = 16, 26, 32
 """The bits of the lower number of each two: of line, offset and DAG-line."""
-WEIGHTS: dict[Kind, float] = {
+WEIGHTS: dict[PassageKind, float] = {
     "title": 3.0,
     "prompt": 2.4,
     "answer": 1.6,
@@ -37,7 +122,7 @@ WEIGHTS: dict[Kind, float] = {
     "output": 0.7,
     "note": 0.4,
 }
-ASIDE: dict[State, float] = {
+ASIDE: dict[LineState, float] = {
     "active": 1.0,
     "abandoned": 0.9,
     "agent": 0.6,
@@ -55,7 +140,7 @@ SCALE, LEAST, MOST = 2.0, 1.0, 126.0
 """The text index takes the logarithm of a weight, in a small float: so far it can tell apart."""
 
 
-def schema() -> "Schema":
+def text_schema() -> "Schema":
     """Returns the fields of a passage."""
     from tantivy import SchemaBuilder
 
@@ -76,15 +161,15 @@ def open_texts(folder: Path, *, is_new: bool = False) -> "Index":
     """Returns the text index of a folder, an empty one where there is none yet."""
     from tantivy import Index
 
-    place = folder / FOLDER
+    place = folder / TEXT_FOLDER
     try:
         if is_new:
             place.mkdir(parents=True, exist_ok=True)
-        index = Index(schema(), path=str(place))
+        index = Index(text_schema(), path=str(place))
         # Otherwise a thread looks for changes as long as anybody holds the index, and locks it.
         index.config_reader(reload_policy="manual")
-        index.register_tokenizer("words", analyser())
-        index.register_tokenizer("pairs", pairs_analyser())
+        index.register_tokenizer("words", _analyser())
+        index.register_tokenizer("pairs", _pairs_analyser())
     except (ValueError, OSError) as error:
         raise unusable(folder, error) from error
     return index
@@ -102,10 +187,10 @@ def open_searcher(folder: Path) -> "tuple[Searcher, TemporaryDirectory[str] | No
         if not any(sign in str(error.__cause__) for sign in UNWRITABLE):
             raise
     links = TemporaryDirectory(prefix="plait-")
-    place = Path(links.name) / FOLDER
+    place = Path(links.name) / TEXT_FOLDER
     try:
         place.mkdir()
-        for path in (folder / FOLDER).absolute().iterdir():
+        for path in (folder / TEXT_FOLDER).absolute().iterdir():
             if path.suffix != ".lock":
                 (place / path.name).symlink_to(path)
     except OSError as error:
@@ -121,7 +206,7 @@ def is_damaged(error: BaseException | None) -> bool:
 def unusable(folder: Path, error: Exception) -> SourceError:
     """Returns the error that says what is wrong with a text index."""
     if is_refused(error):
-        return refused(folder, error)
+        return refusal(folder, error)
     said = " ".join(str(error).split())[:200]
     return SourceError(
         f"cannot use the index in '{folder}': {said}", "`plait index --rebuild` makes it anew"
@@ -140,12 +225,12 @@ def documents(
     of_project = code("project", project)
     for passage in passages:
         made = Document()
-        text, pairs = cut(passage.text)
+        text, pairs = _cut(passage.text)
         made.add_text("text", text)
         if pairs:
             made.add_text("pairs", pairs)
         if passage.path:
-            made.add_text("path", spaced(passage.path))
+            made.add_text("path", _spaced(passage.path))
         number = made.add_unsigned
         number("sid", sid)
         number("kind", KIND_CODES[passage.kind])
@@ -154,13 +239,13 @@ def documents(
         number("model", code("model", passage.model))
         number("state", STATE_CODES[passage.state])
         number("file", first + passage.file)
-        number("at", joined(passage.line, passage.part, PART))
-        number("bytes", joined(passage.offset, passage.length, LENGTH))
-        number("turn", joined(passage.dag, passage.turn, TURN))
+        number("at", _two_in_one(passage.line, passage.part, PART))
+        number("bytes", _two_in_one(passage.offset, passage.length, LENGTH))
+        number("turn", _two_in_one(passage.dag, passage.turn, TURN))
         when = seconds(passage.time)
         if when is not None:
             made.add_integer("time", when)
-        made.add_float("weight", weight_of(BASE[passage.kind, passage.state], when))
+        made.add_float("weight", _weight_of(BASE[passage.kind, passage.state], when))
         yield made
 
 
@@ -170,13 +255,11 @@ def seconds(stamp: str | None) -> int | None:
     return int(time.timestamp()) if time else None
 
 
-def joined(upper: int, lower: int, bits: int) -> int:
-    """Returns two numbers as one; a lower one that is too large becomes 0, which says unknown."""
+def _two_in_one(upper: int, lower: int, bits: int) -> int:
     return upper << bits | (lower if lower >> bits == 0 else 0)
 
 
-def weight_of(base: float, when: int | None) -> float:
-    """Returns what makes the index multiply by a weight: it takes log2(2 + value)."""
+def _weight_of(base: float, when: int | None) -> float:
     wanted = SCALE * base * recency(when)
     return float(2 ** max(LEAST, min(wanted, MOST))) - 2
 
@@ -189,20 +272,19 @@ def recency(when: int | None) -> float:
     return float(2 ** max(0.0, min(years, 8.0)))
 
 
-def places(searcher: "Searcher", hits: Sequence[tuple[Any, "DocAddress"]]) -> list[Place]:
+def places(searcher: "Searcher", hits: Sequence[tuple[Any, "DocAddress"]]) -> list[PassagePlace]:
     """Returns where the words of some hits lie, in their order."""
     at = [address for _, address in hits]
     names = ("sid", *VALUES, "kind", "state", "time")
     columns = dict(zip(names, (values(searcher, name, at) for name in names), strict=True))
-    return [place_of(hits[row][0], *row_values) for row, row_values in enumerated(columns)]
+    return [_place_of(hits[row][0], *row_values) for row, row_values in _enumerated(columns)]
 
 
-def enumerated(columns: dict[str, list[Any]]) -> Iterable[tuple[int, tuple[Any, ...]]]:
-    """Returns the rows of some columns with their numbers."""
+def _enumerated(columns: dict[str, list[Any]]) -> Iterable[tuple[int, tuple[Any, ...]]]:
     return enumerate(zip(*columns.values(), strict=True))
 
 
-def place_of(
+def _place_of(
     score: Any,
     sid: int | None,
     file: int | None,
@@ -212,9 +294,8 @@ def place_of(
     kind: int | None,
     state: int | None,
     time: int | None,
-) -> Place:
-    """Returns where the words of a hit lie, by the numbers of its passage."""
-    return Place(
+) -> PassagePlace:
+    return PassagePlace(
         sid=sid or 0,
         file=file or 0,
         line=(at or 0) >> PART,

@@ -16,8 +16,8 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
-from plait.conversation.times import QUESTIONS
 from plait.conversation.totals import agents_below
+from plait.conversation.turns import QUESTIONS
 from plait.conversation.walk import opened
 from plait.record.time import moment
 from plait.view.passages.call_view import CallView

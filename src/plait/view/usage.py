@@ -6,15 +6,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from plait.conversation.spending import Row, Tally
-from plait.conversation.windows import Block
+from plait.conversation.spending import BillingBlock, SpendingRow, SpendingSum
 
 DATED = re.compile(r"[-@]20\d{6}.*$|-v\d+(?::\d+)?$")
 DECIMALS = 9
 """So that dollars add up and carry no dust."""
 
 
-def _figures(tally: Tally) -> dict[str, Any]:
+def _figures(tally: SpendingSum) -> dict[str, Any]:
     return {
         "responses": tally.responses,
         "input_tokens": tally.input,
@@ -32,7 +31,7 @@ def _figures(tally: Tally) -> dict[str, Any]:
     }
 
 
-def row_value(row: Row, *, is_full: bool) -> dict[str, Any]:
+def row_value(row: SpendingRow, *, is_full: bool) -> dict[str, Any]:
     """Returns a row with its parts; in full, model by model."""
     value = {
         **_figures(row.total),
@@ -46,7 +45,7 @@ def row_value(row: Row, *, is_full: bool) -> dict[str, Any]:
     return value
 
 
-def block_value(block: Block, now: datetime, *, is_full: bool) -> dict[str, Any]:
+def block_value(block: BillingBlock, now: datetime, *, is_full: bool) -> dict[str, Any]:
     """Returns a block or a gap as JSON has it."""
     rate, projected = block.rate, block.projected(now)
     return {
@@ -87,7 +86,7 @@ def money(amount: float) -> str:
     return f"${amount:,.2f}".replace(",", " ")
 
 
-def cost_of(tally: Tally) -> str:
+def cost_of(tally: SpendingSum) -> str:
     """Writes the cost of a row; a star says that something in it has no price."""
     if not tally.unpriced:
         return f"{money(tally.cost)} "

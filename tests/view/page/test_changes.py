@@ -1,7 +1,6 @@
 """Patches to tables: numbers, signs, and the words that changed."""
 
-from plait.conversation.diffs import hunks_between
-from plait.conversation.patches import Patch
+from plait.conversation.patches import Patch, hunks_between
 from plait.view.page.conversation.blocks import Cut
 from plait.view.page.conversation.changes import changes
 

@@ -17,9 +17,8 @@ from plait.archive.export.site import Site
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
 from plait.archive.open_session import Records
-from plait.conversation.depth import Depth
-from plait.conversation.item import Item
-from plait.conversation.model import Answered, Called, Folded, Said, Thought, Told
+from plait.conversation.model import Answered, Called, Folded, Item, Said, Thought, Told
+from plait.conversation.walk import Depth
 from plait.view.text import COLOUR, with_colours
 
 LARGEST = 5_000_000

@@ -19,8 +19,8 @@ from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
 from plait.archive.model import Session
 from plait.archive.open_session import Records
-from plait.conversation.depth import Depth
 from plait.conversation.totals import Pricing
+from plait.conversation.walk import Depth
 from plait.graph.model import Place
 from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import uuids

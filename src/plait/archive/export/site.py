@@ -10,10 +10,10 @@ import msgspec
 from plait.archive.export.transcripts import Family
 from plait.archive.resume import Resume
 from plait.archive.sessions import is_uuid
-from plait.conversation.depth import Depth
 from plait.conversation.model import Conversation, Conversations, Response, Told
 from plait.conversation.tokens import tokens_of
 from plait.conversation.totals import Pricing, totals_over
+from plait.conversation.walk import Depth
 from plait.graph.model import Session as GraphSession
 from plait.graph.paths import SPOKEN
 from plait.graph.rows import RowShape, rows

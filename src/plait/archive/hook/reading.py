@@ -13,7 +13,7 @@ from plait.archive.archive import beside
 from plait.archive.checkpoint import goes_on_straight, unpacked_bends, with_judged
 from plait.archive.hook.turns import Occasion, first_line, last_line
 from plait.archive.open_session import Records, Through
-from plait.conversation.bends import Bends
+from plait.conversation.branching import Branching
 from plait.conversation.build import conversations_of
 from plait.conversation.model import Conversation
 from plait.errors import SourceError
@@ -58,9 +58,9 @@ class HookReading:
         spoken = (one for one in self.by_line.values() if one.kind in SPOKEN)
         return max(spoken, key=last_line, default=None)
 
-    def bends(self) -> Bends:
+    def bends(self) -> Branching:
         """Returns the judge of what stands before the first record that was read."""
-        return unpacked_bends(self.start.bends, self.path) if self.start else Bends()
+        return unpacked_bends(self.start.bends, self.path) if self.start else Branching()
 
 
 def read_whole(path: Path, session: str, redactor: "Redactor | None" = None) -> HookReading:

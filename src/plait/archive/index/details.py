@@ -12,17 +12,16 @@ from plait.archive.model import Session
 from plait.archive.open_session import ReadSession
 from plait.conversation.files import touches_of
 from plait.conversation.model import Conversation
-from plait.conversation.share import Share, digest
-from plait.conversation.sharing import Sharing
-from plait.conversation.times import between
+from plait.conversation.stats.model import SessionCounts, digest
+from plait.conversation.stats.session import SessionCounter
 from plait.conversation.totals import response_key, tokens_in
+from plait.conversation.turns import between
 from plait.conversation.walk import calls_of, walk
 from plait.graph.build import Builder
 from plait.graph.model import Node, SessionGraph
 from plait.graph.source import FileFacts, sources
-from plait.index.changes import Change
-from plait.index.detail_rows import CALL, FINDING, RESPONSE, TOUCH, keeping_rows
 from plait.index.model import LineRow
+from plait.index.rows import CALL_ROW, FINDING_ROW, RESPONSE_ROW, TOUCH_ROW, RowChange, keeping_rows
 from plait.record import Record
 
 NONE = frozenset(("", "session ", "session None", "agent None", "run None"))
@@ -92,9 +91,9 @@ class Details(NamedTuple):
     """All that one reading of a session gives."""
 
     ties: "array[int]"
-    share: Share
+    share: SessionCounts
     """As if there were no other session."""
-    rows: Change
+    rows: RowChange
 
 
 def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
@@ -107,25 +106,27 @@ def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
         if record.uuid is None and record.timestamp
     )
     ties = references_of(read.shelf.facts, loose)
-    return Details(ties, Sharing().share(read.told), keeping_rows(sid, _rows_of(read, lines)))
+    return Details(
+        ties, SessionCounter().share(read.told), keeping_rows(sid, _rows_of(read, lines))
+    )
 
 
-def shares_of(sessions: Iterable[Session]) -> Iterator[Share]:
+def shares_of(sessions: Iterable[Session]) -> Iterator[SessionCounts]:
     """Yields what sessions add, in their order: what an earlier one had is left out."""
-    sharing = Sharing()
+    sharing = SessionCounter()
     for session in sessions:
         yield sharing.share(ReadSession.of(session).told)
 
 
 def _rows_of(read: ReadSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:
     numbers = {line.id: dag for dag, line in enumerate(lines)}
-    found: dict[str, list[tuple[Any, ...]]] = {RESPONSE: [], CALL: [], TOUCH: []}
+    found: dict[str, list[tuple[Any, ...]]] = {RESPONSE_ROW: [], CALL_ROW: [], TOUCH_ROW: []}
     for conversation in read.told.by_line.values():
         dag = numbers.setdefault(conversation.id, len(numbers))
-        found[RESPONSE] += _responses_in(conversation, dag)
-        found[CALL] += _calls_in(conversation, dag)
-        found[TOUCH] += _touches_in(conversation, dag)
-    found[FINDING] = list(_findings_in(read.graph))
+        found[RESPONSE_ROW] += _responses_in(conversation, dag)
+        found[CALL_ROW] += _calls_in(conversation, dag)
+        found[TOUCH_ROW] += _touches_in(conversation, dag)
+    found[FINDING_ROW] = list(_findings_in(read.graph))
     return found
 
 

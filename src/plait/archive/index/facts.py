@@ -10,9 +10,8 @@ from plait.archive.archive import Archive
 from plait.archive.facts import Survey, deletion
 from plait.archive.model import Facts, Session
 from plait.errors import SourceError
-from plait.index.catalogue import Catalogue
-from plait.index.fresh import is_fresh_for
-from plait.index.packed import packed, unpacked
+from plait.index.catalogue import Catalogue, from_bytes, to_bytes
+from plait.index.freshness import is_fresh_for
 from plait.record.prompt import TitleKind, TitleSearch
 
 
@@ -36,7 +35,7 @@ class CataloguedFacts(Struct, frozen=True, gc=False, array_like=True):
 
     def encoded(self) -> bytes:
         """Returns its bytes."""
-        return packed(self)
+        return to_bytes(self)
 
     def survey(self) -> Survey:
         """Returns a survey that goes on from here; it knows no summaries."""
@@ -76,7 +75,7 @@ def catalogued_facts(survey: Survey, title: tuple[str | None, TitleKind | None])
 
 def decoded_facts(data: bytes) -> CataloguedFacts:
     """Returns what the catalogue has kept."""
-    return unpacked(data, CataloguedFacts)
+    return from_bytes(data, CataloguedFacts)
 
 
 TROUBLE = (

@@ -8,8 +8,14 @@ from plait.archive.families import families_of, sharing_pairs
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.model import Session
 from plait.archive.stats import began
-from plait.index.changes import Change
-from plait.index.derived import beginnings, keeping_kin, keeping_sharing, sharing, ties
+from plait.index.rows import (
+    RowChange,
+    keeping_related,
+    keeping_related_pairs,
+    related_digests,
+    related_pairs,
+    related_starts,
+)
 
 
 class KnownFamilies:
@@ -17,8 +23,8 @@ class KnownFamilies:
 
     def __init__(self, warm: FreshIndex) -> None:
         self.warm = warm
-        self.began = beginnings(warm.catalogue)
-        self._pairs = set(sharing(warm.catalogue))
+        self.began = related_starts(warm.catalogue)
+        self._pairs = set(related_pairs(warm.catalogue))
         self._new: dict[int, array[int]] = {}
 
     def unknown(self, sessions: Iterable[Session]) -> list[Session]:
@@ -37,13 +43,15 @@ class KnownFamilies:
         """Returns sessions by family."""
         return families_of(map(self.warm.number, sessions), self._pairs | self.new_pairs)
 
-    def changes(self) -> Iterator[Change]:
+    def changes(self) -> Iterator[RowChange]:
         """Yields the changes that keep what was learnt."""
         if self._new:
-            yield keeping_kin(self.began, self._new)
-            yield keeping_sharing(self.new_pairs)
+            yield keeping_related(self.began, self._new)
+            yield keeping_related_pairs(self.new_pairs)
 
     @cached_property
     def new_pairs(self) -> set[tuple[int, int]]:
         """Who shares something with the sessions that were learnt of, all of them by now."""
-        return sharing_pairs(self._new, ties(self.warm.catalogue)) if self._new else set()
+        return (
+            sharing_pairs(self._new, related_digests(self.warm.catalogue)) if self._new else set()
+        )

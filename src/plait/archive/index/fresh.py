@@ -14,11 +14,9 @@ from typing import TypeVar
 from plait.archive.archive import Archive
 from plait.archive.index.facts import TROUBLE, facts_from
 from plait.archive.model import Session
-from plait.index.catalogue import Catalogue
-from plait.index.changes import Change
-from plait.index.derived import keep
-from plait.index.scan import Stamp, stamps
-from plait.index.schema import NAME
+from plait.index.catalogue import CATALOGUE, Catalogue
+from plait.index.freshness import FileStamp, stamps
+from plait.index.rows import RowChange, keep_rows
 from plait.line.discover import SUFFIX, session_folder
 
 T = TypeVar("T")
@@ -55,11 +53,11 @@ class FreshIndex:
             }
         )
 
-    def keep(self, changes: Iterable[Change]) -> None:
+    def keep(self, changes: Iterable[RowChange]) -> None:
         """Keeps what was worked out for the next time, if nobody else is writing."""
         chosen = list(changes)
         if chosen:
-            keep(self.folder, self.generation, chosen)
+            keep_rows(self.folder, self.generation, chosen)
 
 
 def key_of(path: Path) -> str:
@@ -99,7 +97,7 @@ def _with_facts(archive: Archive, folder: Path, catalogue: Catalogue) -> FreshIn
 
 
 def _fresh_catalogue(archive: Archive, folder: Path) -> Catalogue | None:
-    if not (folder / NAME).exists():
+    if not (folder / CATALOGUE).exists():
         return None
     catalogue = Catalogue(folder)
     try:
@@ -129,12 +127,12 @@ def _is_whole(catalogue: Catalogue) -> bool:
     return catalogue.is_current() and not catalogue.pending()
 
 
-def stamps_of(archive: Archive) -> dict[str, Stamp]:
+def stamps_of(archive: Archive) -> dict[str, FileStamp]:
     """Returns the stamps of all files of an archive, by their whole paths."""
     return stamps(root.logs.absolute() for root in archive.roots)
 
 
-def _bytes_due(catalogue: Catalogue, now: Mapping[str, Stamp]) -> int:
+def _bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
     """Returns how many bytes must be read, at most, to bring an index up to date; 0 for none."""
     known = catalogue.stamps()
     if known == now:

@@ -13,16 +13,15 @@ from msgspec.structs import replace
 from plait.archive.checkpoint import Checkpoint, Digests, digest, follows, opens
 from plait.archive.index.facts import CataloguedFacts, catalogued_facts, decoded_facts
 from plait.archive.index.rows import title_passage
-from plait.conversation.bends import Bends
+from plait.conversation.branching import Branching
 from plait.conversation.items import items_of, squeezed
 from plait.conversation.model import Answered, Called, Item, Noted, Told
 from plait.conversation.responses import Responses
 from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
-from plait.index.marks import has_grown, mark_of
+from plait.index.freshness import FileStamp, has_grown, mark_of
 from plait.index.model import FileMark, Passage, SessionRows, TurnRow
 from plait.index.passages import path_in, words_in
-from plait.index.scan import Stamp
 from plait.line import lines, read_slice
 from plait.record import Record
 from plait.record.codec import NotAnObject
@@ -46,7 +45,7 @@ class Growth:
     has_new_title: bool
 
 
-def growth_of(catalogue: Catalogue, path: str, now: Stamp) -> Growth | None:
+def growth_of(catalogue: Catalogue, path: str, now: FileStamp) -> Growth | None:
     """Returns what was added to a file, None where its session must be read anew."""
     known = catalogue.mark(path)
     if known is None:
@@ -72,7 +71,7 @@ class Grower:
     turns: list[TurnRow] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
 
-    def grown(self, file: int, sid: int, mark: FileMark, now: Stamp) -> Growth | None:
+    def grown(self, file: int, sid: int, mark: FileMark, now: FileStamp) -> Growth | None:
         """Returns what was added."""
         records = self.new_records(mark)
         session = self.catalogue.sessions([sid]).get(sid)
@@ -123,7 +122,7 @@ class Grower:
                 return None
         return found
 
-    def takes(self, record: Record, bends: Bends) -> bool:
+    def takes(self, record: Record, bends: Branching) -> bool:
         """Takes in one record; False where it may mean more than one more step."""
         is_agent = self.tail.state == "agent"
         if record.kind in UNSURE or (record.is_sidechain and not is_agent):
@@ -138,7 +137,7 @@ class Grower:
             self.adds(record, part, item) for part, item in enumerate(items)
         )
 
-    def points_here(self, record: Record, bends: Bends) -> bool:
+    def points_here(self, record: Record, bends: Branching) -> bool:
         """Tells whether a pointer of the client names a record of the last turn."""
         return record.envelope.leaf_uuid in bends.turn and record.envelope.explicit is not True
 
@@ -217,7 +216,7 @@ class Grower:
         kept = catalogued_facts(survey, title)
         return replace(kept, has_summaries=before.has_summaries)
 
-    def encoded(self, bends: Bends, records: list[Record]) -> bytes:
+    def encoded(self, bends: Branching, records: list[Record]) -> bytes:
         """Returns the tail for the next time."""
         tail, last = self.tail, bends.before
         if last is not None:

@@ -13,16 +13,14 @@ from plait.archive.light_graphs import straight_graph
 from plait.archive.model import Session
 from plait.archive.open_session import name_in_graph
 from plait.conversation.model import Answered, Called, Told
-from plait.conversation.persisted import persisted_text
+from plait.conversation.results import persisted_text
 from plait.conversation.turns import SPOKEN
 from plait.graph.model import SessionGraph
-from plait.index.anytexts import MOST_OUTPUT
-from plait.index.marks import mark_of
-from plait.index.model import FileMark, LineRow, Passage, SessionRows, State, TurnRow
-from plait.index.passages import words_in
-from plait.index.scan import Stamp
+from plait.index.freshness import FileStamp, mark_of
+from plait.index.model import FileMark, LineRow, LineState, Passage, SessionRows, TurnRow
+from plait.index.passages import MOST_OUTPUT, words_in
 
-NO_STAMP = Stamp(0, 0, 0)
+NO_STAMP = FileStamp(0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class IndexedSession:
         lines = worded_lines(shelf, graph, name_in_graph(graph, session))
         return cls(session, shelf, graph, lines)
 
-    def rows(self, stamps: Mapping[str, Stamp], sides: list[str]) -> SessionRows:
+    def rows(self, stamps: Mapping[str, FileStamp], sides: list[str]) -> SessionRows:
         """Returns what the catalogue keeps."""
         kept = self.kept
         files = [self.mark(file.path, file.kind, stamps) for file in self.graph.files]
@@ -63,7 +61,7 @@ class IndexedSession:
             tails=checkpoints_of(self.shelf, self.graph, self.lines),
         )
 
-    def mark(self, path: str, kind: str, stamps: Mapping[str, Stamp]) -> FileMark:
+    def mark(self, path: str, kind: str, stamps: Mapping[str, FileStamp]) -> FileMark:
         """Returns the marks of a log, by what was read of it."""
         records = self.shelf.records_of(path)
         end = records[-1].offset + len(records[-1].raw) + 1 if records else 0
@@ -132,7 +130,7 @@ def _passages_in(
         yield Passage(kind, text, state, *where, item.time, tool, model, path)
 
 
-def _state_of(read: WordedLine) -> State:
+def _state_of(read: WordedLine) -> LineState:
     """Returns how a DAG-line stands to the one that Claude Code would go on with."""
     line = read.line
     if read.is_recovered:

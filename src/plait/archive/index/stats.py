@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable, Sequence
 from plait.archive.index.families import KnownFamilies
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.model import Session
-from plait.conversation.figures import Figures
-from plait.conversation.share import Share
-from plait.conversation.tally import Tally, settled
-from plait.index.changes import Change
-from plait.index.derived import detailed, families, keeping_family
-from plait.index.packed import packed, unpacked
+from plait.conversation.stats.model import SessionCounts, Stats
+from plait.conversation.stats.statistics import Statistics, settled_counts
+from plait.index.catalogue import from_bytes, to_bytes
+from plait.index.rows import RowChange, detailed_sessions, group_results, keeping_group_result
 from plait.record.time import stamp_of
 
 SORT = "stats"
@@ -25,8 +23,8 @@ Watch = Callable[[Sequence[Session]], Iterable[Session]]
 
 
 def indexed_figures(
-    warm: FreshIndex, sessions: Sequence[Session], tally: Tally, watch: Watch
-) -> Figures:
+    warm: FreshIndex, sessions: Sequence[Session], tally: Statistics, watch: Watch
+) -> Stats:
     """Returns what sessions come to, in the order in which they began.
 
     Where only a span of time counts, the families that reach beyond it are read.
@@ -48,7 +46,7 @@ def indexed_figures(
     return tally.figures()
 
 
-def _is_within(share: Share, tally: Tally) -> bool:
+def _is_within(share: SessionCounts, tally: Statistics) -> bool:
     if tally.since and share.earliest and share.earliest < stamp_of(tally.since):
         return False
     return not (tally.until and share.latest and share.latest >= stamp_of(tally.until))
@@ -68,8 +66,8 @@ class IndexedShares:
         self.warm, self.watch = warm, watch
         self.by_sid = {warm.number(one): one for one in sessions}
         self.kinship = KnownFamilies(warm)
-        self._alone: dict[int, Share] = {}
-        self._changes: list[Change] = []
+        self._alone: dict[int, SessionCounts] = {}
+        self._changes: list[RowChange] = []
         self._read_unknown(sessions)
         self.families = self.kinship.families(sessions)
 
@@ -81,21 +79,23 @@ class IndexedShares:
             key=lambda one: (began[self.warm.number(one)], one.modified, one.id),
         )
 
-    def shares(self) -> dict[int, Share]:
+    def shares(self) -> dict[int, SessionCounts]:
         """Returns what each session adds, by its number."""
-        known = families(self.warm.catalogue, SORT)
-        found: dict[int, Share] = {}
+        known = group_results(self.warm.catalogue, SORT)
+        found: dict[int, SessionCounts] = {}
         missing: list[Family] = []
         for family in self.families:
             if family in known:
-                found.update(zip(family, unpacked(known[family], list[Share]), strict=True))
+                found.update(
+                    zip(family, from_bytes(known[family], list[SessionCounts]), strict=True)
+                )
             else:
                 missing.append(family)
         for family in missing:
             shares = self._counted(family)
             found.update(shares)
             ordered = [shares[sid] for sid in family]
-            self._changes.append(keeping_family(SORT, family, packed(ordered)))
+            self._changes.append(keeping_group_result(SORT, family, to_bytes(ordered)))
         return found
 
     def keep(self) -> None:
@@ -104,13 +104,13 @@ class IndexedShares:
 
     def _read_unknown(self, sessions: Sequence[Session]) -> None:
         """Reads the sessions whose families or rows are not there; each as if it were alone."""
-        known = detailed(self.warm.catalogue) & self.kinship.began.keys()
+        known = detailed_sessions(self.warm.catalogue) & self.kinship.began.keys()
         unknown = [one for one in sessions if self.warm.number(one) not in known]
         if not unknown:
             return
         from plait.archive.index.details import details_of
 
-        rows: list[Change] = []
+        rows: list[RowChange] = []
         for session in self.watch(unknown):
             sid = self.warm.number(session)
             found = details_of(session, sid, self.warm.catalogue.lines(sid))
@@ -122,7 +122,7 @@ class IndexedShares:
                 rows.clear()
         self.warm.keep(rows)
 
-    def _counted(self, family: Family) -> dict[int, Share]:
+    def _counted(self, family: Family) -> dict[int, SessionCounts]:
         """Returns what the members of a family add, in the order in which they began."""
         if family[1:] or family[0] not in self._alone:
             from plait.archive.index.details import shares_of
@@ -132,4 +132,4 @@ class IndexedShares:
             shares = {self.warm.number(one): share for one, share in found}
         else:
             shares = {family[0]: self._alone[family[0]]}
-        return shares if family[1:] else {family[0]: settled(shares[family[0]])}
+        return shares if family[1:] else {family[0]: settled_counts(shares[family[0]])}

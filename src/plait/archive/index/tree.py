@@ -7,8 +7,8 @@ from plait.archive.index.families import KnownFamilies
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.model import Session
 from plait.archive.tree import FamilyTree, SessionTree, Way, family_tree, joined_trees
-from plait.index.derived import families, keeping_family
-from plait.index.packed import packed, unpacked
+from plait.index.catalogue import from_bytes, to_bytes
+from plait.index.rows import group_results, keeping_group_result
 
 if TYPE_CHECKING:
     from plait.graph.source import FileFacts
@@ -32,13 +32,13 @@ def indexed_tree(
 
 def _indexed_tree_of_one(warm: FreshIndex, session: Session) -> FamilyTree:
     family = (warm.number(session),)
-    known = families(warm.catalogue, ALONE).get(family)
+    known = group_results(warm.catalogue, ALONE).get(family)
     if known is not None:
-        return unpacked(known, FamilyTree)
+        return from_bytes(known, FamilyTree)
     from plait.archive.graphs import graph_of
 
     grove = family_tree(graph_of([session]))
-    warm.keep([keeping_family(ALONE, family, packed(grove))])
+    warm.keep([keeping_group_result(ALONE, family, to_bytes(grove))])
     return grove
 
 
@@ -61,15 +61,15 @@ class IndexedTrees:
 
     def all(self) -> list[FamilyTree]:
         """Returns the trees of all families, and keeps those that were not known."""
-        known = families(self.warm.catalogue, SORT)
+        known = group_results(self.warm.catalogue, SORT)
         found: list[FamilyTree] = []
         changes = [*self.kinship.changes()]
         for family in self.kinship.families(self.sessions):
             if family in known:
-                found.append(unpacked(known[family], FamilyTree))
+                found.append(from_bytes(known[family], FamilyTree))
             else:
                 found.append(self.grown(family))
-                changes.append(keeping_family(SORT, family, packed(found[-1])))
+                changes.append(keeping_group_result(SORT, family, to_bytes(found[-1])))
         self.warm.keep(changes)
         return found
 

@@ -13,15 +13,13 @@ from plait.archive.index.growth import Growth, growth_of
 from plait.archive.index.rows import IndexedSession
 from plait.archive.model import Session
 from plait.errors import SourceError
-from plait.index.changes import ignoring
-from plait.index.fresh import is_fresh, known_stamps
-from plait.index.model import FileMark, Report, Status
-from plait.index.scan import META, OUTPUTS, TITLE, Stamp, stamps
-from plait.index.schema import VERSION
-from plait.index.search import Reader
+from plait.index.catalogue import VERSION
+from plait.index.freshness import META, OUTPUTS, TITLE, FileStamp, is_fresh, known_stamps, stamps
+from plait.index.model import FileMark, IndexReport, IndexStatus, ms_since
+from plait.index.rows import ignoring
+from plait.index.search import IndexReader
 from plait.index.store import Writer, writing
 from plait.index.texts import is_damaged
-from plait.index.times import ms_since
 from plait.line.discover import SUFFIX
 
 MUCH = 8_000_000
@@ -37,13 +35,13 @@ def refresh(
     rebuild: bool = False,
     watch: Watch | None = None,
     wait: float = 30.0,
-) -> Report:
+) -> IndexReport:
     """Brings an index up to date and says what that took."""
     started = time.perf_counter()
     archive = _unread_archive(archive)
     now = stamps(root.logs for root in archive.roots)
     if not rebuild and is_fresh(folder, now):
-        return Report(took_ms=ms_since(started))
+        return IndexReport(took_ms=ms_since(started))
     known = {} if rebuild else known_stamps(folder)
     much = sum(stamp.size - known.get(path, (0,))[0] for path, stamp in now.items()) > MUCH
     try:
@@ -56,7 +54,7 @@ def refresh(
             done = Update(writer, now, archive, watch).run(rebuild=True)
     read, grown, forgotten, size = done
     took = ms_since(started)
-    return Report(read=read, grown=grown, forgotten=forgotten, bytes=size, took_ms=took)
+    return IndexReport(read=read, grown=grown, forgotten=forgotten, bytes=size, took_ms=took)
 
 
 def _unread_archive(archive: Archive) -> Archive:
@@ -72,7 +70,7 @@ class Update:
     """One round of changes."""
 
     writer: Writer
-    now: Mapping[str, Stamp]
+    now: Mapping[str, FileStamp]
     archive: Archive
     watch: Watch | None
 
@@ -203,17 +201,17 @@ def _owner_of(path: str) -> str | None:
     return path.removesuffix(META) + SUFFIX if path.endswith(META) else None
 
 
-def status_of(archive: Archive, folder: Path) -> Status:
+def status_of(archive: Archive, folder: Path) -> IndexStatus:
     """Returns what an index holds; changes nothing."""
     try:
-        reader = Reader(folder)
+        reader = IndexReader(folder)
     except SourceError:
-        return Status(folder=str(folder), exists=False)
+        return IndexStatus(folder=str(folder), exists=False)
     try:
         catalogue = reader.catalogue
         known, now = catalogue.stamps(), stamps_of(archive)
         changed = sum(known.get(path) != stamp for path, stamp in now.items())
-        return Status(
+        return IndexStatus(
             folder=str(folder),
             exists=True,
             sessions=catalogue.count("sessions"),

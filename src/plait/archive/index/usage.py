@@ -10,11 +10,18 @@ from plait.archive.index.fresh import FreshIndex, key_of
 from plait.archive.model import Session
 from plait.archive.usage import Counted, FileBills, Watch, abandoned, count, left_in
 from plait.conversation.usage import Key, Response
-from plait.index import derived
-from plait.index.changes import Change
+from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.charges import charges, charges_in
-from plait.index.detail_rows import keeping_usage
-from plait.index.packed import packed, unpacked
+from plait.index.rows import (
+    RowChange,
+    abandoned_records,
+    keeping_abandoned,
+    keeping_bills,
+    keeping_usage,
+    kept_bills,
+    noting,
+    usage_digests,
+)
 from plait.line import LogFile
 
 USAGE = "usage"
@@ -36,7 +43,7 @@ def indexed_count(warm: FreshIndex, sessions: Iterable[Session]) -> Counted:
 
 def _rows_changed(
     warm: FreshIndex, sessions: Iterable[Session], found: Counted
-) -> Iterator[Change]:
+) -> Iterator[RowChange]:
     paths = {file.path for one in sessions for file in one.files if file.kind != "journal"}
     owners = warm.catalogue.owners()
     files = [owners[key_of(path)] for path in sorted(paths, key=str)]
@@ -44,12 +51,12 @@ def _rows_changed(
     for key, one in zip(found.keys, found.responses, strict=True):
         own = rows[files[one.file]]
         own.append((len(own), *_usage_row(key, one)))
-    known = derived.billed(warm.catalogue)
+    known = usage_digests(warm.catalogue)
     for sid, several in rows.items():
-        mark = blake2b(packed(several), digest_size=8).digest()
+        mark = blake2b(to_bytes(several), digest_size=8).digest()
         if known.get(sid) != mark:
             yield keeping_usage(sid, several, mark)
-    yield derived.noting(USAGE, warm.generation)
+    yield noting(USAGE, warm.generation)
 
 
 def _usage_row(key: Key, one: Response) -> tuple[Any, ...]:
@@ -73,7 +80,7 @@ class IndexedBills:
 
     def __init__(self, warm: FreshIndex) -> None:
         self._warm = warm
-        self._known = derived.bills(warm.catalogue)
+        self._known = kept_bills(warm.catalogue)
         self._new: dict[str, bytes] = {}
 
     def __call__(self, file: LogFile) -> FileBills:
@@ -85,9 +92,9 @@ class IndexedBills:
         found = charges(data)
         return FileBills(zip(found.lines, found.bills, strict=True), found.is_warmup)
 
-    def keep(self, *others: Change) -> None:
+    def keep(self, *others: RowChange) -> None:
         """Keeps what was read, and what was made of it."""
-        own = [derived.keeping_bills(self._new)] if self._new else []
+        own = [keeping_bills(self._new)] if self._new else []
         self._warm.keep([*own, *others])
 
 
@@ -96,7 +103,7 @@ class IndexedBranches:
 
     def __init__(self, warm: FreshIndex) -> None:
         self._warm = warm
-        self._known = derived.abandoned(warm.catalogue)
+        self._known = abandoned_records(warm.catalogue)
         self._new: dict[int, bytes] = {}
 
     def __call__(self, session: Session) -> Iterable[str]:
@@ -104,11 +111,11 @@ class IndexedBranches:
         sid = self._warm.number(session)
         data = self._known.get(sid)
         if data is not None:
-            return unpacked(data, list[str])
+            return from_bytes(data, list[str])
         found = list(left_in(session))
-        self._new[sid] = packed(found)
+        self._new[sid] = to_bytes(found)
         return found
 
     def keep(self) -> None:
         """Keeps what was read."""
-        self._warm.keep([derived.keeping_abandoned(self._new)] if self._new else [])
+        self._warm.keep([keeping_abandoned(self._new)] if self._new else [])

@@ -20,8 +20,7 @@ from plait.archive.live.session import Marks, Opened, open_for_page
 from plait.archive.model import Facts, Session
 from plait.conversation.prices import Prices
 from plait.errors import NoSuchSession, SourceError
-from plait.index.catalogue import Catalogue
-from plait.index.schema import NAME
+from plait.index.catalogue import CATALOGUE, Catalogue
 
 MOST_BYTES = 160_000_000
 """Of logs whose conversations stay in memory; the one that was asked for always does."""
@@ -183,7 +182,7 @@ def marks_of(session: Session) -> Marks:
 def catalogue_of(state: Snapshot) -> Iterator[Catalogue | None]:
     """Gives the catalogue; None without one, while it is first made, and of another version."""
     try:
-        catalogue = Catalogue(state.index) if (state.index / NAME).exists() else None
+        catalogue = Catalogue(state.index) if (state.index / CATALOGUE).exists() else None
     except SourceError:
         catalogue = None
     if catalogue is None:

@@ -12,15 +12,15 @@ from plait.archive.archive import Archive
 from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
 from plait.archive.live.sums import Money, Sums, begun_in, shapes_in
 from plait.archive.model import Facts
-from plait.conversation.spending import Tally, spending
+from plait.conversation.spending import SpendingSum, spending
 from plait.conversation.usage import known_time
 from plait.graph.rows import Mark, RowShape
-from plait.index.shapes import Begun, Shape, turns_in_order
+from plait.index.lists import ListedTurn, SessionShape, turns_in_order
 from plait.view.page.graph_svg import MOST_MINI, mini
 from plait.view.page.lists.rows import ListedSession
 
 T = TypeVar("T")
-NO_SHAPE = Shape(0, 0, 0)
+NO_SHAPE = SessionShape(0, 0, 0)
 MOST_REMEMBERED = 8
 OFTEN = 1.0
 """Seconds between two looks for clients that run."""
@@ -126,15 +126,15 @@ def _listed(
     ]
 
 
-def _tallies(money: Money, library: LiveArchive) -> dict[str | None, Tally]:
+def _tallies(money: Money, library: LiveArchive) -> dict[str | None, SpendingSum]:
     return {row.key: row.total for row in spending(money.responses, "session", library.prices).rows}
 
 
 def _row_of(
     name: str,
     facts: Facts,
-    shape: Shape | None,
-    spent: Mapping[str | None, Tally] | None,
+    shape: SessionShape | None,
+    spent: Mapping[str | None, SpendingSum] | None,
     parents: Mapping[str, str],
     *,
     is_live: bool,
@@ -162,7 +162,7 @@ def _row_of(
     )
 
 
-def cost_of(tally: Tally | None) -> float | None:
+def cost_of(tally: SpendingSum | None) -> float | None:
     """Returns what a session cost, None where nothing of it has a price."""
     if tally is None or (tally.unpriced and sum(tally.unpriced.values()) == tally.responses):
         return None
@@ -182,12 +182,12 @@ def drawings(state: Snapshot, rows: Iterable[ListedSession]) -> dict[str, str]:
     return {chosen[key]: _drawing_of(begun) for key, begun in turns.items()}
 
 
-def _drawing_of(turns: Sequence[Begun]) -> str:
+def _drawing_of(turns: Sequence[ListedTurn]) -> str:
     shown = [one for one in turns if one.kind != "service"]
     return mini([_shape_of(one) for one in fewer_turns(shown)]) if len(shown) >= LEAST else ""
 
 
-def fewer_turns(turns: Sequence[Begun]) -> Sequence[Begun]:
+def fewer_turns(turns: Sequence[ListedTurn]) -> Sequence[ListedTurn]:
     """Returns as many turns as a small drawing has room for, with where others leave the line."""
     if len(turns) <= MOST_MINI:
         return turns
@@ -205,11 +205,11 @@ def _spread(places: Sequence[int], most: int) -> Sequence[int]:
     return [places[number * len(places) // most] for number in range(most)]
 
 
-def _is_aside(one: Begun) -> bool:
+def _is_aside(one: ListedTurn) -> bool:
     return one.kind == "agent" or one.state == "abandoned"
 
 
-def _shape_of(one: Begun) -> RowShape:
+def _shape_of(one: ListedTurn) -> RowShape:
     marks: tuple[Mark, ...] = ("active",)
     column = 0
     if one.kind == "agent":

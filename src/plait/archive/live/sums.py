@@ -22,10 +22,10 @@ from plait.archive.model import Session
 from plait.archive.stats import stats_of
 from plait.archive.tree import tree_of
 from plait.archive.usage import abandoned, count
-from plait.conversation.figures import Figures
-from plait.conversation.tally import Tally
+from plait.conversation.stats.model import Stats
+from plait.conversation.stats.statistics import Statistics
 from plait.conversation.usage import Response
-from plait.index.shapes import Shape, beginnings, shapes
+from plait.index.lists import SessionShape, prompt_times, session_shapes
 from plait.record.time import moment
 
 T = TypeVar("T")
@@ -101,7 +101,7 @@ class Sums:
         self._library = library
         self.money: RunningSum[Money] = RunningSum(library, _money_of)
         self.parents: RunningSum[Mapping[str, str]] = RunningSum(library, _parents_of)
-        self._figures: OrderedDict[tuple[object, ...], RunningSum[Figures]] = OrderedDict()
+        self._figures: OrderedDict[tuple[object, ...], RunningSum[Stats]] = OrderedDict()
         self._lock = Lock()
 
     def figures(
@@ -109,7 +109,7 @@ class Sums:
         project: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> RunningSum[Figures]:
+    ) -> RunningSum[Stats]:
         """Returns what was done: in all sessions, in those of a project, in a span of time."""
         key = (project, since, until)
         with self._lock:
@@ -159,7 +159,7 @@ def _parents_of(state: Snapshot) -> Mapping[str, str]:
 
 def _figures_of(
     project: str | None, since: datetime | None, until: datetime | None, state: Snapshot
-) -> Figures:
+) -> Stats:
     chosen = [
         one
         for one in state.archive.sessions
@@ -168,7 +168,9 @@ def _figures_of(
     with fresh_index(state.archive, state.index) as warm:
         return from_index_or_logs(
             warm,
-            lambda index: indexed_figures(index, chosen, Tally(None, since, until), _unwatched),
+            lambda index: indexed_figures(
+                index, chosen, Statistics(None, since, until), _unwatched
+            ),
             lambda: stats_of(chosen, None, since, until),
         )
 
@@ -189,13 +191,13 @@ def _unwatched(given: Sequence[T]) -> Sequence[T]:
     return given
 
 
-def shapes_in(state: Snapshot) -> dict[str, Shape]:
+def shapes_in(state: Snapshot) -> dict[str, SessionShape]:
     """Returns what the index knows of the shape of sessions, by path; nothing without one."""
     with catalogue_of(state) as catalogue:
-        return shapes(catalogue) if catalogue else {}
+        return session_shapes(catalogue) if catalogue else {}
 
 
 def begun_in(state: Snapshot) -> list[str]:
     """Returns when people began turns, by the index; nothing without one."""
     with catalogue_of(state) as catalogue:
-        return list(beginnings(catalogue)) if catalogue else []
+        return list(prompt_times(catalogue)) if catalogue else []

@@ -13,12 +13,12 @@ from plait.cli.options import Request, global_options, json_option, session_argu
 from plait.cli.prices import prices_with
 from plait.cli.text import counted, safe
 from plait.cli.turns import chosen_conversation, chosen_turns, short_name
-from plait.conversation.depth import DEPTHS, Depth
 from plait.conversation.model import Called, Conversation, Conversations, Turn
-from plait.conversation.persisted import path_of, persisted_text
 from plait.conversation.prices import Prices
+from plait.conversation.results import output_path, persisted_text
 from plait.conversation.tokens import Tokens
 from plait.conversation.totals import Totals, agents_below, totals_over
+from plait.conversation.walk import DEPTHS, Depth
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.costs import SessionFigures, agents_called, total_figures
 from plait.view.passages.model import Figures
@@ -135,7 +135,7 @@ def _kept_beside(folder: Path, called: Called) -> str | None:
 
 def _is_kept_beside(folder: Path, called: Called) -> bool:
     persisted = called.result.persisted if called.result else None
-    return persisted is not None and path_of(folder, persisted.name) is not None
+    return persisted is not None and output_path(folder, persisted.name) is not None
 
 
 def _totals_of(found: Conversations, shown: Conversation, prices: Prices) -> Totals:

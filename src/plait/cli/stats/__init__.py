@@ -24,8 +24,8 @@ from plait.cli.output import Output
 from plait.cli.selection import name_argument, point_in, selected, zone_named
 from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
 from plait.cli.text import counted, now
-from plait.conversation.figures import Figures
-from plait.conversation.tally import Tally
+from plait.conversation.stats.model import Stats
+from plait.conversation.stats.statistics import Statistics
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -44,7 +44,7 @@ class StatsPage:
     """Prints the figures of an archive."""
 
     output: Output
-    figures: Figures
+    figures: Stats
     zone: tzinfo | None
     ascii_only: bool
 
@@ -158,7 +158,7 @@ def command(
     with index_of(request, no_index=no_index) as index:
         chosen = selected(request, name, project)
         sessions = _sessions_between(request, chosen, start, end)
-        figures = _figures_of(request, index, sessions, lambda: Tally(zone, start, end))
+        figures = _figures_of(request, index, sessions, lambda: Statistics(zone, start, end))
     if as_json:
         output.json(_figures_object(figures))
     elif figures.sessions:
@@ -179,12 +179,12 @@ def _figures_of(
     request: Request,
     index: "FreshIndex | None",
     sessions: list[Session],
-    tally: Callable[[], Tally],
-) -> Figures:
+    tally: Callable[[], Statistics],
+) -> Stats:
     def watch(unknown: Sequence[Session]) -> Iterable[Session]:
         return request.output.progress(unknown, "counting")
 
-    def read() -> Figures:
+    def read() -> Stats:
         return stats_counted(watch(in_order(sessions)), tally())
 
     if index is None:
@@ -214,7 +214,7 @@ def _is_drawable(encoding: str) -> bool:
     return True
 
 
-def _figures_object(figures: Figures) -> dict[str, Any]:
+def _figures_object(figures: Stats) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(figures)
     plain["tokens"] = _tokens_object(plain["tokens"])
     for kind in ("models", "agent_types"):

@@ -23,9 +23,17 @@ from plait.cli.selection import point_in, zone_named
 from plait.cli.text import SEPARATOR, counted, now
 from plait.cli.usage.table import time_left
 from plait.conversation.prices import Prices
-from plait.conversation.spending import By, Row, Spending, day, spending, within
+from plait.conversation.spending import (
+    BLOCK_LENGTH,
+    By,
+    Spending,
+    SpendingRow,
+    billing_blocks,
+    day,
+    spending,
+    within,
+)
 from plait.conversation.usage import Response
-from plait.conversation.windows import LENGTH, blocks
 from plait.errors import UserError
 from plait.line import LogFile
 from plait.view.usage import block_value, cost_of, money, row_value
@@ -158,12 +166,12 @@ def _untold(value: dict[str, Any]) -> dict[str, Any]:
 def _show_blocks(
     request: Request, asked: Asked, prices: Prices, index: "FreshIndex | None", *, as_json: bool
 ) -> None:
-    from plait.conversation.windows import blocks, untimed_row
+    from plait.conversation.spending import billing_blocks, untimed_row
 
     responses = _chosen(request, _read_all(request, index), asked)
-    found = blocks(responses, prices, asked.time)
+    found = billing_blocks(responses, prices, asked.time)
     untimed = untimed_row(responses, prices)
-    totals = Row(None)
+    totals = SpendingRow(None)
     for block in found:
         totals.take(block.row)
     if asked.order == "cost":
@@ -264,11 +272,11 @@ ENOUGH = timedelta(days=2)
 def _print_statusline(request: Request, now: datetime, zone: tzinfo | None, prices: Prices) -> None:
     since = now - ENOUGH
     found = count(request.archive.sessions, since=since.timestamp()).responses
-    recent = within(found, since - LENGTH, None)
+    recent = within(found, since - BLOCK_LENGTH, None)
     today = day(now.astimezone(zone))
     rows = {row.key: row.total for row in spending(recent, "daily", prices, zone).rows}
     said = [f"today {cost_of(rows[today]).strip() if today in rows else money(0)}"]
-    active = next((one for one in blocks(recent, prices, now) if one.is_active), None)
+    active = next((one for one in billing_blocks(recent, prices, now) if one.is_active), None)
     if active:
         said.append(f"block {cost_of(active.total).strip()}, {time_left(active, now)} left")
         if active.rate:

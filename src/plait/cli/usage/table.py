@@ -8,8 +8,7 @@ from plait.archive import Session
 from plait.cli.options import Request
 from plait.cli.output import print_lines as print_texts
 from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe, short, thousands
-from plait.conversation.spending import Row, Spending, Tally
-from plait.conversation.windows import Block
+from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
 from plait.view.usage import cost_of, model_names, money, told_apart
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ class Line(NamedTuple):
     """One line of a table: words on the left, figures on the right."""
 
     words: tuple[str, ...]
-    tally: Tally
+    tally: SpendingSum
     style: str = ""
 
 
@@ -71,8 +70,8 @@ def print_spending(
 
 
 def _namer(
-    request: Request, report: str, rows: Sequence[Row], zone: tzinfo | None
-) -> Callable[[Row], tuple[str, ...]]:
+    request: Request, report: str, rows: Sequence[SpendingRow], zone: tzinfo | None
+) -> Callable[[SpendingRow], tuple[str, ...]]:
     if report == "model":
         names = told_apart(row.key or "unnamed" for row in rows)
         return lambda row: (names[row.key or "unnamed"],)
@@ -86,7 +85,7 @@ def _namer(
     watched = request.output.progress(wanted, "reading titles")
     titles = {one.id: request.archive.facts(one).title for one in watched}
 
-    def words(row: Row) -> tuple[str, ...]:
+    def words(row: SpendingRow) -> tuple[str, ...]:
         key = row.key or ""
         last = row.total.last
         time = f"{last.astimezone(zone):%Y-%m-%d}" if last else ""
@@ -101,14 +100,14 @@ def _directory(request: Request, homes: dict[str, Session], project: str) -> str
     return facts.cwd if facts and facts.cwd else project
 
 
-def _parts_of(row: Row, width: int, *, by_model: bool) -> Iterator[Line]:
+def _parts_of(row: SpendingRow, width: int, *, by_model: bool) -> Iterator[Line]:
     empty = ("",) * (width - 1)
     if by_model and len(row.models) > 1:
         names = told_apart(row.models)
         for model, tally in row.models.items():
             yield Line((f"{INDENT}{names[model]}", *empty), tally, "dim")
     for attribute, words in PARTS:
-        part: Tally = getattr(row, attribute)
+        part: SpendingSum = getattr(row, attribute)
         if part.responses:
             yield Line((f"{INDENT}{words}", *empty), part, "dim italic")
 
@@ -147,7 +146,7 @@ def _fitted(
     return shown, list(cells), found or [LEAST // 2] * len(titles)
 
 
-def _cells_of(tally: Tally, write: Callable[[int], str]) -> tuple[str, ...]:
+def _cells_of(tally: SpendingSum, write: Callable[[int], str]) -> tuple[str, ...]:
     if not tally.responses:
         return ("",) * len(WHOLE)
     counts = (tally.input, tally.output, tally.cache_write, tally.cache_read, tally.tokens)
@@ -206,7 +205,7 @@ def _styled(words: str, figures: Sequence[str], widths: Sequence[int], style: st
     return text
 
 
-def _print_notes(request: Request, totals: Row, *, is_full: bool, hidden: int = 0) -> None:
+def _print_notes(request: Request, totals: SpendingRow, *, is_full: bool, hidden: int = 0) -> None:
     output = request.output
     output.print("")
     said = [counted(totals.total.responses, "response")]
@@ -215,7 +214,7 @@ def _print_notes(request: Request, totals: Row, *, is_full: bool, hidden: int = 
     if totals.total.web_searches:
         said.append(counted(totals.total.web_searches, "web search", "web searches"))
     for attribute, words in PARTS:
-        part: Tally = getattr(totals, attribute)
+        part: SpendingSum = getattr(totals, attribute)
         if part.responses and not is_full:
             said.append(f"{words} {cost_of(part).strip()}")
     if totals.total.logged is not None:
@@ -228,7 +227,11 @@ def _print_notes(request: Request, totals: Row, *, is_full: bool, hidden: int = 
 
 
 def print_blocks(
-    request: Request, found: Sequence[Block], totals: Row, now: datetime, zone: tzinfo | None
+    request: Request,
+    found: Sequence[BillingBlock],
+    totals: SpendingRow,
+    now: datetime,
+    zone: tzinfo | None,
 ) -> None:
     """Prints blocks and the gaps between them."""
     output = request.output
@@ -245,7 +248,7 @@ def print_blocks(
                 output.print(_outlook(one, now))
 
 
-def _block_words(block: Block, now: datetime, zone: tzinfo | None) -> tuple[str, ...]:
+def _block_words(block: BillingBlock, now: datetime, zone: tzinfo | None) -> tuple[str, ...]:
     start, end = block.start.astimezone(zone), block.end.astimezone(zone)
     if block.is_gap:
         hours = (block.end - block.start).total_seconds() / 3600
@@ -254,11 +257,11 @@ def _block_words(block: Block, now: datetime, zone: tzinfo | None) -> tuple[str,
     return f"{start:%Y-%m-%d %H:%M}", state, model_names(block.row.models)
 
 
-def _block_style(block: Block) -> str:
+def _block_style(block: BillingBlock) -> str:
     return "dim" if block.is_gap else "bold" if block.is_active else ""
 
 
-def _outlook(block: Block, now: datetime) -> str:
+def _outlook(block: BillingBlock, now: datetime) -> str:
     said = [f"{time_left(block, now)} left"]
     rate, projected = block.rate, block.projected(now)
     if rate and projected:
@@ -268,7 +271,7 @@ def _outlook(block: Block, now: datetime) -> str:
     return "this block: " + SEPARATOR.join(said)
 
 
-def time_left(block: Block, now: datetime) -> str:
+def time_left(block: BillingBlock, now: datetime) -> str:
     """Says how long a block still lasts."""
     hours, minutes = divmod(int(block.left(now).total_seconds()) // 60, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"

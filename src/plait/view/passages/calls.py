@@ -6,8 +6,6 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from plait.conversation.depth import SENDING
-from plait.conversation.diffs import Hunk
 from plait.conversation.model import (
     Answered,
     Called,
@@ -17,9 +15,10 @@ from plait.conversation.model import (
     Result,
     Standing,
 )
-from plait.conversation.patches import Patch, patch_of, proposed_patch
+from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
-from plait.conversation.times import between
+from plait.conversation.turns import between
+from plait.conversation.walk import SENDING
 from plait.record.message import Text, blocks_of
 from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import SessionFigures

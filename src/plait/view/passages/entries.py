@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 
-from plait.conversation.depth import Depth
 from plait.conversation.model import (
     Compacted,
     Conversation,
@@ -14,6 +13,7 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
+from plait.conversation.walk import Depth
 from plait.view.amounts import bytes_in_words, lines_in_words, many, time_in_words, tokens_in_words
 from plait.view.passages.call_view import first_text, text_field, whole_number
 from plait.view.passages.calls import enclosed, enclosure_words, spelled_out

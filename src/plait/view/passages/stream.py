@@ -10,9 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
-from plait.conversation.compactions import compactions_of
-from plait.conversation.depth import Depth, visible
-from plait.conversation.item import Spot
+from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,
@@ -25,11 +23,13 @@ from plait.conversation.model import (
     Noted,
     Said,
     Shown,
+    Spot,
     Thought,
     Told,
     Turn,
 )
 from plait.conversation.pair import Placed, key_of, story
+from plait.conversation.walk import Depth, visible
 from plait.view.costs import SessionFigures
 from plait.view.passages.calls import CallTeller, IsKept, WholeOf, enclosed, enclosure_words
 from plait.view.passages.entries import (

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from plait.conversation.compactions import compactions_of
+from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.depth import Depth, visible
 from plait.conversation.model import Answered, Called, Conversation, Folded, Item, Thought, Turn
 from plait.conversation.pair import Placed, story
 from plait.conversation.totals import Totals
+from plait.conversation.walk import Depth, visible
 from plait.graph.paths import SPOKEN, Status
 
 AgentsIn: TypeAlias = Literal["inline", "files"]

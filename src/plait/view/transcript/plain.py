@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from plait.conversation.compactions import compactions_of
+from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,

@@ -9,8 +9,8 @@ from starlette.requests import Request
 from plait.archive.live.cache import Cache
 from plait.archive.live.library import LiveArchive, Snapshot
 from plait.archive.search import search as searched
-from plait.conversation.figures import Figures
-from plait.conversation.spending import Row, Spending
+from plait.conversation.spending import Spending, SpendingRow
+from plait.conversation.stats.model import Stats
 from plait.errors import SourceError, UserError
 from plait.line import Finding
 from plait.record.account import Account
@@ -37,18 +37,18 @@ def usage(request: Request, asked: questions.Spending) -> model.Usage:
     return model.Usage(asked.by, rows, _usage_row(found.totals))
 
 
-def _usage_row(row: Row) -> model.UsageRow:
+def _usage_row(row: SpendingRow) -> model.UsageRow:
     value: dict[str, Any] = {"key": row.key, **row_value(row, is_full=True)}
     return msgspec.convert(value, model.UsageRow)
 
 
-def stats(request: Request, asked: questions.Nothing) -> Figures:
+def stats(request: Request, asked: questions.Nothing) -> Stats:
     """Returns what was done in all sessions."""
     library: LiveArchive = request.app.state.library
     kept: Cache = request.app.state.kept
     state = library.now
 
-    def made() -> Figures:
+    def made() -> Stats:
         with READING:
             return state.archive.stats()
 

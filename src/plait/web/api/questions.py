@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from plait.conversation.depth import Depth
 from plait.conversation.spending import By
+from plait.conversation.walk import Depth
 
 Count: TypeAlias = Annotated[int, Meta(ge=1, le=500, description="How many at most.")]
 Offset: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000, description="How many to pass.")]

@@ -11,9 +11,9 @@ from starlette.requests import Request
 from plait.archive.live.library import LiveArchive
 from plait.archive.model import Facts, Session
 from plait.archive.raw_lines import raw_lines
-from plait.conversation.depth import visible
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.totals import totals_over
+from plait.conversation.walk import visible
 from plait.graph.model import Account as GraphAccount
 from plait.graph.paths import paths as paths_in
 from plait.line import Finding, LogFile

@@ -10,9 +10,9 @@ from plait.archive.live.library import LiveArchive, Snapshot
 from plait.archive.live.rows import SessionRows
 from plait.archive.search import Way, search
 from plait.errors import SourceError, UserError
-from plait.index.model import Found, Hit
+from plait.index.model import Hit, SearchResult
 from plait.index.query import Field
-from plait.index.search import Reader
+from plait.index.search import IndexReader
 from plait.view.page.frame import framed
 from plait.view.page.lists.search import (
     SearchHit,
@@ -54,11 +54,11 @@ def answered(state: Snapshot, asked: SearchQuery) -> SearchResults:
     )
 
 
-def _found_for(state: Snapshot, asked: SearchQuery) -> Found:
+def _found_for(state: Snapshot, asked: SearchQuery) -> SearchResult:
     filters = _filters_of(asked)
     if asked.way == "words":
         try:
-            reader = Reader(state.index)
+            reader = IndexReader(state.index)
         except SourceError:
             pass
         else:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
 from plait.archive.live.rows import SessionRows, drawings
-from plait.index.shapes import parts_of
+from plait.index.lists import lines_of_session
 from plait.view.page.frame import framed
 from plait.view.page.lists.choice import Choice, choice_in, chosen
 from plait.view.page.lists.rows import ListedSession
@@ -61,7 +61,7 @@ def serve_parts(request: Request) -> Response:
     state, name = library.now, request.path_params["name"]
     key = str(state.session(name).path.absolute())
     with catalogue_of(state) as catalogue:
-        found = parts_of(catalogue, key) if catalogue else []
+        found = lines_of_session(catalogue, key) if catalogue else []
     shown = [
         SessionPart(one.id, one.kind, one.state, one.turns, one.label, uuid)
         for one, uuid in found

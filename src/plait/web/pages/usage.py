@@ -11,9 +11,8 @@ from starlette.responses import Response
 from plait.archive.live.rows import ListedSessions, SessionRows
 from plait.archive.live.sums import Money
 from plait.conversation.prices import Prices
-from plait.conversation.spending import By, spending, within
+from plait.conversation.spending import By, billing_blocks, spending, within
 from plait.conversation.usage import Response as Answered
-from plait.conversation.windows import blocks
 from plait.view.page.figures.insights import USUAL, Insights, insights_figures, insights_page
 from plait.view.page.figures.period import Period, period_in
 from plait.view.page.figures.usage import USUAL as USUAL_SPAN
@@ -74,7 +73,7 @@ def _usage_of(
         periods=spending(chosen, BY[step], prices, None, money.left),
         projects=spending(chosen, "project", prices),
         sessions=spending(chosen, "session", prices),
-        blocks=blocks(chosen, prices, now),
+        blocks=billing_blocks(chosen, prices, now),
         saved=_saved_by_cache(chosen, prices),
         known={one.name: one for one in rows.sessions},
         places=rows.places,

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 import comrak
 
-from plait.conversation.depth import Depth
 from plait.conversation.model import Called, Conversation, Response, Spot
+from plait.conversation.walk import Depth
 from plait.view.amounts import bytes_in_words, many
 from plait.view.page.markup import clean, esc
 from plait.view.text import with_colours

@@ -7,7 +7,7 @@ import msgspec
 
 from plait.conversation.model import Answered, Called, Enclosure
 from plait.conversation.patches import proposed_patch
-from plait.conversation.times import between
+from plait.conversation.turns import between
 from plait.view.amounts import bytes_in_words, many, time_in_words
 from plait.view.page.conversation.blocks import (
     Setting,

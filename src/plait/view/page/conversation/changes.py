@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from plait.conversation.diffs import Hunk
-from plait.conversation.patches import Patch
+from plait.conversation.patches import Hunk, Patch
 from plait.view.page.conversation.blocks import Cut
 from plait.view.page.markup import esc
 

@@ -9,7 +9,6 @@ from functools import cached_property
 
 from msgspec import Struct
 
-from plait.conversation.leaves import leaves
 from plait.conversation.model import (
     Answered,
     Called,
@@ -24,6 +23,7 @@ from plait.conversation.model import (
     Thought,
     Told,
 )
+from plait.conversation.values import strings_in
 from plait.graph.paths import SPOKEN
 from plait.view.page.conversation.column import name_of
 
@@ -149,12 +149,12 @@ def _text_of(item: Item) -> str:
             parts = (item.name, item.text, item.arguments, item.output, item.errors, item.context)
             return "\n".join(part for part in parts if part)
         case Called():
-            return "\n".join((item.name, *leaves(item.input, ())))
+            return "\n".join((item.name, *strings_in(item.input, ())))
         case Answered():
             return f"{item.result.text}\n{item.result.feedback or ''}"
         case Noted():
-            return item.text or "\n".join(leaves(item.value))
+            return item.text or "\n".join(strings_in(item.value))
         case Shown():
-            return "\n".join(leaves(item.enclosure.value))
+            return "\n".join(strings_in(item.enclosure.value))
         case _:
             return ""

@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
-from plait.conversation.depth import TROUBLE, Depth, visible
 from plait.conversation.model import (
     Answered,
     Called,
@@ -23,6 +22,7 @@ from plait.conversation.model import (
 )
 from plait.conversation.pair import Placed, story
 from plait.conversation.tokens import tokens_of
+from plait.conversation.walk import TROUBLE, Depth, visible
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import agents_sent
 from plait.view.page.conversation import entries

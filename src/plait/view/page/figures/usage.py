@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from plait.conversation.spending import Row, Spending, Tally
-from plait.conversation.windows import Block
+from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import (
     MOST_ROWS,
@@ -44,7 +43,7 @@ class Usage(NamedTuple):
     periods: Spending
     projects: Spending
     sessions: Spending
-    blocks: Sequence[Block]
+    blocks: Sequence[BillingBlock]
     saved: CacheSavings
     known: Mapping[str, ListedSession]
     """The sessions that there are, by id."""
@@ -52,11 +51,11 @@ class Usage(NamedTuple):
     is_counting: bool = False
 
     @property
-    def total(self) -> Row:
+    def total(self) -> SpendingRow:
         """Everything in this span."""
         return self.periods.totals
 
-    def amount(self, tally: Tally) -> float:
+    def amount(self, tally: SpendingSum) -> float:
         """Returns what is measured: money or tokens."""
         return tally.cost if self.span.of == "cost" else float(tally.tokens)
 
@@ -78,11 +77,11 @@ def _session_name(one: ListedSession | None, key: str | None) -> str:
     )
 
 
-def _largest(spent: Spending, usage: Usage) -> list[Row]:
+def _largest(spent: Spending, usage: Usage) -> list[SpendingRow]:
     return sorted(spent.rows, key=lambda row: (-usage.amount(row.total), row.key or ""))
 
 
-def _tallies(name: str, rows: Sequence[tuple[str, Tally]], usage: Usage) -> str:
+def _tallies(name: str, rows: Sequence[tuple[str, SpendingSum]], usage: Usage) -> str:
     most = max((usage.amount(tally) for _, tally in rows), default=0)
     cells = [
         f'<tr><th scope="row">{words}</th><td class="bar-cell">'
@@ -93,7 +92,7 @@ def _tallies(name: str, rows: Sequence[tuple[str, Tally]], usage: Usage) -> str:
     return folded_table((name, "Tokens", "Cost"), cells, name)
 
 
-def _cost_of(tally: Tally) -> str:
+def _cost_of(tally: SpendingSum) -> str:
     if not tally.unpriced:
         return _dollars(tally.cost)
     star = '<abbr title="some of it has no price">*</abbr>'
@@ -109,7 +108,7 @@ def _windows(usage: Usage) -> str:
     return f"<section><h2>Five-hour blocks <small>as plans count them</small></h2>{table}</section>"
 
 
-def _block_row(block: Block, most: float, usage: Usage) -> str:
+def _block_row(block: BillingBlock, most: float, usage: Usage) -> str:
     here, rate = block.start.astimezone(), block.rate
     pace = _dollars(rate.cost_per_hour) if rate and rate.cost_per_hour else ""
     return (
@@ -120,7 +119,7 @@ def _block_row(block: Block, most: float, usage: Usage) -> str:
     )
 
 
-def _going_on(block: Block, now: datetime) -> str:
+def _going_on(block: BillingBlock, now: datetime) -> str:
     if not block.is_active:
         return ""
     left = time_in_words(block.left(now).total_seconds() * 1000)
@@ -146,11 +145,11 @@ def _unpriced(usage: Usage) -> str:
 
 
 MOST_STEPS = 400
-NOTHING = Tally()
+NOTHING = SpendingSum()
 
 
 def _over_time(
-    spent: Spending, step: str, amount: Callable[[Tally], float], write: Writer
+    spent: Spending, step: str, amount: Callable[[SpendingSum], float], write: Writer
 ) -> Chart | None:
     """Returns what was spent over time, model upon model; None where no day is known."""
     rows = {row.key: row for row in spent.rows if row.key}

@@ -1,0 +1,214 @@
+"""A model's name to its card: what the model costs, from which day, in which case.
+
+The prices are a table that comes with the package (`tools/prices.py` makes it). Only the
+part of the provider that is asked for is decoded.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date, datetime
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from msgspec import Raw, Struct
+from msgspec.json import decode
+
+TABLE = Path(__file__).with_name("prices.json")
+RATES = (
+    "input",
+    "output",
+    "cache_read",
+    "cache_write",
+    "cache_write_5m",
+    "cache_write_1h",
+    "web_search",
+)
+CONTEXT = "[1m]"
+"""How the client writes that a model runs with its long context."""
+DATE = re.compile(r"-(20\d\d)(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)")
+
+
+class Rate(Struct, frozen=True, array_like=True):
+    """Dollars for a million tokens, or for a thousand searches."""
+
+    plain: float
+    steps: tuple[tuple[int, float], ...] = ()
+    """From more than so many input tokens on, the price of all."""
+
+    def at(self, total_input: int) -> float:
+        """Returns the price in a response that read so many tokens."""
+        price = self.plain
+        for start, above in self.steps:
+            if total_input > start:
+                price = above
+        return price
+
+
+class PriceList(Struct, frozen=True, omit_defaults=True):
+    """The rates that hold under a condition; None where the list does not say."""
+
+    input: Rate | None = None
+    output: Rate | None = None
+    cache_read: Rate | None = None
+    cache_write: Rate | None = None
+    cache_write_5m: Rate | None = None
+    cache_write_1h: Rate | None = None
+    web_search: Rate | None = None
+    since: date | None = None
+    """The first day on which they hold."""
+    hours: tuple[str, str] | None = None
+    """The hours of the day, UTC, in which they hold."""
+    case: dict[str, str] = {}
+    """What must be so for them to hold, such as `processing: batch`."""
+
+    def hold(self, time: datetime) -> bool:
+        """Tells whether they hold at a moment, given in UTC."""
+        if self.since is not None and time.date() < self.since:
+            return False
+        if self.hours is None:
+            return True
+        start, end = self.hours
+        now = f"{time:%H:%M:%S}"
+        return start <= now < end if start <= end else now >= start or now < end
+
+
+class ModelPrices(Struct, frozen=True, omit_defaults=True):
+    """All that is known of the prices of one model."""
+
+    provider: str
+    lists: tuple[PriceList, ...]
+    """The last that holds counts; the first where none does."""
+    variants: tuple[PriceList, ...] = ()
+    """For special cases; the first that holds counts, rate by rate."""
+
+    @property
+    def is_by_hour(self) -> bool:
+        """Tells whether the time of day makes a difference."""
+        return any(one.hours for one in (*self.lists, *self.variants))
+
+    def prices(self, time: datetime, case: dict[str, str]) -> PriceList | None:
+        """Returns the rates at a moment in a case, None where the case has no price."""
+        chosen = next((one for one in reversed(self.lists) if one.hold(time)), self.lists[0])
+        if not case:
+            return chosen
+        fitting = [one for one in self.variants if one.hold(time) and one.case == case]
+        rates: dict[str, Any] = {name: getattr(chosen, name) for name in RATES}
+        for variant in reversed(fitting):
+            rates |= {n: getattr(variant, n) for n in RATES if getattr(variant, n) is not None}
+        return PriceList(**rates) if fitting else None
+
+
+class Listed(Struct, frozen=True, array_like=True, omit_defaults=True):
+    """A model of a provider: the names it goes by, and its prices."""
+
+    names: tuple[str, ...]
+    """Any of them: `=` before the whole name, `^` its beginning, `$` its end, `*` a part of
+    it, `~` an expression."""
+    lists: tuple[PriceList, ...]
+    variants: tuple[PriceList, ...] = ()
+
+
+class Provider(Struct, frozen=True, omit_defaults=True, dict=True):
+    """Who sells models."""
+
+    id: str
+    models: Raw
+    """Decoded when they are asked for."""
+    called: tuple[str, ...] = ()
+    """What else the provider is called; written as the names of models are."""
+    known_by: tuple[str, ...] = ()
+    """Models that nobody else sells under such a name."""
+    resells: tuple[str, ...] = ()
+    """Whose models it has at their prices."""
+
+    @cached_property
+    def listed(self) -> tuple[Listed, ...]:
+        """The models in the order in which they are tried."""
+        return decode(self.models, type=tuple[Listed, ...])
+
+    def find(self, name: str) -> Listed | None:
+        """Returns the first model that goes by a name."""
+        return next((one for one in self.listed if _is_named(name, one.names)), None)
+
+
+class Table(Struct, frozen=True):
+    """All prices, and where they are from."""
+
+    source: str
+    licence: str
+    made: date
+    providers: tuple[Provider, ...]
+
+    def card(self, model: str, provider: str | None) -> ModelPrices | None:
+        """Returns the card of a model in a provider's list, else in that of who is known by it."""
+        name = model.lower()
+        seller = self._known_by(name) if provider is None else self._called(provider.lower())
+        if seller is None:
+            return None
+        listed = self._sold_by(seller, name) or self._sold_by(seller, DATE.sub(_dashed, name))
+        return ModelPrices(seller.id, listed.lists, listed.variants) if listed else None
+
+    def _known_by(self, model: str) -> Provider | None:
+        return next((one for one in self.providers if _is_named(model, one.known_by)), None)
+
+    def _called(self, name: str) -> Provider | None:
+        exact = (one for one in self.providers if one.id == name)
+        called = (one for one in self.providers if _is_named(name, one.called))
+        return next(exact, None) or next(called, None)
+
+    def _sold_by(self, seller: Provider, model: str) -> Listed | None:
+        makers = (one for name in seller.resells for one in self.providers if one.id == name)
+        found = (one.find(model) for one in (seller, *makers))
+        return next((one for one in found if one), None)
+
+
+def _is_named(name: str, ways: tuple[str, ...]) -> bool:
+    return any(NAMED[way[0]](name, way[1:]) for way in ways)
+
+
+NAMED: dict[str, Callable[[str, str], bool]] = {
+    "=": str.__eq__,
+    "^": str.startswith,
+    "$": str.endswith,
+    "*": str.__contains__,
+    "~": lambda name, pattern: re.search(pattern, name) is not None,
+}
+
+
+def _dashed(match: re.Match[str]) -> str:
+    year, month, day = match.groups()
+    try:
+        return f"-{date(int(year), int(month), int(day))}"
+    except ValueError:
+        return match[0]
+
+
+@lru_cache(maxsize=1)
+def price_table() -> Table:
+    """Returns the prices that come with the package."""
+    return decode(TABLE.read_bytes(), type=Table)
+
+
+def model_prices(model: str) -> ModelPrices | None:
+    """Looks a model up in the price table; None where it is not there."""
+    found = (price_table().card(name, provider) for name, provider in references(model))
+    return next((card for card in found if card), None)
+
+
+def references(model: str) -> Iterator[tuple[str, str | None]]:
+    """Yields the names under which a model may be listed, with whose list it is.
+
+    Bedrock writes `us.anthropic.claude-…`, Vertex `claude-…@2025…`, gateways a path before it.
+    """
+    name = model.strip().removesuffix(CONTEXT)
+    _, path, last = name.rpartition("/")
+    if "anthropic." in last:
+        yield last, "aws"
+        yield last.partition("anthropic.")[2].partition("-v1")[0], "anthropic"
+    if "@" in last:
+        yield last, "google"
+    yield name, None
+    if path:
+        yield last, name.partition("/")[0]
+        yield last, None

@@ -1,0 +1,321 @@
+"""Sessions, one after the other, to statistics in which every record counts once.
+
+What is kept of a session is numbers, so that an archive of any size can be counted.
+"""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import cached_property
+from heapq import nlargest
+from statistics import median
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec.structs import replace
+
+from plait.conversation.stats.model import (
+    QUARTER,
+    AgentCounts,
+    AgentStats,
+    DayStats,
+    FileCounts,
+    FileStats,
+    Happening,
+    LongSession,
+    LongTurn,
+    ModelStats,
+    ResponseCount,
+    SessionCounts,
+    Stats,
+    ToolCounts,
+    ToolStats,
+)
+from plait.conversation.tokens import NOTHING, Tokens
+
+if TYPE_CHECKING:
+    from plait.conversation.model import Conversations
+    from plait.conversation.stats.session import SessionCounter
+
+
+F = TypeVar("F")
+K = TypeVar("K")
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class ToolCount:
+    """The calls of one tool."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    times: "array[float]" = field(default_factory=lambda: array("f"))
+
+    def add(self, share: ToolCounts) -> None:
+        """Takes in the calls of a session."""
+        self.outcomes.update(share.outcomes)
+        self.times.extend(share.took())
+
+    def figures(self, name: str) -> ToolStats:
+        """Returns what they come to."""
+        outcomes = self.outcomes
+        return ToolStats(
+            name,
+            outcomes.total(),
+            outcomes["failed"],
+            outcomes["rejected"],
+            outcomes["interrupted"],
+            outcomes["missing"],
+            sum(self.times),
+            median(self.times) if self.times else None,
+        )
+
+
+@dataclass(slots=True)
+class AgentCount:
+    """The agents of one kind."""
+
+    agents: int = 0
+    calls: int = 0
+
+    def add(self, share: AgentCounts) -> None:
+        """Takes in the agents of a session."""
+        self.agents += share.agents
+        self.calls += share.calls
+
+    def figures(self, name: str, answers: "ResponseSum | None") -> AgentStats:
+        """Returns what they come to, with what they answered."""
+        found = answers or ResponseSum()
+        return AgentStats(name, self.agents, self.calls, found.responses, found.tokens)
+
+
+@dataclass(slots=True)
+class ResponseSum:
+    """Responses that belong together."""
+
+    responses: int = 0
+    tokens: Tokens = NOTHING
+
+    def add(self, answer: ResponseCount) -> None:
+        """Takes in one response, or several."""
+        self.responses += answer.responses
+        self.tokens += answer.tokens
+
+
+class ResponseCounts:
+    """Responses, each once; the figures with the most output count, the last among equals."""
+
+    def __init__(self) -> None:
+        self._known: dict[int | str, ResponseCount] = {}
+
+    def add(self, answer: ResponseCount) -> bool:
+        """Takes in a response and tells whether it is new."""
+        mark = f"{len(self._known)}" if answer.key is None else answer.key
+        known = self._known.get(mark)
+        if known is None:
+            self._known[mark] = answer
+        elif answer.tokens.output >= known.tokens.output:
+            self._known[mark] = replace(known, tokens=answer.tokens)
+        return known is None
+
+    def settled(self) -> list[ResponseCount]:
+        """Returns them added up by model and agent, as one that no other session shares."""
+        found: dict[tuple[str, str | None], ResponseSum] = {}
+        for answer in self._known.values():
+            found.setdefault((answer.model, answer.agents), ResponseSum()).add(answer)
+        return [
+            ResponseCount(None, model, agents, count.tokens, None, count.responses)
+            for (model, agents), count in found.items()
+        ]
+
+    def total(self) -> ResponseSum:
+        """Returns all together."""
+        return self._summed(lambda _: "all").get("all", ResponseSum())
+
+    def by_model(self) -> Iterator[ModelStats]:
+        """Yields what each model answered."""
+        for name, count in self._summed(lambda answer: answer.model).items():
+            yield ModelStats(name, count.responses, count.tokens)
+
+    def by_agents(self) -> Mapping[str | None, ResponseSum]:
+        """Returns what each kind of agent answered."""
+        return self._summed(lambda answer: answer.agents)
+
+    def _summed(self, name_of: Callable[[ResponseCount], K]) -> dict[K, ResponseSum]:
+        found: dict[K, ResponseSum] = {}
+        for answer in self._known.values():
+            found.setdefault(name_of(answer), ResponseSum()).add(answer)
+        return found
+
+
+@dataclass(slots=True)
+class FileCount:
+    """What happened to one file."""
+
+    changes: int = 0
+    reads: int = 0
+    added: int = 0
+    removed: int = 0
+
+    def add(self, share: FileCounts) -> None:
+        """Takes in what a session did to it."""
+        self.changes += share.changes
+        self.reads += share.reads
+        self.added += share.added
+        self.removed += share.removed
+
+    def figures(self, path: str) -> FileStats:
+        """Returns what it comes to."""
+        return FileStats(path, self.changes, self.reads, self.added, self.removed)
+
+
+class Calendar:
+    """Moments to hours of the day, days of the week and days, in one time zone."""
+
+    def __init__(self, zone: tzinfo | None) -> None:
+        self.zone = zone
+        self.hours = [0] * 24
+        self.weekdays = [0] * 7
+        self._days: dict[date, Counter[str]] = {}
+        self._known: dict[int, datetime | None] = {}
+
+    def add(self, quarter: int, happened: Mapping[Happening, int]) -> None:
+        """Takes in what happened in a quarter of an hour."""
+        if quarter not in self._known:
+            self._known[quarter] = self._here(quarter)
+        here = self._known[quarter]
+        if here is None:
+            return
+        self._days.setdefault(here.date(), Counter()).update(happened)
+        prompts = happened.get("prompt", 0)
+        self.hours[here.hour] += prompts
+        self.weekdays[here.weekday()] += prompts
+
+    def days(self) -> tuple[DayStats, ...]:
+        """Returns the days on which something happened, in order."""
+        return tuple(
+            DayStats(day.isoformat(), what["prompt"], what["response"], what["call"])
+            for day, what in sorted(self._days.items())
+        )
+
+    def _here(self, quarter: int) -> datetime | None:
+        """Returns when a quarter begins in the zone; None in a year that no clock knows."""
+        try:
+            return (EPOCH + timedelta(seconds=quarter * QUARTER)).astimezone(self.zone)
+        except (OverflowError, ValueError, OSError):
+            return None
+
+
+def _by_size(figures: Iterable[F], *names: str) -> tuple[F, ...]:
+    return tuple(sorted(figures, key=lambda one: tuple(-getattr(one, name) for name in names)))
+
+
+LONGEST = 5
+SERVICE = "service"
+
+
+class Statistics:
+    """Counts sessions one by one; only what lies between two moments, where they are given."""
+
+    def __init__(
+        self,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> None:
+        self.since, self.until = since, until
+        self._counts: Counter[str] = Counter()
+        self._spent: defaultdict[str, float] = defaultdict(float)
+        self._projects: set[str] = set()
+        self._span: list[str] = []
+        self._calendar = Calendar(zone)
+        self._tools: defaultdict[str, ToolCount] = defaultdict(ToolCount)
+        self._agents: defaultdict[str, AgentCount] = defaultdict(AgentCount)
+        self._files: defaultdict[str, FileCount] = defaultdict(FileCount)
+        self._answers = ResponseCounts()
+        self._turns: list[LongTurn] = []
+        self._sessions: list[LongSession] = []
+
+    @cached_property
+    def _sharing(self) -> "SessionCounter":
+        from plait.conversation.stats.session import SessionCounter
+
+        return SessionCounter(self.since, self.until)
+
+    def add(self, conversations: "Conversations") -> None:
+        """Counts all conversations of a session; what an earlier one had is left out."""
+        self.take(self._sharing.share(conversations))
+
+    def take(self, share: SessionCounts) -> None:
+        """Counts what a session adds."""
+        self._counts.update(share.counts)
+        for name, spent in share.spent.items():
+            self._spent[name] += spent
+        self._take_parts(share)
+        for answer in share.answers:
+            if self._answers.add(answer) and answer.quarter is not None:
+                self._calendar.add(answer.quarter, {"response": 1})
+        for quarter, happened in share.moments.items():
+            self._calendar.add(quarter, happened)
+        if share.first and share.last:
+            self._span = [min([*self._span, share.first]), max([*self._span, share.last])]
+        self._turns = nlargest(LONGEST, (*self._turns, *share.turns), lambda one: one.working_ms)
+        if share.session:
+            self._take_session(share.session)
+
+    def _take_parts(self, share: SessionCounts) -> None:
+        for name, calls in share.tools.items():
+            self._tools[name].add(calls)
+        for name, agents in share.agents.items():
+            self._agents[name].add(agents)
+        for path, touched in share.files.items():
+            self._files[path].add(touched)
+
+    def _take_session(self, session: LongSession) -> None:
+        """Counts a session that owns something."""
+        self._counts["sessions"] += 1
+        self._projects.add(session.project)
+        found = (*self._sessions, session)
+        self._sessions = nlargest(LONGEST, found, lambda one: one.working_ms)
+
+    def figures(self) -> Stats:
+        """Returns what has been counted so far."""
+        answers = self._answers.total()
+        return Stats(
+            **self._counts,
+            working_ms=self._spent["working_ms"],
+            asking_ms=self._spent["asking_ms"],
+            waiting_ms=self._spent["waiting_ms"],
+            projects=len(self._projects),
+            first=self._span[0] if self._span else None,
+            last=self._span[1] if self._span else None,
+            responses=answers.responses,
+            tokens=answers.tokens,
+            tools=_by_size((n.figures(name) for name, n in self._tools.items()), "calls"),
+            models=_by_size(self._answers.by_model(), "responses"),
+            agent_types=self._agent_figures(),
+            files=_by_size(
+                (n.figures(path) for path, n in self._files.items()), "changes", "reads"
+            ),
+            hours=tuple(self._calendar.hours),
+            weekdays=tuple(self._calendar.weekdays),
+            days=self._calendar.days(),
+            longest_turns=tuple(self._turns),
+            longest_sessions=tuple(self._sessions),
+        )
+
+    def _agent_figures(self) -> tuple[AgentStats, ...]:
+        answers = self._answers.by_agents()
+        found = (n.figures(name, answers.get(name)) for name, n in self._agents.items())
+        return tuple(sorted(_by_size(found, "agents"), key=lambda one: one.type == SERVICE))
+
+
+def settled_counts(share: SessionCounts) -> SessionCounts:
+    """Returns the share of a session that shares nothing with others, its responses added up."""
+    answers = ResponseCounts()
+    moments = {quarter: dict(happened) for quarter, happened in share.moments.items()}
+    found = replace(share, moments=moments)
+    for answer in share.answers:
+        if answers.add(answer):
+            found.note("response", answer.quarter)
+    return replace(found, answers=answers.settled())

@@ -1,0 +1,164 @@
+"""Files under some places to the marks they are known by, and to whether an index still fits them.
+
+What counts: logs, titles, notes on agents, outputs too large for the log. Nothing else is
+imported here: most runs find nothing to do.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from io import BufferedReader
+from pathlib import Path
+from stat import S_ISREG
+from typing import NamedTuple
+
+from plait.errors import SourceError
+from plait.index.catalogue import CATALOGUE, Catalogue
+from plait.index.model import FileMark
+from plait.line.discover import SUFFIX, root_at
+
+TITLE = "custom-title.json"
+META = ".meta.json"
+OUTPUTS = "tool-results"
+
+
+class FileStamp(NamedTuple):
+    """What the system says of a file."""
+
+    size: int
+    changed: int
+    """In nanoseconds. Whoever sets the time of a file back is found out by when that was done."""
+    inode: int
+
+
+def stamps(places: Iterable[Path]) -> dict[str, FileStamp]:
+    """Returns the stamp of every log and side file at or below some places, by path."""
+    return {
+        path: FileStamp(status.st_size, max(status.st_mtime_ns, status.st_ctime_ns), status.st_ino)
+        for place in places
+        for path, status in _files_at(os.fspath(place))
+    }
+
+
+def _files_at(place: str) -> Iterator[tuple[str, os.stat_result]]:
+    if os.path.isfile(place):  # noqa: PTH113  text, as all paths here
+        yield place, os.stat(place)  # noqa: PTH116
+        return
+    waiting, seen = [place], set[str]()
+    while waiting:
+        folder = waiting.pop()
+        real = os.path.realpath(folder)
+        if real in seen:
+            continue
+        seen.add(real)
+        is_outputs = folder.endswith(OUTPUTS)
+        for entry in _entries_of(folder):
+            status = _status_of(entry)
+            if status is None:
+                waiting.append(entry.path)
+            elif S_ISREG(status.st_mode) and (is_outputs or _counts(entry.name)):
+                yield entry.path, status
+
+
+def _entries_of(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+EMPTY = os.stat_result((0,) * 10)
+
+
+def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
+    try:
+        if entry.is_dir():
+            return None
+        if entry.is_symlink() or _counts(entry.name) or OUTPUTS in entry.path:
+            return entry.stat()
+    except OSError:
+        pass
+    return EMPTY
+
+
+def _counts(name: str) -> bool:
+    return name.endswith((SUFFIX, META)) or name == TITLE
+
+
+HEAD = 512
+BACK = 512
+
+
+def mark_of(path: str, stamp: FileStamp, kind: str, offset: int) -> FileMark:
+    """Returns the marks of a file that has been read up to an offset."""
+    try:
+        with Path(path).open("rb") as file:
+            head, mark = _digests(file, offset)
+    except OSError:
+        head = mark = b""
+    return FileMark(path, *stamp, kind, offset, head, mark)
+
+
+def has_grown(known: FileMark, now: FileStamp) -> bool:
+    """Tells a file that was only added to from one that was written anew.
+
+    A file of the same size that was touched may have been changed anywhere; one with another
+    inode was put in its place.
+    """
+    if now.size <= known.size or now.inode != known.inode:
+        return False
+    try:
+        with Path(known.path).open("rb") as file:
+            return _digests(file, known.offset) == (known.head, known.mark)
+    except OSError:
+        return False
+
+
+def _digests(file: BufferedReader, offset: int) -> tuple[bytes, bytes]:
+    head = file.read(min(HEAD, offset))
+    start = max(0, offset - BACK)
+    file.seek(start)
+    return _digest(head), _digest(file.read(offset - start))
+
+
+def _digest(data: bytes) -> bytes:
+    return blake2b(data, digest_size=8).digest()
+
+
+def is_fresh(folder: Path, now: Mapping[str, FileStamp]) -> bool:
+    """Tells whether an index is whole and every file as it was."""
+    return _stamps_in(folder, only_whole=True) == now
+
+
+def is_fresh_for(folder: Path, roots: Iterable[Path]) -> bool:
+    """Tells whether an index tells what the files under some roots hold."""
+    try:
+        places = [root_at(path.absolute()).logs for path in roots]
+    except SourceError:
+        return False
+    return is_fresh(folder, stamps(places))
+
+
+def known_stamps(folder: Path) -> dict[str, tuple[int, int, int]]:
+    """Returns the stamps of an index, none where there is none."""
+    return _stamps_in(folder, only_whole=False) or {}
+
+
+def _stamps_in(folder: Path, *, only_whole: bool) -> dict[str, tuple[int, int, int]] | None:
+    """Returns the stamps of an index, None where it is not there, broken, or not whole."""
+    try:
+        if not (folder / CATALOGUE).exists():
+            return None
+        catalogue = Catalogue(folder)
+    except (OSError, SourceError):  # not there, not for us, or broken
+        return None
+    try:
+        if only_whole and not (catalogue.is_current() and not catalogue.pending()):
+            return None
+        return catalogue.stamps()
+    except sqlite3.Error:  # a catalogue that is there by half
+        return None
+    finally:
+        catalogue.close()

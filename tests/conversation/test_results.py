@@ -1,0 +1,83 @@
+"""Outputs beside the log: the session's own folder, and nothing else."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.conversation.model import Called, Persisted, Result
+from plait.conversation.results import persisted_text, whole_result
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Returns a session's folder with an output, and secrets all around it."""
+    results = tmp_path / "session" / "tool-results"
+    results.mkdir(parents=True)
+    (results / "toolu_1.txt").write_bytes(b"all \xff of it")
+    for place in (tmp_path, tmp_path / "session"):
+        (place / "secret.txt").write_text("secret")
+    (results / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (results / "loop.txt").symlink_to(results / "loop.txt")
+    (results / "inside.txt").symlink_to(results / "toolu_1.txt")
+    (results / "folder").mkdir()
+    (results / "folder" / "deep.txt").write_text("deep")
+    return tmp_path / "session"
+
+
+def test_an_output_is_read_by_its_name(folder: Path) -> None:
+    assert persisted_text(folder, Persisted("toolu_1.txt")) == "all \ufffd of it"
+    assert persisted_text(folder, Persisted("toolu_1.txt"), most=3) == "all"
+    assert persisted_text(folder, Persisted("inside.txt")) == "all \ufffd of it"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../secret.txt",
+        "..",
+        ".",
+        "",
+        "folder",
+        "folder/deep.txt",
+        "folder\\deep.txt",
+        "link.txt",
+        "loop.txt",
+        "nothing.txt",
+        "nul\0byte",
+        "C:secret.txt",
+        "\ud800",
+        "x" * 5000,
+    ],
+)
+def test_no_name_leads_out_of_the_folder(folder: Path, name: str) -> None:
+    assert persisted_text(folder, Persisted(name)) is None
+
+
+def test_an_absolute_name_leads_nowhere(folder: Path) -> None:
+    assert persisted_text(folder, Persisted(str(folder / "secret.txt"))) is None
+
+
+def test_a_folder_of_results_that_is_a_link_is_not_followed(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "tool-results").symlink_to(tmp_path)
+    assert persisted_text(other, Persisted("secret.txt")) is None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "tool-results" / "pipe.txt")
+    assert persisted_text(folder, Persisted("pipe.txt")) is None
+
+
+def test_the_whole_result_is_the_file_else_what_the_log_has(folder: Path) -> None:
+    def called(name: str | None) -> Called:
+        kept = Persisted(name) if name else None
+        result = Result("a part", "ok", persisted=kept)
+        return Called(response=0, call="c", name="Bash", outcome="ok", result=result)
+
+    assert whole_result(folder, called("toolu_1.txt")) == "all \ufffd of it"
+    assert whole_result(folder, called("gone.txt")) == "a part"
+    assert whole_result(folder, called(None)) == "a part"
+    assert whole_result(folder, Called(response=0, call="c", name="Bash")) is None

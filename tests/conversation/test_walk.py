@@ -1,0 +1,127 @@
+"""Depths of reading: what each shows, and how calls and results part and meet again."""
+
+from __future__ import annotations
+
+import pytest
+
+from plait.conversation.model import Item
+from plait.conversation.pair import story
+from plait.conversation.walk import DEPTHS, Depth, visible
+from tests.conversation.sketched import Talk, talk
+
+EVERYTHING = """
+U1 "look into it"
+H1< hook_success
+A1< think "hm" + "I will look." + Grep(pattern="x") as grep + Agent(prompt="p") as ask
+R1< of grep
+R2< of ask "Nobody."
+A2< "Done."
+M1< "a reminder of the client"
+U2<A2 "fix teh bug"
+U3<A2 "fix the bug"
+Q1< "and be quick"
+T3< Bash(command="true")
+R3< "ok"
+I1< interruption
+"""
+LATE = """
+U1 "go"
+A1< Bash(command="sleep 9") as slow
+A2<A1~A1 {between}
+R1<A1 of slow "slept"
+A3< "Done."
+"""
+
+AGENT = """
+U1 "go"
+A1< Agent(description="ask", prompt="p") as ask
+R1< of ask @+60s "Nobody."
+A2< "Done."
+agent asked of ask
+U11 "p"
+A11< "I am thinking aloud."
+"""
+
+
+def read_at(found: Talk, depth: Depth, *, thinking: bool = False) -> str:
+    """Returns the story at a depth in letters; a call that has its result beside it, a plus."""
+    items: list[Item] = visible(found.main.items(), depth, thinking=thinking)
+    return " ".join(
+        found.item(placed.item).replace("(", ":").split(":")[0] + "+" * placed.has_result
+        for placed in story(items)
+    )
+
+
+PICTURES: list[tuple[Depth, str]] = [
+    ("prompts", "U1=prompt U3=prompt [retracted Q1=queued"),
+    (
+        "answers",
+        "U1=prompt A1.2=said A2=said U3=prompt [retracted Q1=queued I1=interruption",
+    ),
+    (
+        "agents",
+        "U1=prompt A1.2=said A1=Agent+ A2=said U3=prompt [retracted Q1=queued I1=interruption",
+    ),
+    (
+        "tools",
+        "U1=prompt A1.2=said A1.3=Grep+ A1=Agent+ A2=said U3=prompt "
+        "[retracted Q1=queued T3=Bash+ I1=interruption",
+    ),
+    (
+        "all",
+        "U1=prompt H1=hook_success A1.1=thought A1.2=said A1.3=Grep+ A1=Agent+ A2=said M1=meta "
+        "U3=prompt [retracted Q1=queued T3=Bash+ I1=interruption",
+    ),
+]
+
+
+@pytest.mark.parametrize(("depth", "picture"), PICTURES)
+def test_each_depth_shows_what_the_one_before_does_and_more(depth: Depth, picture: str) -> None:
+    assert read_at(talk(EVERYTHING), depth) == picture
+
+
+def test_every_depth_has_a_picture() -> None:
+    assert tuple(depth for depth, _ in PICTURES) == DEPTHS
+
+
+@pytest.mark.parametrize("depth", ["answers", "agents", "tools"])
+def test_thinking_is_shown_where_it_is_asked_for(depth: Depth) -> None:
+    found = talk(EVERYTHING)
+    assert "A1.1=thought" not in read_at(found, depth)
+    assert "A1.1=thought A1.2=said" in read_at(found, depth, thinking=True)
+
+
+def test_prompts_alone_have_no_thinking() -> None:
+    assert "thought" not in read_at(talk(EVERYTHING), "prompts", thinking=True)
+
+
+def test_a_result_that_came_after_words_keeps_its_place() -> None:
+    # checklist: D64
+    found = talk(LATE.format(between='"Meanwhile, a word."'))
+    assert read_at(found, "tools") == "U1=prompt A1=Bash A2=said R1=own A3=said"
+    assert read_at(found, "all") == "U1=prompt A1=Bash A2=said R1=own A3=said"
+
+
+@pytest.mark.parametrize("between", ['" "', 'think ""', 'Read(file_path="/a") as other'])
+def test_blank_words_and_other_calls_part_nothing(between: str) -> None:
+    # checklist: D65
+    assert "A1=Bash+" in read_at(talk(LATE.format(between=between)), "all")
+
+
+def test_an_agent_at_work_parts_nothing() -> None:
+    # checklist: D65
+    found = talk(AGENT)
+    assert read_at(found, "tools") == "U1=prompt A1=Agent+ A2=said"
+
+
+def test_a_pair_meets_again_where_the_thought_between_is_not_shown() -> None:
+    # checklist: D66
+    found = talk(LATE.format(between='think "hm"'))
+    assert read_at(found, "tools", thinking=True) == "U1=prompt A1=Bash A2=thought R1=own A3=said"
+    assert read_at(found, "tools") == "U1=prompt A1=Bash+ A3=said"
+
+
+def test_blocks_that_were_written_as_they_came_in_are_shown_once() -> None:
+    found = talk('U1 "go"\nA1< "One wo"\nA2<A1~A1 "One word."')
+    assert read_at(found, "answers") == "U1=prompt A2=said"
+    assert read_at(found, "all") == "U1=prompt A1=said? A2=said"

@@ -1,0 +1,93 @@
+"""A disk without room, or another program's lock, to a clear error and an index as it was."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.archive.index.update import refresh
+from plait.errors import SourceError
+from plait.index import catalogue
+from plait.index.search import IndexReader
+from tests.index.held import expected, held
+from tests.index.test_crash import archive
+
+pytest.importorskip("resource")
+
+CHILD = """
+import resource, signal, sys
+from pathlib import Path
+from plait import Archive
+from plait.archive.index.update import refresh
+from plait.errors import SourceError
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
+try:
+    refresh(Archive([Path(sys.argv[1])]), Path(sys.argv[2]))
+    print("done")
+except SourceError as error:
+    print(error.message, *error.hints, sep="\\n")
+"""
+
+
+def cramped(root: Path, folder: Path, most: int) -> str:
+    """Returns what a run says in which no file may become larger than so many bytes."""
+    child = subprocess.run(
+        [sys.executable, "-c", CHILD, str(root), str(folder), str(most)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return child.stdout
+
+
+@pytest.mark.parametrize("most", [100, 5_000, 40_000])
+def test_a_first_index_without_room(tmp_path: Path, most: int) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    said = cramped(root, folder, most)
+    assert said.startswith(f"cannot write the index in '{folder}'")
+    assert "make room on the disk" in said
+    refresh(Archive([root]), folder)
+    assert held(folder) == expected(root)
+
+
+@pytest.mark.parametrize("most", [5_000, 33_000])
+def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    before = held(folder)
+    for path in root.rglob("*.jsonl"):
+        path.write_bytes(path.read_bytes().replace(b"Mended", b"Repaired " * 50))
+    assert "make room on the disk" in cramped(root, folder, most)
+    assert held(folder) == before
+    reader = IndexReader(folder)
+    assert reader.search("Mended").total
+    reader.close()
+    refresh(Archive([root]), folder)
+    assert held(folder) == expected(root)
+
+
+def test_a_catalogue_that_another_program_has_locked_is_not_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(catalogue, "WAIT", 0.1)
+    root, folder = tmp_path / "root", tmp_path / "index"
+    archive(root)
+    refresh(Archive([root]), folder)
+    before = (folder / catalogue.CATALOGUE).stat().st_ino
+    next(root.rglob("*.jsonl")).unlink()
+    other = sqlite3.connect(folder / catalogue.CATALOGUE, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(SourceError, match="database is locked") as caught:
+        refresh(Archive([root]), folder)
+    other.execute("ROLLBACK")
+    other.close()
+    assert "end the program that uses it" in caught.value.hints[0]
+    assert (folder / catalogue.CATALOGUE).stat().st_ino == before
+    refresh(Archive([root]), folder)
+    assert held(folder) == expected(root)

@@ -1,0 +1,259 @@
+"""Texts and expressions found in the bytes of logs, as one who decodes every line finds them."""
+
+import json
+import os
+import random
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait.errors import UserError
+from plait.index.expression import Expression, Sought, finder_of, sought_pattern, sought_text
+from plait.index.passages import texts_in
+from plait.index.rawform import needed_by, raw_form
+from plait.index.scanning import scan
+from plait.line import lines
+from plait.line.discover import session_folder
+from plait.record.read import entry_of
+
+LETTERS = st.sampled_from("abcIkKſ .,:;\"\\/<>&'\n\t\x7f0٣éß使😀\ud83d_-")
+TEXTS = st.text(LETTERS, max_size=12)
+ATOMS = st.sampled_from(
+    r"""a b k I \. . \d \w \s \S \W [ab] [^a] [a使] [.-/] é 使 😀 " \\ / < & \n \t ^ $ \b (?i:k)
+    (?=a) (?<!b) [k-m]""".split()
+)
+PATTERNS = st.recursive(
+    ATOMS,
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map("".join),
+        st.lists(inner, min_size=2, max_size=3).map(lambda ways: f"(?:{'|'.join(ways)})"),
+        st.tuples(inner, st.sampled_from(["*", "+", "?", "{2}", "{0,2}", "{20}", "+?"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+    ),
+    max_leaves=5,
+)
+
+
+def record(kind: str, content: object, **more: object) -> dict[str, object]:
+    """Returns a line of a log with a message."""
+    message = {"role": kind, "content": content}
+    place = {"uuid": "u", "timestamp": "2026-11-02T09:00:00.000Z"}
+    return {"type": kind, "message": message, **place, **more}
+
+
+def forms_of(text: str, other: str) -> Iterator[dict[str, object]]:
+    """Yields lines of every common form, and of some others."""
+    result = {"type": "tool_result", "tool_use_id": "t"}
+    yield record("user", text)
+    yield record("assistant", text)
+    yield record("user", text, isMeta=True)
+    yield record("user", [{"type": "text", "text": text}, {"type": "text", "text": other}])
+    yield record("assistant", [{"type": "text", "text": text}])
+    yield record("assistant", [{"type": "thinking", "thinking": other, "signature": text}])
+    given = {"file_path": text, "more": [other, 3]}
+    yield record("assistant", [{"type": "tool_use", "id": "t", "name": text, "input": given}])
+    yield record("user", [{**result, "content": text}], toolUseResult={"stdout": other})
+    parts = [{"type": "text", "text": text}, {"type": "text", "text": other}]
+    yield record("user", [{**result, "content": parts}])
+    yield record("user", [{**result, "content": text, "is_error": True}])
+    tags = f"<command-name>/{text}</command-name>\n<command-args>{other}</command-args>"
+    yield record("user", tags)
+    yield record("user", f"<ide_opened_file>{text}</ide_opened_file>{other}")
+    yield record("user", f"{other}<summary>{text}</summary>", origin={"kind": "task-notification"})
+    yield record("user", f"Base directory for this skill: /{other}\n\n{text}", isMeta=True)
+    yield {"type": "system", "content": text, "uuid": "u"}
+    yield {"type": "attachment", "attachment": {"type": "x", "content": [text, other]}}
+
+
+def log_of(folder: Path, texts: list[tuple[str, str]]) -> Path:
+    """Writes a log with texts in all forms, some of them escaped throughout, one line torn."""
+    path = folder / "log.jsonl"
+    rows = [
+        json.dumps(line, ensure_ascii=number % 2 == 0)
+        for text, other in texts
+        for number, line in enumerate(forms_of(text, other))
+    ]
+    data = "\n".join(rows).encode("utf-8", "replace")
+    path.write_bytes(data + b"\n" + data[:200] + b"\n")
+    return path
+
+
+def plainly(path: Path, sought: Sought) -> list[tuple[int, int]]:
+    """Returns where a scan that decodes every line finds something: offsets and parts."""
+    folder = session_folder(path)[0] or path.with_suffix("")
+    is_in = finder_of(sought).is_in
+    return [
+        (line.offset, part)
+        for line in lines(path)
+        for part, text in enumerate(texts_in(entry_of(line), folder))
+        if text and is_in(text)
+    ]
+
+
+def scanned(path: Path, sought: Sought) -> list[tuple[int, int]]:
+    return [(one.offset, one.part) for one in scan([str(path)], sought, 0)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("logs")
+
+
+@settings(max_examples=80, deadline=None)
+@given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3), start=st.integers(0, 9))
+def test_a_text_is_found_where_a_plain_scan_finds_it(
+    folder: Path, texts: list[tuple[str, str]], start: int
+) -> None:
+    path = log_of(folder, texts)
+    for text in {texts[0][0][start:], texts[0][1][:start], "a"} - {""}:
+        sought = sought_text(text)
+        assert scanned(path, sought) == plainly(path, sought), text
+
+
+@settings(max_examples=120, deadline=None)
+@given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3), pattern=PATTERNS)
+def test_an_expression_is_found_where_a_plain_scan_finds_it(
+    folder: Path, texts: list[tuple[str, str]], pattern: str
+) -> None:
+    path = log_of(folder, texts)
+    for one in (pattern, f"(?i){pattern}"):
+        sought = sought_pattern(one)
+        assert scanned(path, sought) == plainly(path, sought), one
+
+
+@pytest.mark.long
+@settings(max_examples=5000, deadline=None)
+@given(texts=st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=3), pattern=PATTERNS)
+def test_many_expressions_are_found_where_a_plain_scan_finds_them(
+    folder: Path, texts: list[tuple[str, str]], pattern: str
+) -> None:
+    path = log_of(folder, texts)
+    sought = sought_pattern(pattern)
+    assert scanned(path, sought) == plainly(path, sought)
+
+
+OF_REAL_LOGS = [
+    "error",
+    r"(?i)import \w+",
+    r"\w+\.py:\d+",
+    r"^\s*$",
+    "foo|bar|0x[0-9a-f]+",
+    r"def \w+\(self",
+    r"(?<=x)y",
+    '": "',
+    "é",
+    r"https?://[^\s\"]+",
+    r"[\u4e00-\u9fff]+",
+    r"<[a-z-]+>.*?</",
+]
+
+
+@pytest.mark.parametrize("pattern", OF_REAL_LOGS)
+def test_real_logs_give_what_a_plain_scan_gives(shared: Path, pattern: str) -> None:
+    check_real(shared / "corpus", sought_pattern(pattern), 12)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("pattern", OF_REAL_LOGS)
+def test_all_real_logs_give_what_a_plain_scan_gives(shared: Path, pattern: str) -> None:
+    check_real(shared / "corpus", sought_pattern(pattern), 1 << 30)
+
+
+def check_real(corpus: Path, sought: Sought, most: int) -> None:
+    logs = sorted(path for path in corpus.rglob("*.jsonl") if path.stat().st_size < 300_000)
+    if most > len(logs):
+        logs = sorted(corpus.rglob("*.jsonl"))
+    for path in random.Random(sought.pattern).sample(logs, min(most, len(logs))):
+        assert scanned(path, sought) == plainly(path, sought), path
+
+
+@pytest.mark.parametrize("number", ["1e3", "2.50", "0.00001", "12345678901234567.5", "-4E-2"])
+def test_a_number_is_found_as_it_is_read(tmp_path: Path, number: str) -> None:
+    given = {"type": "tool_use", "id": "t", "name": "Wait", "input": {"limits": [1, 0]}}
+    line = json.dumps(record("assistant", [given])).replace("[1, 0]", f"[1, {number}]")
+    path = tmp_path / "log.jsonl"
+    path.write_text(f"{line}\n")
+    sought = sought_text(str(json.loads(number)))
+    assert scanned(path, sought) == plainly(path, sought) == [(0, 0)]
+
+
+def test_several_processes_and_threads_find_what_one_does(tmp_path: Path) -> None:
+    for number in range(5):
+        (tmp_path / str(number)).mkdir()
+        log_of(tmp_path / str(number), [("needle", "hay")] * number)
+    paths = [str(path) for path in sorted(tmp_path.rglob("*.jsonl"))]
+    sought = sought_pattern("ne+dle")
+    alone = scan(paths, sought, 0)
+    assert scan(paths, sought, 1 << 40) == alone != []
+    asked = Event()
+    beside = Thread(target=asked.wait)
+    beside.start()  # so that nothing is forked
+    assert scan(paths, sought, 1 << 40) == alone
+    asked.set()
+    beside.join()
+
+
+def test_lines_longer_than_a_block_and_lines_without_an_end(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    long = json.dumps(record("user", "x" * 700_000 + " needle")).encode()
+    last = json.dumps(record("user", "needle at the end")).encode()
+    path.write_bytes(b"\n".join((last, long, last)))
+    sought = sought_text("needle")
+    assert scanned(path, sought) == plainly(path, sought) != []
+    assert len(scanned(path, sought)) == 3
+    os.truncate(path, 0)
+    assert scanned(path, sought) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "needed"),
+    [
+        ("parser", "parser"),
+        (r"foo\d+barbaz", "barbaz"),
+        ("(abcd)+x", "abcd"),
+        ("(abcd)?xy", "xy"),
+        ("abc|def", ""),
+        (r'a"bcd', "bcd"),
+        ("(?i)task", "ta"),
+        ("a.b", "a"),
+        ("(?i:abcd)xy", "xy"),
+    ],
+)
+def test_what_every_match_must_hold(pattern: str, needed: str) -> None:
+    assert needed_by(pattern)[0] == needed
+
+
+@pytest.mark.parametrize(
+    ("pattern", "form"),
+    [
+        ("a+b", "(?:a){1,}b"),
+        (r"\d{4}:", "(?:[0123456789]){4,4}:"),
+        ('"', r'(?:\\u0022|\\")'),
+        ("é", r"(?:\\u00[eE]9|\xc3\xa9)"),
+        ("x*", None),
+        ("^$", None),
+    ],
+)
+def test_how_an_expression_stands_in_a_line(pattern: str, form: str | None) -> None:
+    assert raw_form(pattern) == form
+
+
+@pytest.mark.parametrize("pattern", ["(a", "[", "*", "(?P<n>", "a" * 10_000 + "(", ""])
+def test_what_is_no_expression_is_explained(pattern: str) -> None:
+    with pytest.raises(UserError) as caught:
+        sought_pattern(pattern)
+    assert caught.value.hints
+
+
+def test_an_expression_that_explodes_elsewhere_takes_no_longer(tmp_path: Path) -> None:
+    path = log_of(tmp_path, [("a" * 5000 + "!", "word " * 2000 + "!")])
+    for pattern in (r"^(a+)+$", r"^(\w+\s?)*$", r"(.*)*x.*y.*z$", "(?:a?){500}a{500}b"):
+        assert not isinstance(Expression(pattern).engine, re.Pattern)
+        sought = sought_pattern(pattern)
+        assert scanned(path, sought) == plainly(path, sought)
