@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from examples.drawing import draw
 from plait import Archive
 from plait.archive.stats import in_order, stats_of
-from plait.conversation.stats.model import Stats
+from plait.conversation.stats.model import Figures
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -50,7 +50,7 @@ A11< "Nobody."
 """
 
 
-def counted(folder: Path, **options: object) -> Stats:
+def counted(folder: Path, **options: object) -> Figures:
     return stats_of(Archive([folder]).sessions, **options)  # type: ignore[arg-type]
 
 
@@ -124,11 +124,11 @@ A2< "ok"
     assert (early.prompts, early.turns, early.responses) == (1, 1, 1)
     assert early.last is not None
     assert early.last < "2026-11-03"
-    assert counted(folder, until=datetime(2020, 1, 1, tzinfo=UTC)) == Stats()
+    assert counted(folder, until=datetime(2020, 1, 1, tzinfo=UTC)) == Figures()
 
 
 def test_nothing_comes_to_nothing(tmp_path: Path) -> None:
-    assert stats_of([]) == Stats()
+    assert stats_of([]) == Figures()
     (tmp_path / "empty.jsonl").write_text("")
     (tmp_path / "broken.jsonl").write_text("no json\n")
     assert counted(tmp_path).prompts == 0
@@ -167,7 +167,7 @@ def test_a_copy_in_a_resumed_session_counts_for_the_first(
     assert plain(counted(both, zone=UTC)) == plain(counted(bare, zone=UTC))
 
 
-def plain(figures: Stats) -> dict[str, object]:
+def plain(figures: Figures) -> dict[str, object]:
     """Returns the figures without what a resumed session takes over from the one before it.
 
     Its title, and how long it waited for the first prompt of its own.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.conversation.model import Conversations
     from plait.conversation.prices import Prices
     from plait.conversation.spending import By, Spending
-    from plait.conversation.stats.model import Stats
+    from plait.conversation.stats.model import Figures
     from plait.graph import SessionGraph
     from plait.graph.client import Context
 
@@ -134,7 +134,7 @@ class Archive:
         left = abandoned(self.sessions, responses)
         return spending(responses, by, prices or Prices(), zone, left)
 
-    def stats(self, *sessions: Session, zone: tzinfo | None = None) -> "Stats":
+    def stats(self, *sessions: Session, zone: tzinfo | None = None) -> "Figures":
         """Returns what was done in some sessions, or in all: turns, tools, agents, files."""
         from plait.archive.stats import stats_of
 

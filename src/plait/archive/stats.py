@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, tzinfo
 
 from plait.archive.model import Session
-from plait.conversation.stats.model import Stats
+from plait.conversation.stats.model import Figures
 from plait.conversation.stats.statistics import Statistics
 from plait.record.read import read_if_there
 from plait.record.time import sortable
@@ -17,7 +17,7 @@ def stats_of(
     zone: tzinfo | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
-) -> Stats:
+) -> Figures:
     """Returns what sessions come to, those of their branches and agents included.
 
     A record that stands in several sessions counts once, for the one that began first.
@@ -26,7 +26,7 @@ def stats_of(
     return counted(in_order(sessions), Statistics(zone, since, until))
 
 
-def counted(ordered: Iterable[Session], tally: Statistics) -> Stats:
+def counted(ordered: Iterable[Session], tally: Statistics) -> Figures:
     """Returns what sessions in order come to; each is read when its turn comes."""
     from plait.archive.open_session import conversations
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from plait.archive.index.families import KnownFamilies
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.model import Session
-from plait.conversation.stats.model import SessionCounts, Stats
+from plait.conversation.stats.model import Figures, SessionCounts
 from plait.conversation.stats.statistics import Statistics, settled_counts
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.rows import RowChange, detailed_sessions, group_results, keeping_group_result
@@ -24,7 +24,7 @@ Watch = Callable[[Sequence[Session]], Iterable[Session]]
 
 def indexed_figures(
     warm: FreshIndex, sessions: Sequence[Session], tally: Statistics, watch: Watch
-) -> Stats:
+) -> Figures:
     """Returns what sessions come to, in the order in which they began.
 
     Where only a span of time counts, the families that reach beyond it are read.

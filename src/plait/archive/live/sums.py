@@ -22,7 +22,7 @@ from plait.archive.model import Session
 from plait.archive.stats import stats_of
 from plait.archive.tree import tree_of
 from plait.archive.usage import abandoned, count
-from plait.conversation.stats.model import Stats
+from plait.conversation.stats.model import Figures
 from plait.conversation.stats.statistics import Statistics
 from plait.conversation.usage import Response
 from plait.index.lists import SessionShape, prompt_times, session_shapes
@@ -101,7 +101,7 @@ class Sums:
         self._library = library
         self.money: RunningSum[Money] = RunningSum(library, _money_of)
         self.parents: RunningSum[Mapping[str, str]] = RunningSum(library, _parents_of)
-        self._figures: OrderedDict[tuple[object, ...], RunningSum[Stats]] = OrderedDict()
+        self._figures: OrderedDict[tuple[object, ...], RunningSum[Figures]] = OrderedDict()
         self._lock = Lock()
 
     def figures(
@@ -109,7 +109,7 @@ class Sums:
         project: str | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> RunningSum[Stats]:
+    ) -> RunningSum[Figures]:
         """Returns what was done: in all sessions, in those of a project, in a span of time."""
         key = (project, since, until)
         with self._lock:
@@ -159,7 +159,7 @@ def _parents_of(state: Snapshot) -> Mapping[str, str]:
 
 def _figures_of(
     project: str | None, since: datetime | None, until: datetime | None, state: Snapshot
-) -> Stats:
+) -> Figures:
     chosen = [
         one
         for one in state.archive.sessions

@@ -24,7 +24,7 @@ from plait.cli.output import Output
 from plait.cli.selection import name_argument, point_in, selected, zone_named
 from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
 from plait.cli.text import counted, now
-from plait.conversation.stats.model import Stats
+from plait.conversation.stats.model import Figures
 from plait.conversation.stats.statistics import Statistics
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class StatsPage:
     """Prints the figures of an archive."""
 
     output: Output
-    figures: Stats
+    figures: Figures
     zone: tzinfo | None
     ascii_only: bool
 
@@ -180,11 +180,11 @@ def _figures_of(
     index: "FreshIndex | None",
     sessions: list[Session],
     tally: Callable[[], Statistics],
-) -> Stats:
+) -> Figures:
     def watch(unknown: Sequence[Session]) -> Iterable[Session]:
         return request.output.progress(unknown, "counting")
 
-    def read() -> Stats:
+    def read() -> Figures:
         return stats_counted(watch(in_order(sessions)), tally())
 
     if index is None:
@@ -214,7 +214,7 @@ def _is_drawable(encoding: str) -> bool:
     return True
 
 
-def _figures_object(figures: Stats) -> dict[str, Any]:
+def _figures_object(figures: Figures) -> dict[str, Any]:
     plain: dict[str, Any] = msgspec.to_builtins(figures)
     plain["tokens"] = _tokens_object(plain["tokens"])
     for kind in ("models", "agent_types"):

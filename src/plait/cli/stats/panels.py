@@ -7,7 +7,7 @@ from datetime import date, tzinfo
 from typing import TYPE_CHECKING
 
 from plait.cli.text import clipped, columns, number, safe, short, thousands
-from plait.conversation.stats.model import Stats
+from plait.conversation.stats.model import Figures
 from plait.conversation.stats.statistics import SERVICE
 from plait.record.time import moment
 from plait.view.charts import bar, between_ends, scale, stepped_counts
@@ -129,7 +129,7 @@ ALONG_THE_WAY = (
 class Panels:
     """The panels of a page; one with nothing to show is left out."""
 
-    figures: Stats
+    figures: Figures
     room: int
     ascii_only: bool
 

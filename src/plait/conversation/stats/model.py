@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from plait.conversation.tokens import NOTHING, Tokens
 
 
-class ToolStats(Struct, frozen=True):
+class ToolFigures(Struct, frozen=True):
     """How often a tool was called, how that went, how long it took."""
 
     name: str
@@ -24,7 +24,7 @@ class ToolStats(Struct, frozen=True):
     median_ms: float | None
 
 
-class ModelStats(Struct, frozen=True):
+class ModelFigures(Struct, frozen=True):
     """What a model answered."""
 
     model: str
@@ -32,7 +32,7 @@ class ModelStats(Struct, frozen=True):
     tokens: Tokens
 
 
-class AgentStats(Struct, frozen=True):
+class AgentFigures(Struct, frozen=True):
     """What the agents of one kind did."""
 
     type: str
@@ -42,7 +42,7 @@ class AgentStats(Struct, frozen=True):
     tokens: Tokens
 
 
-class FileStats(Struct, frozen=True):
+class FileFigures(Struct, frozen=True):
     """How often a file was touched."""
 
     path: str
@@ -52,7 +52,7 @@ class FileStats(Struct, frozen=True):
     removed: int
 
 
-class DayStats(Struct, frozen=True):
+class DayFigures(Struct, frozen=True):
     """What happened on one day."""
 
     day: str
@@ -83,7 +83,7 @@ class LongSession(Struct, frozen=True):
     working_ms: int | float
 
 
-class Stats(Struct, frozen=True, kw_only=True):
+class Figures(Struct, frozen=True, kw_only=True):
     """All that an archive, or a part of it, comes to; every record counts once."""
 
     sessions: int = 0
@@ -116,16 +116,16 @@ class Stats(Struct, frozen=True, kw_only=True):
     asking_ms: float = 0
     waiting_ms: float = 0
     tokens: Tokens = NOTHING
-    tools: tuple[ToolStats, ...] = ()
-    models: tuple[ModelStats, ...] = ()
-    agent_types: tuple[AgentStats, ...] = ()
+    tools: tuple[ToolFigures, ...] = ()
+    models: tuple[ModelFigures, ...] = ()
+    agent_types: tuple[AgentFigures, ...] = ()
     """Those that were sent out; the client's own service agents come last, as one."""
-    files: tuple[FileStats, ...] = ()
+    files: tuple[FileFigures, ...] = ()
     hours: tuple[int, ...] = (0,) * 24
     """Prompts by the hour of the day."""
     weekdays: tuple[int, ...] = (0,) * 7
     """Prompts by the day of the week, Monday first."""
-    days: tuple[DayStats, ...] = ()
+    days: tuple[DayFigures, ...] = ()
     """The days on which something happened."""
     longest_turns: tuple[LongTurn, ...] = ()
     longest_sessions: tuple[LongSession, ...] = ()

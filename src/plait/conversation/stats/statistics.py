@@ -18,19 +18,19 @@ from msgspec.structs import replace
 from plait.conversation.stats.model import (
     QUARTER,
     AgentCounts,
-    AgentStats,
-    DayStats,
+    AgentFigures,
+    DayFigures,
+    Figures,
     FileCounts,
-    FileStats,
+    FileFigures,
     Happening,
     LongSession,
     LongTurn,
-    ModelStats,
+    ModelFigures,
     ResponseCount,
     SessionCounts,
-    Stats,
     ToolCounts,
-    ToolStats,
+    ToolFigures,
 )
 from plait.conversation.tokens import NOTHING, Tokens
 
@@ -56,10 +56,10 @@ class ToolCount:
         self.outcomes.update(share.outcomes)
         self.times.extend(share.took())
 
-    def figures(self, name: str) -> ToolStats:
+    def figures(self, name: str) -> ToolFigures:
         """Returns what they come to."""
         outcomes = self.outcomes
-        return ToolStats(
+        return ToolFigures(
             name,
             outcomes.total(),
             outcomes["failed"],
@@ -83,10 +83,10 @@ class AgentCount:
         self.agents += share.agents
         self.calls += share.calls
 
-    def figures(self, name: str, answers: "ResponseSum | None") -> AgentStats:
+    def figures(self, name: str, answers: "ResponseSum | None") -> AgentFigures:
         """Returns what they come to, with what they answered."""
         found = answers or ResponseSum()
-        return AgentStats(name, self.agents, self.calls, found.responses, found.tokens)
+        return AgentFigures(name, self.agents, self.calls, found.responses, found.tokens)
 
 
 @dataclass(slots=True)
@@ -132,10 +132,10 @@ class ResponseCounts:
         """Returns all together."""
         return self._summed(lambda _: "all").get("all", ResponseSum())
 
-    def by_model(self) -> Iterator[ModelStats]:
+    def by_model(self) -> Iterator[ModelFigures]:
         """Yields what each model answered."""
         for name, count in self._summed(lambda answer: answer.model).items():
-            yield ModelStats(name, count.responses, count.tokens)
+            yield ModelFigures(name, count.responses, count.tokens)
 
     def by_agents(self) -> Mapping[str | None, ResponseSum]:
         """Returns what each kind of agent answered."""
@@ -164,9 +164,9 @@ class FileCount:
         self.added += share.added
         self.removed += share.removed
 
-    def figures(self, path: str) -> FileStats:
+    def figures(self, path: str) -> FileFigures:
         """Returns what it comes to."""
-        return FileStats(path, self.changes, self.reads, self.added, self.removed)
+        return FileFigures(path, self.changes, self.reads, self.added, self.removed)
 
 
 class Calendar:
@@ -191,10 +191,10 @@ class Calendar:
         self.hours[here.hour] += prompts
         self.weekdays[here.weekday()] += prompts
 
-    def days(self) -> tuple[DayStats, ...]:
+    def days(self) -> tuple[DayFigures, ...]:
         """Returns the days on which something happened, in order."""
         return tuple(
-            DayStats(day.isoformat(), what["prompt"], what["response"], what["call"])
+            DayFigures(day.isoformat(), what["prompt"], what["response"], what["call"])
             for day, what in sorted(self._days.items())
         )
 
@@ -278,10 +278,10 @@ class Statistics:
         found = (*self._sessions, session)
         self._sessions = nlargest(LONGEST, found, lambda one: one.working_ms)
 
-    def figures(self) -> Stats:
+    def figures(self) -> Figures:
         """Returns what has been counted so far."""
         answers = self._answers.total()
-        return Stats(
+        return Figures(
             **self._counts,
             working_ms=self._spent["working_ms"],
             asking_ms=self._spent["asking_ms"],
@@ -304,7 +304,7 @@ class Statistics:
             longest_sessions=tuple(self._sessions),
         )
 
-    def _agent_figures(self) -> tuple[AgentStats, ...]:
+    def _agent_figures(self) -> tuple[AgentFigures, ...]:
         answers = self._answers.by_agents()
         found = (n.figures(name, answers.get(name)) for name, n in self._agents.items())
         return tuple(sorted(_by_size(found, "agents"), key=lambda one: one.type == SERVICE))

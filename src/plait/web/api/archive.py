@@ -10,7 +10,7 @@ from plait.archive.live.cache import Cache
 from plait.archive.live.library import LiveArchive, Snapshot
 from plait.archive.search import search as searched
 from plait.conversation.spending import Spending, SpendingRow
-from plait.conversation.stats.model import Stats
+from plait.conversation.stats.model import Figures
 from plait.errors import SourceError, UserError
 from plait.line import Finding
 from plait.record.account import Account
@@ -42,13 +42,13 @@ def _usage_row(row: SpendingRow) -> model.UsageRow:
     return msgspec.convert(value, model.UsageRow)
 
 
-def stats(request: Request, asked: questions.Nothing) -> Stats:
+def stats(request: Request, asked: questions.Nothing) -> Figures:
     """Returns what was done in all sessions."""
     library: LiveArchive = request.app.state.library
     kept: Cache = request.app.state.kept
     state = library.now
 
-    def made() -> Stats:
+    def made() -> Figures:
         with READING:
             return state.archive.stats()
 

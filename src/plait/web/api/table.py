@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 from starlette.requests import Request
 
-from plait.conversation.stats.model import Stats
+from plait.conversation.stats.model import Figures
 from plait.view.changed_files import ChangedFiles
 from plait.web.api import archive, model, questions, sessions
 
@@ -55,7 +55,7 @@ TABLE: tuple[Entry, ...] = (
         model.Usage,
         archive.usage,
     ),
-    Entry("/stats", "What was done in all sessions", questions.Nothing, Stats, archive.stats),
+    Entry("/stats", "What was done in all sessions", questions.Nothing, Figures, archive.stats),
     Entry("/doctor", "The account of all lines", questions.Nothing, model.Health, archive.doctor),
     Entry(
         ONE,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import quote
 
-from plait.conversation.stats.model import LongTurn, Stats, ToolStats
+from plait.conversation.stats.model import Figures, LongTurn, ToolFigures
 from plait.view.amounts import many, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import bar_of, folded_table
 from plait.view.page.figures.heat import hours_map
@@ -23,7 +23,7 @@ TOOL_HEADS = ("Tool", "Calls", "Failed", "Rejected", "Time", "Median")
 class Insights(NamedTuple):
     """What the page is made of."""
 
-    figures: Stats
+    figures: Figures
     hours: Mapping[tuple[int, int], int]
     """Turns that were begun, by weekday and hour; Monday is 0."""
     known: Mapping[str, ListedSession]
@@ -62,7 +62,7 @@ def _panels(insights: Insights) -> str:
     )
 
 
-def _strip(figures: Stats, is_counting: bool) -> str:
+def _strip(figures: Figures, is_counting: bool) -> str:
     counting = ' data-counting="1"' if is_counting else ""
     cells = (
         ("Sessions", number(figures.sessions), many(figures.projects, "project")),
@@ -87,12 +87,12 @@ def number(count: int) -> str:
     return f"{count:,}".replace(",", " ")
 
 
-def _waiting(figures: Stats) -> str:
+def _waiting(figures: Figures) -> str:
     asked = time_in_words(figures.asking_ms)
     return f"{asked} waiting for you" if asked else ""
 
 
-def _course(figures: Stats) -> str:
+def _course(figures: Figures) -> str:
     cells = (
         ("Rewinds", figures.rewinds, "conversations taken back to an earlier prompt"),
         ("Prompts taken back", figures.retracted, "before anything answered them"),
@@ -115,7 +115,7 @@ def _course(figures: Stats) -> str:
     )
 
 
-def _tools(figures: Stats) -> str:
+def _tools(figures: Figures) -> str:
     found = figures.tools
     if not found:
         return ""
@@ -126,7 +126,7 @@ def _tools(figures: Stats) -> str:
     )
 
 
-def _tool_row(one: ToolStats, most: int) -> str:
+def _tool_row(one: ToolFigures, most: int) -> str:
     return (
         f'<tr><th scope="row"><span class="tool">{tool_icon(one.name)}{esc(one.name)}</span></th>'
         f'<td class="bar-cell">{bar_of(one.calls, most)}</td><td>{number(one.calls)}</td>'
@@ -135,7 +135,7 @@ def _tool_row(one: ToolStats, most: int) -> str:
     )
 
 
-def _failures(one: ToolStats) -> str:
+def _failures(one: ToolFigures) -> str:
     if not one.failed:
         return ""
     share = one.failed / one.calls * 100
@@ -158,7 +158,7 @@ def _when(insights: Insights) -> str:
     )
 
 
-def _models(figures: Stats) -> str:
+def _models(figures: Figures) -> str:
     names = told_apart(one.model for one in figures.models)
     most = max((one.responses for one in figures.models), default=0)
     rows = [
@@ -171,7 +171,7 @@ def _models(figures: Stats) -> str:
     return f"<section><h2>Models</h2>{table}</section>"
 
 
-def _agents(figures: Stats) -> str:
+def _agents(figures: Figures) -> str:
     if not figures.agent_types:
         return ""
     rows = "".join(
@@ -186,7 +186,7 @@ def _agents(figures: Stats) -> str:
     )
 
 
-def _files(figures: Stats) -> str:
+def _files(figures: Figures) -> str:
     found = [one for one in figures.files if one.changes]
     if not found:
         return ""
