@@ -11,6 +11,7 @@ from time import monotonic, sleep
 from plait.archive.live.library import LiveArchive
 from plait.web.access import Keys
 from plait.web.app import Place, application
+from plait.web.bounds import Bounds
 from plait.web.events import Hub
 from plait.web.server import Server, bounded, listening
 
@@ -24,7 +25,7 @@ class Bare:
     port: int
     keys: Keys
     hub: Hub
-    server: Server
+    bounds: Bounds
 
     @property
     def cookie(self) -> str:
@@ -76,14 +77,15 @@ def bare(root: Path, index: Path, secret: str = "the secret") -> Iterator[Bare]:
     guard = application(
         LiveArchive((root,), index), keys, Place("127.0.0.1", port), hub, is_live=False
     )
-    server = Server(bounded(guard), guard, hub, None)
-    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    bounds = Bounds(guard)
+    server = Server(bounded(bounds), guard, hub, None)
+    thread = Thread(target=server.run, args=[listener], daemon=True)
     thread.start()
-    wait_for(lambda: server.started)
+    wait_for(lambda: server.has_started)
     try:
-        yield Bare(port, keys, hub, server)
+        yield Bare(port, keys, hub, bounds)
     finally:
-        server.should_exit = True
+        server.end()
         thread.join(timeout=PATIENCE)
         listener.close()
         assert not thread.is_alive()

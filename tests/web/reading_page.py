@@ -65,15 +65,15 @@ def served(root: Path, index: Path, *, is_live: bool = False) -> Iterator[Served
     hub = Hub()
     guard = application(library, keys, place, hub, is_live=is_live)
     server = Server(uvicorn.Config(guard, log_level="warning", lifespan="on"), guard, hub, None)
-    thread = Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread = Thread(target=server.run, args=[listener], daemon=True)
     thread.start()
     end = monotonic() + 20
-    while not server.started and monotonic() < end:
+    while not server.has_started and monotonic() < end:
         sleep(0.01)
     try:
         yield Served(library, keys, hub, place.address)
     finally:
-        server.should_exit = True
+        server.end()
         thread.join(timeout=10)
         listener.close()
 

@@ -30,7 +30,7 @@ def still_answers(hasty: Bare) -> Iterator[None]:
     """Checks after each test that others are answered as before."""
     yield
     wait_for(lambda: status(hasty.get("/alive")) == 200)
-    wait_for(lambda: len(hasty.server.server_state.connections) == 0)
+    wait_for(lambda: len(hasty.bounds.connections) == 0)
 
 
 def hung_up(client: socket.socket) -> bool:
@@ -105,7 +105,7 @@ def test_a_connection_at_rest_is_closed_after_a_while(hasty: Bare) -> None:
 def test_too_many_connections_are_turned_away(hasty: Bare) -> None:
     clients = [hasty.connect() for _ in range(60)]
     try:
-        wait_for(lambda: len(hasty.server.server_state.connections) <= 24)
+        wait_for(lambda: len(hasty.bounds.connections) <= 24)
         assert all(hung_up(client) for client in clients)
     finally:
         for client in clients:
@@ -146,6 +146,25 @@ def test_a_listener_who_does_not_read_is_told_to_look_anew(hasty: Bare) -> None:
         hasty.hub.tell(told)
         last = received(client, b'"s499"')
     assert b"event: sessions\n" in last
+
+
+def test_an_answer_may_take_longer_than_a_question(hasty: Bare) -> None:
+    with hasty.connect() as client:
+        asked = "\r\n".join(["GET /events HTTP/1.1", hasty.host, hasty.cookie, "", ""])
+        client.sendall(asked.encode())
+        received(client, b"retry: 2000")
+        time.sleep(2 * SOON)
+        hasty.hub.tell([events.Event("session", "late")])
+        assert b'"late"' in received(client, b'"late"')
+
+
+def test_a_form_that_was_said_is_answered_and_the_connection_stays(hasty: Bare) -> None:
+    form = f"POST /enter HTTP/1.1\r\n{hasty.host}\r\nContent-Length: 8\r\n\r\nticket=x"
+    with hasty.connect() as client:
+        for _ in range(3):
+            client.sendall(form.encode())
+            assert received(client, b"</html>").startswith(b"HTTP/1.1 401")
+            time.sleep(SOON * 1.5)  # nothing is begun, so nothing is late
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ serve-<roots>.json    who may read it may enter: the port, the secret (mode 0600
 open-<random>.html    what the browser is opened with: its ticket works once (mode 0600)
 """
 
+import asyncio
 import json
 import os
 import secrets
@@ -12,7 +13,7 @@ import socket
 import threading
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from errno import EADDRINUSE
 from pathlib import Path
@@ -26,12 +27,13 @@ from plait.errors import SourceError, UserError
 from plait.view.page.frame import opening_page
 from plait.web.access import LIFE, Keys, equal
 from plait.web.app import Place, application
-from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol
+from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol, Bounds
 from plait.web.events import Hub
 from plait.web.guard import MOST_HEADERS, Guard
 
 PORT = 8420
 BACKLOG = 128
+TICK = 0.1
 TAKEN = "another program does already"
 
 
@@ -65,32 +67,29 @@ def listening(host: str, port: int) -> socket.socket:
     return found
 
 
-class Server(uvicorn.Server):
+class Server:
     """Serves until it is told to stop, or until nobody has come for long enough."""
 
     def __init__(self, config: uvicorn.Config, guard: Guard, hub: Hub, idle: float | None) -> None:
-        super().__init__(config)
         self.guard = guard
         self.hub = hub
         self.idle = idle
         """Seconds; None for ever."""
+        self._server = uvicorn.Server(config)
 
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Ends in good order where the terminal goes, as where Ctrl-C is pressed."""
-        hang_up = getattr(signal, "SIGHUP", None)
-        is_main = threading.current_thread() is threading.main_thread()
-        with super().capture_signals():
-            before = signal.signal(hang_up, self.handle_exit) if hang_up and is_main else None
-            try:
-                yield
-            finally:
-                if hang_up and before:
-                    signal.signal(hang_up, before)
+    @property
+    def has_started(self) -> bool:
+        """Tells whether it answers by now."""
+        return self._server.started
 
-    async def on_tick(self, counter: int) -> bool:
-        """Tells, several times a second, whether it is time to end."""
-        return await super().on_tick(counter) or self.is_forgotten
+    def run(self, listener: socket.socket) -> None:
+        """Answers whoever comes, until the end."""
+        with _hang_up(self.end):
+            asyncio.run(self._serve(listener))
+
+    def end(self) -> None:
+        """Tells it to stop; may be called in any thread, and by a signal."""
+        self._server.should_exit = True
 
     @property
     def is_forgotten(self) -> bool:
@@ -99,10 +98,42 @@ class Server(uvicorn.Server):
             return False
         return time.monotonic() - self.guard.last > self.idle
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Ends the streams, which would go on for ever, and then everything else."""
+    async def _serve(self, listener: socket.socket) -> None:
+        watch = asyncio.create_task(self._watch())
+        try:
+            await self._server.serve([listener])
+        finally:
+            watch.cancel()
+
+    async def _watch(self) -> None:
+        """Waits for the end, and ends the streams, which would go on for ever."""
+        while not self._server.should_exit:
+            if self.is_forgotten:
+                self.end()
+            await asyncio.sleep(TICK)
         self.hub.close()
-        await super().shutdown(sockets)
+
+
+@contextmanager
+def _hang_up(end: Callable[[], None]) -> Iterator[None]:
+    """Ends in good order where the terminal goes, as where Ctrl-C is pressed."""
+    hang_up = getattr(signal, "SIGHUP", None)
+    if hang_up is None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+
+    def hear(number: int, _: object) -> None:
+        heard.append(number)
+        end()
+
+    before = signal.signal(hang_up, hear)
+    try:
+        yield
+    finally:
+        signal.signal(hang_up, before)
+    for number in heard[:1]:
+        signal.raise_signal(number)
 
 
 def run(
@@ -116,13 +147,13 @@ def run(
     host, port = listener.getsockname()[:2]
     place, hub = Place(host, port, names | {"localhost"}), Hub()
     guard = application(library, keys, place, hub)
-    Server(bounded(guard), guard, hub, idle).run(sockets=[listener])
+    Server(bounded(Bounds(guard)), guard, hub, idle).run(listener)
 
 
-def bounded(guard: Guard) -> uvicorn.Config:
+def bounded(bounds: Bounds) -> uvicorn.Config:
     """Returns how a server speaks: in one way, not for ever, and of itself as little as it can."""
     return uvicorn.Config(
-        guard,
+        bounds,
         http=BoundedProtocol,
         ws="none",
         log_level="error",
