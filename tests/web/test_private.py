@@ -17,6 +17,7 @@ from plait.web.server import (
     alive,
     announced,
     found,
+    listening,
     opening_file,
     write_private,
 )
@@ -127,3 +128,10 @@ def test_the_page_on_the_disk_holds_a_ticket_and_neither_key_nor_secret(tmp_path
     assert keys.cookie not in text
     assert "<script>document" in text
     assert '"><script>' not in text
+
+
+def test_answers_do_not_wait_for_an_acknowledgement() -> None:
+    with listening("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        taken, _ = listener.accept()
+        with taken:
+            assert taken.proto == socket.IPPROTO_TCP  # which asyncio goes by

@@ -54,7 +54,8 @@ class Running(Struct, frozen=True):
 def listening(host: str, port: int) -> socket.socket:
     """Returns a socket that listens; 0 takes any port that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # Named as TCP, so that asyncio lets no answer wait until its head was acknowledged.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, port))
