@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from plait.conversation.model import Called, Conversation, Noted, Outcome
 from plait.conversation.patches import Patch, patch_of, path_of
+from plait.conversation.tools import tool_named
 from plait.conversation.values import mapping, said
 from plait.conversation.walk import walk
 
@@ -21,14 +22,6 @@ FileAction: TypeAlias = Literal[
     "backed up",  # before a change
 ]
 CHANGING: frozenset[FileAction] = frozenset({"created", "written", "edited"})
-TOOLS: Mapping[str, FileAction] = {
-    "Read": "read",
-    "NotebookRead": "read",
-    "Write": "written",
-    "Edit": "edited",
-    "MultiEdit": "edited",
-    "NotebookEdit": "edited",
-}
 ATTACHED: Mapping[str, tuple[FileAction, str]] = {
     "file": ("attached", "filename"),
     "directory": ("attached", "path"),
@@ -113,7 +106,7 @@ def touches_of(conversation: Conversation) -> Iterator[Touch]:
 
 def of_call(called: Called, turn: int) -> Touch | None:
     """Returns what a call did to a file."""
-    action = TOOLS.get(called.name)
+    action: FileAction | None = tool_named(called.name).action
     view = mapping(called.result.detail if called.result else None)
     path = (path_of(view) or path_of(mapping(called.input))) if action else None
     if action is None or path is None:

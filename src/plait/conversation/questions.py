@@ -6,10 +6,9 @@ from typing import Any, Literal, TypeAlias
 from msgspec import Struct
 
 from plait.conversation.model import Called, Conversation, Outcome
+from plait.conversation.tools import is_plan, tool_named
 from plait.conversation.values import mapping, said
 from plait.conversation.walk import calls_of
-
-ASKING = "AskUserQuestion"
 
 
 class Option(Struct, frozen=True):
@@ -46,7 +45,7 @@ def questions_of(conversation: Conversation) -> tuple[Question, ...]:
     return tuple(
         question
         for turn, called in calls_of(conversation)
-        if called.name == ASKING
+        if tool_named(called.name).kind == "ask"
         for question in asked_by(called, turn)
     )
 
@@ -112,7 +111,6 @@ def _chosen(answer: str | None, value: object, options: tuple[Option, ...]) -> t
     return tuple(label for label in labels if label in found)
 
 
-PLANNING = frozenset({"ExitPlanMode", "exit_plan_mode"})
 APPROVED = ("## Approved Plan:\n", "## Approved Plan (edited by user):\n")
 Verdict: TypeAlias = Literal["accepted", "rejected", "open"]
 VERDICTS: dict[Outcome, Verdict] = {"ok": "accepted", "rejected": "rejected"}
@@ -139,7 +137,7 @@ class ProposedPlan(Struct, frozen=True):
 
 def plans_of(conversation: Conversation) -> tuple[ProposedPlan, ...]:
     """Returns the plans of a conversation, in order."""
-    return tuple(_plan_of(c, turn) for turn, c in calls_of(conversation) if c.name in PLANNING)
+    return tuple(_plan_of(c, turn) for turn, c in calls_of(conversation) if is_plan(c.name))
 
 
 def _plan_of(called: Called, turn: int) -> ProposedPlan:

@@ -23,6 +23,7 @@ from plait.conversation.model import (
     ToldKind,
     Turn,
 )
+from plait.conversation.tools import tool_named
 from plait.record.time import moment
 
 ASKING: tuple[ToldKind, ...] = ("queued", "command", "bash", "teammate", "peer", "notice", "prompt")
@@ -155,10 +156,6 @@ def _kind_at(items: Sequence[Item], place: int) -> ToldKind | None:
     return item.kind if isinstance(item, Told) and item.name != "caveat" else None
 
 
-QUESTIONS = frozenset({"AskUserQuestion", "ExitPlanMode", "exit_plan_mode"})
-"""Tools whose answer a person gives."""
-
-
 def timed(turns: Iterable[Turn]) -> tuple[Turn, ...]:
     """Returns the turns with their times."""
     given = list(turns)
@@ -215,7 +212,7 @@ def _client_duration(items: Iterable[Item]) -> float | None:
 
 
 def _asked(call: Called) -> float:
-    if call.name not in QUESTIONS:
+    if not tool_named(call.name).is_answered_by_person:
         return 0
     return between(call.time, call.answered_at) or 0
 

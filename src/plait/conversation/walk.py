@@ -21,6 +21,7 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
+from plait.conversation.tools import tool_named
 
 
 def walk(conversation: Conversation) -> Iterator[tuple[int, Item]]:
@@ -71,8 +72,6 @@ HEARD: frozenset[ToldKind] = TYPED | {
     "teammate",
     "peer",
 }
-SENDING = frozenset({"Task", "Agent", "Workflow"})
-"""Tools that send agents out, whether the log has their conversations or not."""
 TROUBLE = frozenset({"api_error", "api_refusal", "model_refusal_fallback", "error"})
 """Notes of the client that tell why an answer took long, or did not come."""
 
@@ -89,7 +88,7 @@ def visible(items: Iterable[Item], depth: Depth, *, thinking: bool = False) -> l
 
 def _calls_that_send(items: Iterable[Item]) -> Iterator[str]:
     for item in items:
-        if isinstance(item, Called) and (item.agents or item.name in SENDING):
+        if isinstance(item, Called) and (item.agents or tool_named(item.name).sends_agents):
             yield item.call
 
 

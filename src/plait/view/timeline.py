@@ -16,8 +16,8 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
+from plait.conversation.tools import tool_named
 from plait.conversation.totals import agents_below
-from plait.conversation.turns import QUESTIONS
 from plait.conversation.walk import opened
 from plait.record.time import moment
 from plait.view.passages.call_view import CallView
@@ -221,7 +221,7 @@ def _call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Ba
         return
     line = call_line(CallView(called, directory))
     yield Bar(
-        kind="person" if called.name in QUESTIONS else "tool",
+        kind="person" if tool_named(called.name).is_answered_by_person else "tool",
         name=line.tool,
         words=line.subject[:LONGEST],
         start=start - zero,

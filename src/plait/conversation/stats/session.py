@@ -37,6 +37,7 @@ from plait.conversation.stats.model import (
     digest,
 )
 from plait.conversation.stats.statistics import LONGEST, SERVICE
+from plait.conversation.tools import tool_named
 from plait.conversation.totals import TYPED, response_key, tokens_in
 from plait.conversation.turns import between
 from plait.conversation.values import mapping, said
@@ -115,8 +116,6 @@ def _loose_key(item: Item) -> str | None:
 
 WORDS = 200
 UNKNOWN = "unknown"
-SENDING = {"Agent": "general-purpose", "Task": "general-purpose"}
-"""What a call sends out that names no kind."""
 AGENTS = frozenset({"agent", "service"})
 
 
@@ -332,4 +331,4 @@ def _agent_types(conversations: Conversations) -> dict[str, str]:
 def _agent_type(called: Called) -> str:
     view = mapping(called.result.detail if called.result else None)
     asked = said(mapping(called.input), "subagent_type") or said(view, "agentType")
-    return asked or SENDING.get(called.name, called.name)
+    return asked or tool_named(called.name).agent or called.name

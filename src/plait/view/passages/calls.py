@@ -17,8 +17,8 @@ from plait.conversation.model import (
 )
 from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
+from plait.conversation.tools import tool_named
 from plait.conversation.turns import between
-from plait.conversation.walk import SENDING
 from plait.record.message import Text, blocks_of
 from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import SessionFigures
@@ -286,7 +286,11 @@ class CallTeller:
     def _brought(self, seen: CallView, level: int) -> Iterator[AnyPassage]:
         """Yields what a call brought; an agent without a conversation has its answer there."""
         called = seen.called
-        if called.name not in SENDING or called.outcome not in WENT_WELL or self.is_full:
+        if (
+            not tool_named(called.name).sends_agents
+            or called.outcome not in WENT_WELL
+            or self.is_full
+        ):
             elsewhere = self._sent_with(called)
             yield from parts_of(seen, level, is_full=self.is_full, elsewhere=elsewhere)
         elif called.outcome == "ok" and not self.agents_of(called):
