@@ -11,6 +11,7 @@ from plait.line import Line, lines
 from plait.record import Blank, Broken, Record, entries
 from plait.record.account import Account, Drift, inventory
 from plait.record.read import record_of
+from plait.record.types import KINDS
 
 
 def logs(folder: Path) -> list[Path]:
@@ -45,6 +46,23 @@ def test_real_logs_hold_little_that_is_unknown(shared: Path) -> None:
         for path in logs(shared / part):
             account.add_file(path)
     assert account.records > 17_000
+    assert account.drift.counts == {}
+
+
+def test_our_own_logs_hold_nothing_that_is_unknown(gallery: Path, tmp_path: Path) -> None:
+    generate(tmp_path, 1_000_000, seed=7)
+    account = Account()
+    for path in (*logs(gallery), *logs(tmp_path)):
+        if "unknown-record" not in path.parts:
+            account.add_file(path)
+    assert account.records > 500
+    assert account.drift.counts == {}
+
+
+def test_every_field_that_was_ever_met_is_known() -> None:
+    account = Account()
+    account.add_file(Path(__file__).with_name("known_lines.jsonl"))
+    assert set(account.types) == set(KINDS)
     assert account.drift.counts == {}
 
 

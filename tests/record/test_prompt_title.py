@@ -8,7 +8,7 @@ import pytest
 from plait.record import record_of
 from plait.record.prompt import TitleSearch, is_human_prompt, prompt_text
 from plait.record.time import moment
-from plait.record.types.results import AgentResult, BashResult, ReadResult, tool_use_result_of
+from plait.record.types.results import RESULTS, tool_use_result_of
 
 
 def user(content: object, **fields: object) -> dict[str, Any]:
@@ -114,13 +114,11 @@ def test_moments(stamp: str | float | None, text: str) -> None:
 # checklist: F17, F18, F19, F45, P17, P48, P50, P54, P60
 def test_tool_use_results_by_their_form() -> None:
     read = tool_use_result_of({"type": "text", "file": {"filePath": "a.py"}})
-    assert isinstance(read, ReadResult)
+    assert read == RESULTS["ReadResult"](type="text", file={"filePath": "a.py"})
     bash = tool_use_result_of({"stdout": "x", "stderr": "", "interrupted": False, "isImage": 5})
-    assert isinstance(bash, BashResult)
-    assert (bash.stdout, bash.is_image) == ("x", None)
+    assert bash == RESULTS["BashResult"](stdout="x", stderr="", interrupted=False)
     agent = tool_use_result_of({"agentId": "a1", "status": "completed", "totalTokens": 5})
-    assert isinstance(agent, AgentResult)
-    assert (agent.agent_id, agent.total_tokens) == ("a1", 5)
+    assert agent == RESULTS["AgentResult"](agent_id="a1", status="completed", total_tokens=5)
     assert tool_use_result_of("Error: x") == "Error: x"
     assert tool_use_result_of([1]) == [1]
     assert tool_use_result_of({"odd": 1}) == {"odd": 1}

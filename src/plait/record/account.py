@@ -18,8 +18,8 @@ from plait.record.prompt import is_human_prompt
 from plait.record.read import Blank, Broken, Entry, entries
 from plait.record.record import Record, Wire, content_of
 from plait.record.types import KINDS
-from plait.record.types.attachments import ATTACHMENTS
-from plait.record.types.chain import PROGRESS, Assistant, Attachment, Progress, System, User
+from plait.record.types.chain import Assistant, Attachment, Progress, System, User
+from plait.record.types.fields import ATTACHMENTS, BESIDE, PROGRESS, STATE
 from plait.record.types.results import form_of
 from plait.record.types.state import Other
 
@@ -41,8 +41,11 @@ SUBTYPES = frozenset(
     """.split()
 )
 KNOWN_FIELDS = {
-    kind: COMMON | {value.name for value in vars(kind).values() if isinstance(value, Wire)}
-    for kind in KINDS.values()
+    name: COMMON
+    | {value.name for value in vars(kind).values() if isinstance(value, Wire)}
+    | BESIDE.names(name)
+    | STATE.names(name)
+    for name, kind in KINDS.items()
 }
 # The log of requests repeats whole messages; its own fields are not looked into.
 OPAQUE = frozenset({"api-request", "api-request-blob", "api-request-shape"})
@@ -65,7 +68,7 @@ class Drift:
             return
         if record.kind in OPAQUE:
             return
-        self._fields(record.kind, record.fields, KNOWN_FIELDS[type(record)])
+        self._fields(record.kind, record.fields, KNOWN_FIELDS[record.kind])
         match record:
             case System(subtype=str(subtype)) if subtype not in SUBTYPES:
                 self.note("subtypes", subtype)

@@ -21,8 +21,6 @@ from plait.record.model import Envelope
 IRREGULAR = {
     "tool_use_id": "toolUseID",
     "call_id": "toolUseId",
-    "cleared_attachment_uuids": "clearedAttachmentUUIDs",
-    "source_uuid": "source_uuid",
 }
 
 

@@ -21,10 +21,7 @@ class AgentMeta(Struct, frozen=True, rename=wire_name):
     call_id: str | None = None
     name: str | None = None
     model: str | None = None
-    spawn_depth: int | None = None
     parent_agent_id: str | None = None
-    worktree_path: str | None = None
-    is_fork: bool | None = None
 
 
 class TitleFile(Struct, frozen=True, rename=wire_name):
@@ -40,7 +37,6 @@ class RunningClient(Struct, frozen=True, rename=wire_name):
     session_id: str | None = None
     cwd: str | None = None
     status: str | None = None
-    started_at: int | float | str | None = None
 
 
 class ClientSettings(Struct, frozen=True, rename=wire_name):

@@ -9,330 +9,111 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from plait.record.codec import lenient, wire_name
-
-
-class EditResult(Struct, frozen=True, rename=wire_name):
-    """Text replaced in a file."""
-
-    file_path: str | None = None
-    old_string: str | None = None
-    new_string: str | None = None
-    original_file: str | None = None
-    structured_patch: list[Any] | None = None
-    user_modified: bool | None = None
-    replace_all: bool | None = None
-    content_not_in_model_context: bool | None = None
-
-
-class NotebookEditResult(Struct, frozen=True):
-    """A cell of a notebook that was changed."""
-
-    notebook_path: str | None = None
-    cell_id: str | None = None
-    cell_type: str | None = None
-    language: str | None = None
-    edit_mode: str | None = None
-    old_source: str | None = None
-    new_source: str | None = None
-    original_file: str | None = None
-    updated_file: str | None = None
-    error: str | None = None
-
-
-class MultiEditResult(Struct, frozen=True, rename=wire_name):
-    """Several replacements in a file."""
-
-    file_path: str | None = None
-    edits: list[Any] | None = None
-    original_file_contents: str | None = None
-    structured_patch: list[Any] | None = None
-    user_modified: bool | None = None
-
-
-class WriteResult(Struct, frozen=True, rename=wire_name):
-    """A file created or written anew."""
-
-    type: str | None = None
-    file_path: str | None = None
-    content: str | None = None
-    structured_patch: list[Any] | None = None
-    original_file: str | None = None
-    user_modified: bool | None = None
-
-
-class ReadResult(Struct, frozen=True, rename=wire_name):
-    """What was read of a file."""
-
-    type: str | None = None
-    file: dict[str, Any] | None = None
-
-
-class BashOutputResult(Struct, frozen=True, rename=wire_name):
-    """Output fetched from a shell in the background."""
-
-    shell_id: str | None = None
-    command: str | None = None
-    status: str | None = None
-    exit_code: Any = None
-    stdout: str | None = None
-    stderr: str | None = None
-    stdout_lines: int | float | None = None
-    stderr_lines: int | float | None = None
-    timestamp: str | None = None
-
-
-class BashResult(Struct, frozen=True, rename=wire_name):
-    """A command that ran."""
-
-    stdout: str | None = None
-    stderr: str | None = None
-    interrupted: bool | None = None
-    is_image: bool | None = None
-    no_output_expected: bool | None = None
-    return_code_interpretation: str | None = None
-    background_task_id: str | None = None
-    assistant_auto_backgrounded: bool | None = None
-    persisted_output_path: str | None = None
-    persisted_output_size: int | float | None = None
-
-
-class GrepResult(Struct, frozen=True, rename=wire_name):
-    """A search in files."""
-
-    mode: str | None = None
-    filenames: list[str] | None = None
-    num_files: int | float | None = None
-    content: str | None = None
-    num_lines: int | float | None = None
-    num_matches: int | float | None = None
-    total_lines: int | float | None = None
-    applied_limit: int | float | None = None
-    applied_offset: int | float | None = None
-
-
-class GlobResult(Struct, frozen=True, rename=wire_name):
-    """Files found by a pattern."""
-
-    filenames: list[str] | None = None
-    num_files: int | float | None = None
-    duration_ms: int | float | None = None
-    truncated: bool | None = None
-    total_matches: int | float | None = None
-    count_is_complete: bool | None = None
-
-
-class TodoWriteResult(Struct, frozen=True, rename=wire_name):
-    """The list of things to do, before and after."""
-
-    old_todos: list[Any] | None = None
-    new_todos: list[Any] | None = None
-    verification_nudge_needed: bool | None = None
-
-
-class TeammateResult(Struct, frozen=True):
-    """A teammate that was started."""
-
-    status: str | None = None
-    teammate_id: str | None = None
-    agent_id: str | None = None
-    name: str | None = None
-    team_name: str | None = None
-    prompt: str | None = None
-    agent_type: str | None = None
-    model: str | None = None
-    color: str | None = None
-
-
-class WorkflowResult(Struct, frozen=True, rename=wire_name):
-    """A workflow that was started or has run."""
-
-    status: str | None = None
-    task_id: str | None = None
-    run_id: str | None = None
-    summary: str | None = None
-    transcript_dir: str | None = None
-    script_path: str | None = None
-    is_async: bool | None = None
-
-
-class AsyncAgentResult(Struct, frozen=True, rename=wire_name):
-    """A sub-agent sent out to work in the background."""
-
-    status: str | None = None
-    is_async: bool | None = None
-    agent_id: str | None = None
-    description: str | None = None
-    prompt: str | None = None
-    output_file: str | None = None
-    can_read_output_file: bool | None = None
-    can_continue_agent: bool | None = None
-    resolved_model: str | None = None
-
-
-class AgentResult(Struct, frozen=True, rename=wire_name):
-    """A sub-agent that has answered."""
-
-    status: str | None = None
-    agent_id: str | None = None
-    agent_type: str | None = None
-    prompt: str | None = None
-    content: Any = None
-    total_duration_ms: int | float | None = None
-    total_tokens: int | float | None = None
-    total_tool_use_count: int | float | None = None
-    usage: Any = None
-    tool_stats: Any = None
-    worktree_path: str | None = None
-    worktree_branch: str | None = None
-    resolved_model: str | None = None
-    can_continue_agent: bool | None = None
-    harness_note_count: int | float | None = None
-    harness_section_hash: Any = None
-    harness_tail_count: int | float | None = None
-    tools_used: Any = None
-
-
-class TaskUpdateResult(Struct, frozen=True, rename=wire_name):
-    """A task that was changed."""
-
-    success: bool | None = None
-    task_id: str | None = None
-    updated_fields: list[Any] | None = None
-    status_change: Any = None
-    verification_nudge_needed: bool | None = None
-    error: str | None = None
-
-
-class TaskOutputResult(Struct, frozen=True):
-    """Output of a background task."""
-
-    retrieval_status: str | None = None
-    task: Any = None
-
-
-class TaskResult(Struct, frozen=True, rename=wire_name):
-    """A task that was created or looked up."""
-
-    task: Any = None
-
-
-class TaskListResult(Struct, frozen=True, rename=wire_name):
-    """All tasks."""
-
-    tasks: list[Any] | None = None
-
-
-class ToolSearchResult(Struct, frozen=True):
-    """Tools found by a search."""
-
-    matches: list[Any] | None = None
-    query: str | None = None
-    total_deferred_tools: int | float | None = None
-    pending_mcp_servers: Any = None
-
-
-class WebFetchResult(Struct, frozen=True, rename=wire_name):
-    """A page that was fetched."""
-
-    bytes: int | float | None = None
-    code: int | float | None = None
-    code_text: str | None = None
-    result: str | None = None
-    duration_ms: int | float | None = None
-    url: str | None = None
-
-
-class WebSearchResult(Struct, frozen=True, rename=wire_name):
-    """A search of the web."""
-
-    query: str | None = None
-    results: list[Any] | None = None
-    duration_seconds: int | float | None = None
-
-
-class PlanResult(Struct, frozen=True, rename=wire_name):
-    """A plan that was put to the user."""
-
-    plan: str | None = None
-    is_agent: bool | None = None
-    file_path: str | None = None
-
-
-class SkillResult(Struct, frozen=True, rename=wire_name):
-    """A skill that was taken up."""
-
-    success: bool | None = None
-    command_name: str | None = None
-    allowed_tools: Any = None
-    model: str | None = None
-    status: str | None = None
-
-
-class QuestionResult(Struct, frozen=True, rename=wire_name):
-    """Questions with the answers that the user chose."""
-
-    questions: list[Any] | None = None
-    answers: Any = None
-    annotations: Any = None
-
-
-class MessageResult(Struct, frozen=True):
-    """What a tool has to say."""
-
-    message: str | None = None
-    success: bool | None = None
-    routing: Any = None
-    shell_id: str | None = None
-
-
-class MonitorResult(Struct, frozen=True, rename=wire_name):
-    """A watch on something that takes time."""
-
-    task_id: str | None = None
-    timeout_ms: int | float | None = None
-    persistent: bool | None = None
-
-
-class WakeupResult(Struct, frozen=True, rename=wire_name):
-    """A time to wake up."""
-
-    scheduled_for: Any = None
-    clamped_delay_seconds: int | float | None = None
-    was_clamped: bool | None = None
-
-
+from plait.record.codec import lenient
+from plait.record.types.fields import Table
+
+RESULTS = Table(
+    """
+EditResult: Text replaced in a file.
+    filePath:str oldString:str newString:str originalFile:str structuredPatch:list
+    userModified:bool replaceAll:bool contentNotInModelContext:bool
+NotebookEditResult: A cell of a notebook that was changed.
+    notebook_path:str cell_id:str cell_type:str language:str edit_mode:str old_source:str
+    new_source:str original_file:str updated_file:str error:str
+MultiEditResult: Several replacements in a file.
+    filePath:str edits:list originalFileContents:str structuredPatch:list userModified:bool
+WriteResult: A file created or written anew.
+    type:str filePath:str content:str structuredPatch:list originalFile:str userModified:bool
+ReadResult: What was read of a file.
+    type:str file:dict
+BashOutputResult: Output fetched from a shell in the background.
+    shellId:str command:str status:str exitCode stdout:str stderr:str stdoutLines:number
+    stderrLines:number timestamp:str
+BashResult: A command that ran.
+    stdout:str stderr:str interrupted:bool isImage:bool noOutputExpected:bool
+    returnCodeInterpretation:str backgroundTaskId:str assistantAutoBackgrounded:bool
+    persistedOutputPath:str persistedOutputSize:number
+GrepResult: A search in files.
+    mode:str filenames:texts numFiles:number content:str numLines:number numMatches:number
+    totalLines:number appliedLimit:number appliedOffset:number
+GlobResult: Files found by a pattern.
+    filenames:texts numFiles:number durationMs:number truncated:bool totalMatches:number
+    countIsComplete:bool
+TodoWriteResult: The list of things to do, before and after.
+    oldTodos:list newTodos:list verificationNudgeNeeded:bool
+TeammateResult: A teammate that was started.
+    status:str teammate_id:str agent_id:str name:str team_name:str prompt:str agent_type:str
+    model:str color:str
+WorkflowResult: A workflow that was started or has run.
+    status:str taskId:str runId:str summary:str transcriptDir:str scriptPath:str isAsync:bool
+AsyncAgentResult: A sub-agent sent out to work in the background.
+    status:str isAsync:bool agentId:str description:str prompt:str outputFile:str
+    canReadOutputFile:bool canContinueAgent:bool resolvedModel:str
+AgentResult: A sub-agent that has answered.
+    status:str agentId:str agentType:str prompt:str content totalDurationMs:number
+    totalTokens:number totalToolUseCount:number usage toolStats worktreePath:str
+    worktreeBranch:str resolvedModel:str canContinueAgent:bool harnessNoteCount:number
+    harnessSectionHash harnessTailCount:number toolsUsed
+TaskUpdateResult: A task that was changed.
+    success:bool taskId:str updatedFields:list statusChange verificationNudgeNeeded:bool
+    error:str
+TaskOutputResult: Output of a background task.
+    retrieval_status:str task
+TaskResult: A task that was created or looked up.
+    task
+TaskListResult: All tasks.
+    tasks:list
+ToolSearchResult: Tools found by a search.
+    matches:list query:str total_deferred_tools:number pending_mcp_servers
+WebFetchResult: A page that was fetched.
+    bytes:number code:number codeText:str result:str durationMs:number url:str
+WebSearchResult: A search of the web.
+    query:str results:list durationSeconds:number
+PlanResult: A plan that was put to the user.
+    plan:str isAgent:bool filePath:str
+SkillResult: A skill that was taken up.
+    success:bool commandName:str allowedTools model:str status:str
+QuestionResult: Questions with the answers that the user chose.
+    questions:list answers annotations
+MessageResult: What a tool has to say.
+    message:str success:bool routing shell_id:str
+MonitorResult: A watch on something that takes time.
+    taskId:str timeoutMs:number persistent:bool
+WakeupResult: A time to wake up.
+    scheduledFor clampedDelaySeconds:number wasClamped:bool
+"""
+)
 # The first form whose keys are all there is taken: the more telling forms stand first.
-FORMS: tuple[tuple[frozenset[str], type[Struct]], ...] = tuple(
+FORMS: tuple[tuple[frozenset[str], str], ...] = tuple(
     (frozenset(keys.split()), form)
     for keys, form in (
-        ("oldString newString", EditResult),
-        ("notebook_path edit_mode", NotebookEditResult),
-        ("edits originalFileContents", MultiEditResult),
-        ("filePath structuredPatch type", WriteResult),
-        ("file", ReadResult),
-        ("shellId stdoutLines", BashOutputResult),
-        ("stdout stderr", BashResult),
-        ("filenames mode", GrepResult),
-        ("filenames numFiles", GlobResult),
-        ("newTodos", TodoWriteResult),
-        ("teammate_id", TeammateResult),
-        ("runId scriptPath", WorkflowResult),
-        ("agentId isAsync", AsyncAgentResult),
-        ("agentId status", AgentResult),
-        ("taskId updatedFields", TaskUpdateResult),
-        ("retrieval_status", TaskOutputResult),
-        ("task", TaskResult),
-        ("tasks", TaskListResult),
-        ("matches query", ToolSearchResult),
-        ("url codeText", WebFetchResult),
-        ("query results", WebSearchResult),
-        ("plan isAgent", PlanResult),
-        ("commandName success", SkillResult),
-        ("questions answers", QuestionResult),
-        ("message", MessageResult),
-        ("taskId timeoutMs", MonitorResult),
-        ("scheduledFor", WakeupResult),
+        ("oldString newString", "EditResult"),
+        ("notebook_path edit_mode", "NotebookEditResult"),
+        ("edits originalFileContents", "MultiEditResult"),
+        ("filePath structuredPatch type", "WriteResult"),
+        ("file", "ReadResult"),
+        ("shellId stdoutLines", "BashOutputResult"),
+        ("stdout stderr", "BashResult"),
+        ("filenames mode", "GrepResult"),
+        ("filenames numFiles", "GlobResult"),
+        ("newTodos", "TodoWriteResult"),
+        ("teammate_id", "TeammateResult"),
+        ("runId scriptPath", "WorkflowResult"),
+        ("agentId isAsync", "AsyncAgentResult"),
+        ("agentId status", "AgentResult"),
+        ("taskId updatedFields", "TaskUpdateResult"),
+        ("retrieval_status", "TaskOutputResult"),
+        ("task", "TaskResult"),
+        ("tasks", "TaskListResult"),
+        ("matches query", "ToolSearchResult"),
+        ("url codeText", "WebFetchResult"),
+        ("query results", "WebSearchResult"),
+        ("plan isAgent", "PlanResult"),
+        ("commandName success", "SkillResult"),
+        ("questions answers", "QuestionResult"),
+        ("message", "MessageResult"),
+        ("taskId timeoutMs", "MonitorResult"),
+        ("scheduledFor", "WakeupResult"),
     )
 )
 
@@ -355,5 +136,5 @@ def form_of(value: Mapping[str, Any]) -> type[Struct] | None:
     """Returns the first form whose keys the value has."""
     for keys, form in FORMS:
         if keys <= value.keys():
-            return form
+            return RESULTS[form]
     return None
