@@ -8,7 +8,7 @@ from bench.archives import archive
 from bench.measure import SHARED, best_of, row
 from plait import Archive
 from plait.archive.model import Session
-from plait.archive.open_session import conversations
+from plait.archive.open_session import opened
 from plait.conversation.files import files_of
 from plait.conversation.totals import totals_over
 from plait.graph.build import build
@@ -30,7 +30,7 @@ def measure(name: str, root: Path) -> None:
     for what, work in (
         ("decoded by orjson, nothing made of it", lambda: decode(sessions)),
         ("graph", lambda: [build(session.files) for session in sessions]),
-        ("conversations, with the graph", lambda: [conversations(one) for one in sessions]),
+        ("conversations, with the graph", lambda: [opened(one).conversations for one in sessions]),
         ("and their totals and files", lambda: everything(sessions)),
     ):
         took = best_of(3, work)
@@ -51,7 +51,7 @@ def decode(sessions: tuple[Session, ...]) -> None:
 def everything(sessions: tuple[Session, ...]) -> None:
     """Makes of sessions what most commands need."""
     for session in sessions:
-        told = conversations(session).by_line.values()
+        told = opened(session).conversations.by_line.values()
         totals_over(told)
         for one in told:
             files_of(one)

@@ -11,7 +11,7 @@ from typing import Any
 from bench.archives import archive
 from bench.measure import SHARED, best_of, cpu_seconds, plait, python, row
 from plait import Archive
-from plait.archive.open_session import conversations
+from plait.archive.open_session import opened
 from plait.archive.traces import batched, traces
 from plait.conversation.prices import Prices
 from plait.redact import Redactor
@@ -51,7 +51,7 @@ def measure(name: str, root: Path) -> None:
     """Prints the figures of one archive."""
     sessions = Archive([root]).sessions
     size = sum(file.size for session in sessions for file in session.files) / 1e6
-    told = [conversations(one).by_line for one in sessions]
+    told = [opened(one).conversations.by_line for one in sessions]
     sdk()
     found = [spans for by_line in told for spans in traces_of(by_line, Prices())]
     count = sum(map(len, found))

@@ -336,7 +336,7 @@ def checked(root: Path) -> int:
     for family in plan.families():
         written = Written(family)
         for node in family.graph.nodes.values():
-            record = family.record_at(node.place)
+            record = family.opened.record_at(node.place)
             assert record is not None
             count += written.check(node, record)
     return count

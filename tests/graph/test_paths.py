@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from plait.archive import Archive
-from plait.archive.graphs import graph_of
+from plait.archive.open_session import graph_of
 from plait.graph import build
 from plait.graph.paths import Path, paths, uuids
 from plait.graph.raw import RawGraph

@@ -55,7 +55,7 @@ def expected(root: Path) -> list[tuple[Any, ...]]:
     """Returns every passage that cold files give."""
     rows: list[tuple[Any, ...]] = []
     for session in Archive([root]).sessions:
-        reading = IndexedSession.of(session)
+        reading = IndexedSession(session)
         lines = [one.line.id for one in reading.lines]
         rows += [
             (

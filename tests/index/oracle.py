@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from plait.archive.model import Session
-from plait.archive.open_session import conversations
+from plait.archive.open_session import opened
 from plait.conversation.model import Answered, Called, Conversation
 from plait.conversation.results import persisted_text
 from plait.conversation.walk import walk
@@ -18,7 +18,7 @@ Row = tuple[Any, ...]
 
 def told(session: Session) -> list[Conversation]:
     """Returns all conversations of a session in the order of their numbers."""
-    found = conversations(session)
+    found = opened(session).conversations
     return [*found.by_line.values(), *([found.recovered] if found.recovered else ())]
 
 

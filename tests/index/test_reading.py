@@ -24,7 +24,7 @@ SMALL = 1 << 20
 
 def read(session: Session) -> tuple[Counter[oracle.Row], list[oracle.Row], list[oracle.Row]]:
     """Returns the passages, the DAG-lines and the turns that the index reads."""
-    reading = IndexedSession.of(session)
+    reading = IndexedSession(session)
     ids = [one.line.id for one in reading.lines]
     found = Counter(
         (
@@ -34,7 +34,7 @@ def read(session: Session) -> tuple[Counter[oracle.Row], list[oracle.Row], list[
         for one in reading.passages()
         if one.kind != "title"
     )
-    kept = reading.rows({}, [])
+    kept = reading.catalogued({}, [])
     return found, [astuple(one) for one in kept.lines], [astuple(one) for one in kept.turns]
 
 

@@ -127,6 +127,6 @@ def plain_scan(archive: Archive, pattern: str) -> list[str]:
     return [
         one.text
         for session in archive.sessions
-        for one in IndexedSession.of(session).passages()
+        for one in IndexedSession(session).passages()
         if one.text and one.kind != "title" and expression.search(one.text)
     ]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive.archive import beside
 from plait.archive.hook.new_spans import NewSpans, new_spans
 from plait.archive.hook.reading import previous_session
 from plait.archive.hook.turns import Occasion
+from plait.archive.sessions import beside
 from plait.archive.traces import traces
 from plait.documents.transcript import group_turns
 from plait.record.read import record_of

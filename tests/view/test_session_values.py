@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from plait.archive import Archive
-from plait.archive.graphs import resumption_of
 from plait.archive.model import Session
+from plait.archive.resumption import resumption_of
 from plait.conversation.prices import Prices
 from plait.conversation.tokens import tokens_of
 from plait.conversation.totals import totals_over

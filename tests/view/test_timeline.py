@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples.drawing import draw
-from plait.archive.open_session import Records
-from plait.conversation.build import conversations_of
+from plait.archive.open_session import opened
 from plait.conversation.model import Conversations
 from plait.view.page.tabs.timeline import plain_scale, squeezed_scale
 from plait.view.timeline import (
@@ -46,9 +45,7 @@ def told_of(text: str, tmp_path_factory: object) -> Conversations:
     from plait.archive import Archive
 
     (session,) = Archive([folder]).sessions
-    shelf = Records(session.files)
-    graph = shelf.graph()
-    return conversations_of(graph, session.id, shelf.finder(graph))
+    return opened(session).conversations
 
 
 def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from plait.archive import Archive
-from plait.archive.graphs import resumption_of
 from plait.archive.index.update import refresh
+from plait.archive.resumption import resumption_of
 from plait.web.api.routes import document
 from plait.web.api.table import BASE, TABLE, Entry
 from plait.web.events import Event

@@ -10,7 +10,7 @@ from plait.archive.archive import Archive
 from plait.archive.live.cache import MOST_PAGES, PageFolder
 from plait.archive.live.library import LiveArchive, marks_of
 from plait.archive.live.session import Opened, open_for_page
-from plait.archive.open_session import records_so_far
+from plait.archive.open_session import opened
 
 STORY = """
 file story cwd=/home/dev/tide pace=lifelike
@@ -114,12 +114,12 @@ def test_a_log_that_turns_is_read_anew(tmp_path: Path, line: str, _: str) -> Non
 def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
     log = Log(tmp_path, draw(STORY).data)
     log.write(0, 8)
-    files = Archive([log.root]).sessions[0].files
-    first = records_so_far(files)
+    session = Archive([log.root]).sessions[0]
+    first = opened(session)
     log.write(8, 12)
-    second = records_so_far(files, first)
-    before = first.shelf.records_of(str(log.path))
-    after = second.shelf.records_of(str(log.path))
+    second = first.grown(session)
+    before = first.records
+    after = second.records
     assert [one.raw for one in after] == [line.rstrip(b"\n") for line in log.lines[:12]]
     assert all(old is new for old, new in zip(before, after, strict=False))
     assert second.epoch == first.epoch
@@ -128,16 +128,16 @@ def test_only_new_lines_are_read_again(tmp_path: Path) -> None:
 def test_a_log_that_was_rewritten_is_another(tmp_path: Path) -> None:
     log = Log(tmp_path, draw(STORY).data)
     log.write(0, 12)
-    files = Archive([log.root]).sessions[0].files
-    first = records_so_far(files)
+    session = Archive([log.root]).sessions[0]
+    first = opened(session)
     log.path.write_bytes(log.path.read_bytes().replace(b"First.", b"Other.") + log.lines[12])
-    assert records_so_far(files, first).epoch == first.epoch  # in place, and its end is the same
+    assert first.grown(session).epoch == first.epoch  # in place, and its end is the same
     draft = log.path.with_suffix(".draft")
     draft.write_bytes(log.path.read_bytes())
     draft.replace(log.path)
-    assert records_so_far(files, first).epoch != first.epoch
+    assert first.grown(session).epoch != first.epoch
     log.path.unlink()
-    assert records_so_far(files, first).epoch != first.epoch
+    assert first.grown(session).epoch != first.epoch
 
 
 def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:

@@ -1,43 +1,100 @@
-"""Roots to sessions, projects and accounts."""
+"""Roots to sessions, and to all that can be asked of them.
+
+    with Archive(["/home/me/.claude"], index="/home/me/.cache/plait/index") as archive:
+        archive.open("latest").turns
+        archive.usage("weekly").rows
+        archive.search("parser").hits
+
+Where there is an index that is up to date, or can be brought to with little work, it answers
+in the place of the logs, and gives the same answers.
+"""
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from datetime import tzinfo
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from shlex import quote
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from plait.archive.facts import facts_of
 from plait.archive.model import Facts, Project, Session
-from plait.archive.sessions import resolve, sessions_of
+from plait.archive.sessions import beside, check_file, resolve, running, sessions_of
 from plait.errors import NoSuchSession, UserError
 from plait.line import Discovery, LogFile, Root, discover, root_at
-from plait.line.discover import AGENT, SUFFIX, session_folder
-from plait.line.split import unreadable
-from plait.record.sidecar import cleanup_days, running_clients
+from plait.line.discover import SUFFIX
+from plait.record.sidecar import cleanup_days
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
+    from plait.archive.export.plan import ExportPlan, File
+    from plait.archive.index.fresh import FreshIndex
+    from plait.archive.open_session import OpenSession, Through
+    from plait.archive.resume import Resume
+    from plait.archive.resumption import Resumption
+    from plait.archive.tree import SessionTree, Way
+    from plait.archive.usage import Counted
     from plait.conversation.model import Conversations
     from plait.conversation.prices import Prices
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
+    from plait.conversation.usage import Response
     from plait.graph import SessionGraph
     from plait.graph.client import Context
+    from plait.graph.paths import Path as GraphPath
+    from plait.index.model import IndexReport, IndexStatus, SearchResult
+    from plait.index.query import Field
+    from plait.trace.model import Span
+
+T = TypeVar("T")
+Named: TypeAlias = Session | Path | str
+"""A session, or what a user calls one: an id, the beginning of one, a title, a file, `latest`."""
+Watch: TypeAlias = Callable[[Sequence[T]], Iterable[T]]
+"""Is given what will be read, and gives it back one by one: it sees how far that has come."""
 
 
 class Archive:
     """All sessions under some roots.
 
     A root is a configuration folder of the client, a projects folder, any folder with logs
-    somewhere in it, or one file. Nothing is read before it is asked for, and nothing is
-    ever written.
+    somewhere in it, or one file. Nothing is read before it is asked for, and no log is ever
+    written. Within a `with` block the index is opened once.
     """
 
-    def __init__(self, roots: Iterable[Path | str]) -> None:
+    def __init__(
+        self,
+        roots: Iterable[Path | str],
+        index: Path | str | None = None,
+        prices: "Prices | None" = None,
+    ) -> None:
         self.roots: tuple[Root, ...] = tuple(root_at(Path(root)) for root in roots)
+        self.index = Path(index) if index is not None else None
+        """The folder of the index, None where the logs answer."""
+        self._prices = prices
         self._facts: dict[Path, Facts] = {}
+        self._open: OpenSession | None = None
+        self._fresh: FreshIndex | None = None
+        self._held: ExitStack | None = None
+        self._has_asked = False
+
+    def __enter__(self) -> "Archive":
+        self._held = ExitStack()
+        self._fresh = self._held.enter_context(self._index())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._held:
+            self._held.close()
+        self._fresh = self._held = None
+
+    @property
+    def prices(self) -> "Prices":
+        """What tokens cost; the list that ships with Plait where none was given."""
+        if self._prices is None:
+            from plait.conversation.prices import Prices
+
+            self._prices = Prices()
+        return self._prices
 
     @cached_property
     def discovery(self) -> Discovery:
@@ -55,6 +112,12 @@ class Archive:
         found = sessions_of(self.files, self.roots)
         return tuple(sorted(found, key=lambda session: (session.modified, str(session.path))))
 
+    def __iter__(self) -> Iterator[Session]:
+        return iter(self.sessions)
+
+    def __len__(self) -> int:
+        return len(self.sessions)
+
     @cached_property
     def projects(self) -> tuple[Project, ...]:
         """All projects by name, with their sessions."""
@@ -66,7 +129,7 @@ class Archive:
     @cached_property
     def live(self) -> frozenset[str]:
         """The ids of sessions that a client is running now."""
-        clients = [client for root in self.roots if root.config for client in _running(root.config)]
+        clients = [client for root in self.roots if root.config for client in running(root.config)]
         return frozenset(clients)
 
     @cached_property
@@ -74,25 +137,14 @@ class Archive:
         """After how many days each client deletes its sessions, by its configuration folder."""
         return {root.config: cleanup_days(root.config) for root in self.roots if root.config}
 
-    def facts(self, session: Session) -> Facts:
-        """Returns what a list shows of a session; its file is read once."""
-        known = self._facts.get(session.path)
-        if known is None:
-            days = self.kept_days.get(session.config) if session.config else None
-            known = facts_of(session, is_live=session.id in self.live, kept_days=days)
-            self._facts[session.path] = known
-        return known
-
-    def remember(self, known: Mapping[Path, Facts]) -> None:
-        """Takes the facts of sessions, by path, that need not be read again."""
-        self._facts.update(known)
-
-    def session(self, name: str, directory: Path | None = None) -> Session:
+    def session(self, name: Named, directory: Path | None = None) -> Session:
         """Returns the session that a name means: a file, an id, a title, `latest`, `.`."""
+        if isinstance(name, Session):
+            return name
         path = Path(name)
-        if path.suffix == SUFFIX or (os.sep in name and path.exists()):
+        if path.suffix == SUFFIX or (os.sep in str(name) and path.exists()):
             return self.session_at(path)
-        return resolve(name, self.sessions, self.facts, directory)
+        return resolve(str(name), self.sessions, self.facts, directory)
 
     def session_at(self, path: Path) -> Session:
         """Returns the session that a file belongs to, whether it lies under a root or not."""
@@ -103,92 +155,234 @@ class Archive:
                 return session
         raise NoSuchSession(f"no session lies at '{path}'")
 
-    def graph(self, *sessions: Session) -> "SessionGraph":
+    def facts(self, session: Named) -> Facts:
+        """Returns what a list shows of a session: from the index, else its file is read once."""
+        meant = self.session(session)
+        if meant.path not in self._facts and self.index and not self._has_asked:
+            with self._index():
+                pass  # it tells the facts of all sessions
+        known = self._facts.get(meant.path)
+        if known is None:
+            days = self.kept_days.get(meant.config) if meant.config else None
+            held = self._open if self._open and self._open.session == meant else None
+            known = facts_of(meant, held, is_live=meant.id in self.live, kept_days=days)
+            self._facts[meant.path] = known
+        return known
+
+    def remember(self, known: Mapping[Path, Facts]) -> None:
+        """Takes the facts of sessions, by path, that need not be read again."""
+        self._facts.update(known)
+
+    def open(self, session: Named, *, through: "Through | None" = None) -> "OpenSession":
+        """Reads a session, once; the last one stays open as long as its files do not change.
+
+        Each record goes through what is given before anything is made of it.
+        """
+        from plait.archive.open_session import opened
+
+        meant = self.session(session)
+        if through:
+            return opened(meant, through)
+        if not (self._open and self._open.session == meant and self._open.is_current):
+            self._open = opened(meant)
+        return self._open
+
+    def graph(self, *sessions: Named) -> "SessionGraph":
         """Returns the graph of some sessions with their agents, or of the whole archive."""
-        from plait.archive.graphs import graph_of
+        from plait.archive.open_session import graph_of
 
-        return graph_of(sessions or self.sessions)
+        if len(sessions) == 1:
+            return self.open(sessions[0]).client_graph
+        return graph_of(self._meant(sessions))
 
-    def conversations(self, session: Session) -> "Conversations":
+    def conversations(self, session: Named) -> "Conversations":
         """Returns a session as people and tools took turns: its trunk, branches and agents."""
-        from plait.archive.open_session import conversations
+        return self.open(session).conversations
 
-        return conversations(session)
+    def paths(self, *sessions: Named) -> "tuple[GraphPath, ...]":
+        """Returns the ways through some sessions, one for each ending."""
+        from plait.graph.paths import paths
+
+        return paths(self.graph(*sessions))
+
+    def context(self, session: Named, as_: Literal["client", "sdk"] = "client") -> "Context":
+        """Returns what Claude will see when a session is resumed."""
+        return self.resumption(session, as_).context
+
+    def resumption(self, session: Named, as_: Literal["client", "sdk"] = "client") -> "Resumption":
+        """Returns what Claude will see when a session is resumed, and how large that is."""
+        from plait.archive.resumption import resumption_of
+
+        return resumption_of(self._open_if_same(session), as_)
+
+    def resume(self, session: Named, *, default: Path, turn: int | None = None) -> "Resume":
+        """Returns how a session goes on in Claude Code; with a turn also what leads back to it."""
+        from plait.archive.resume import resume_of
+
+        meant = self.session(session)
+        return resume_of(meant, default=default, is_live=meant.id in self.live, turn=turn)
+
+    def tree(
+        self, *sessions: Named, way: "Way" = "all", watch: Watch[Session] | None = None
+    ) -> "SessionTree":
+        """Returns some sessions, or all, as the tree that they form."""
+        from plait.archive.tree import tree_of
+
+        chosen = self._meant(sessions)
+
+        def kept(index: "FreshIndex") -> "SessionTree":
+            from plait.archive.index.tree import indexed_tree
+
+            return indexed_tree(index, chosen, way, watch or _each)
+
+        return self._answer(kept, lambda: tree_of(chosen, way))
+
+    def responses(self, watch: Watch[LogFile] | None = None) -> "Counted":
+        """Returns all responses, each counted once over all files."""
+        from plait.archive.usage import count
+
+        def kept(index: "FreshIndex") -> "Counted":
+            from plait.archive.index.usage import indexed_count
+
+            return indexed_count(index, self.sessions)
+
+        return self._answer(kept, lambda: count(self.sessions, watch))
+
+    def abandoned(
+        self,
+        responses: "Sequence[Response]",
+        *sessions: Named,
+        watch: Watch[LogFile] | None = None,
+    ) -> frozenset[str]:
+        """Returns the uuids of those responses that stand on branches that were left."""
+        from plait.archive.usage import abandoned
+
+        chosen = self._meant(sessions)
+
+        def kept(index: "FreshIndex") -> frozenset[str]:
+            from plait.archive.index.usage import indexed_abandoned
+
+            return indexed_abandoned(index, chosen, responses, watch or _each)
+
+        return self._answer(kept, lambda: abandoned(chosen, responses, watch))
 
     def usage(
         self,
         by: "By" = "daily",
         prices: "Prices | None" = None,
         zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
     ) -> "Spending":
         """Returns tokens and money by day, week, month, session, project or model.
 
-        Each response counts once over all files. Without prices of the caller's own the
-        embedded list is used; without a time zone the local one.
+        Each response counts once over all files; without a time zone days are local ones.
         """
-        from plait.archive.usage import abandoned, count
-        from plait.conversation.prices import Prices
-        from plait.conversation.spending import spending
+        from plait.conversation.spending import spending, within
 
-        responses = count(self.sessions).responses
-        left = abandoned(self.sessions, responses)
-        return spending(responses, by, prices or Prices(), zone, left)
+        found = within(self.responses().responses, since, until)
+        return spending(found, by, prices or self.prices, zone, self.abandoned(found))
 
-    def stats(self, *sessions: Session, zone: tzinfo | None = None) -> "Figures":
+    def stats(
+        self,
+        *sessions: Named,
+        zone: tzinfo | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        watch: Watch[Session] | None = None,
+    ) -> "Figures":
         """Returns what was done in some sessions, or in all: turns, tools, agents, files."""
         from plait.archive.stats import stats_of
+        from plait.conversation.stats.statistics import Statistics
 
-        return stats_of(sessions or self.sessions, zone)
+        chosen = self._meant(sessions)
 
-    def context(self, session: Session, as_: Literal["client", "sdk"] = "client") -> "Context":
-        """Returns what Claude will see when a session is resumed."""
-        return context(session, as_)
+        def kept(index: "FreshIndex") -> "Figures":
+            from plait.archive.index.stats import indexed_figures
+
+            return indexed_figures(index, chosen, Statistics(zone, since, until), watch or _each)
+
+        return self._answer(kept, lambda: stats_of(chosen, zone, since, until, watch))
+
+    def search(self, text: str, filters: "Sequence[Field]" = (), **options: Any) -> "SearchResult":
+        """Returns the turns that answer, the best first; brings the index up to date before."""
+        from plait.archive.search import search
+
+        return search(self, self._index_folder, text, filters, **options)
+
+    def export(self, plan: "ExportPlan", format_: str = "md") -> "Iterator[File]":
+        """Yields the files of an export: transcripts or pages, a manifest, a report."""
+        from plait.archive.export.plan import export
+
+        return export(plan, format_)
+
+    def traces(self, *sessions: Named, **options: Any) -> "Iterator[list[Span]]":
+        """Yields the spans of each answered turn of some sessions, the root of each first."""
+        from plait.archive.traces import traces
+
+        return traces(self._meant(sessions), among=self.sessions, **options)
+
+    def watch(self, **options: Any) -> Iterator[None]:
+        """Yields each time something under the roots has changed."""
+        from plait.archive.watch import changes
+
+        return changes([root.logs for root in self.roots], **options)
+
+    def update_index(self, **options: Any) -> "IndexReport":
+        """Brings the index up to date and says what that took."""
+        from plait.archive.index.update import refresh
+
+        return refresh(self, self._index_folder, **options)
+
+    def index_status(self) -> "IndexStatus":
+        """Returns what the index holds, and whether the logs are still as it knows them."""
+        from plait.archive.index.update import status_of
+
+        return status_of(self, self._index_folder)
+
+    @property
+    def _index_folder(self) -> Path:
+        if self.index is None:
+            raise UserError("this archive has no index", "name its folder: Archive(roots, index)")
+        return self.index
+
+    def _meant(self, sessions: Sequence[Named]) -> tuple[Session, ...]:
+        return tuple(map(self.session, sessions)) or self.sessions
+
+    def _open_if_same(self, session: Named) -> "Session | OpenSession":
+        meant = self.session(session)
+        held = self._open
+        return held if held and held.session == meant and held.is_current else meant
+
+    @contextmanager
+    def _index(self) -> "Iterator[FreshIndex | None]":
+        """Gives the index where it tells what the logs hold, or can be brought to."""
+        if self._fresh or self.index is None:
+            yield self._fresh
+            return
+        from plait.archive.index.fresh import fresh_index
+
+        self._has_asked = True
+        with fresh_index(self, self.index) as found:
+            yield found
+
+    def _answer(self, kept: "Callable[[FreshIndex], T]", read: Callable[[], T]) -> T:
+        """Returns what the index answers; what the logs do where there is none, or it is broken."""
+        with self._index() as index:
+            if index is not None:
+                from plait.archive.index.facts import TROUBLE
+
+                with suppress(*TROUBLE):
+                    return kept(index)
+            return read()
 
 
-def context(session: Session | Path | str, as_: Literal["client", "sdk"] = "client") -> "Context":
+def context(session: Named, as_: Literal["client", "sdk"] = "client") -> "Context":
     """Returns what Claude will see when a session, or the session of a file, is resumed."""
-    from plait.archive.graphs import context_of
-
     if not isinstance(session, Session):
         session = Archive([session]).session_at(Path(session))
-    return context_of(session, as_)
+    return Archive([]).context(session, as_)
 
 
-def check_file(path: Path) -> None:
-    """Refuses what is no file that can be read, and says what it is."""
-    if path.is_dir():
-        hint = f"`plait ls --root {quote(str(path))}` lists the sessions in it"
-        raise UserError(f"'{path}' is a folder", hint)
-    try:
-        path.open("rb").close()
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
-def beside(path: Path) -> tuple[Session, ...]:
-    """Returns the sessions of a file that lies under no root, and of what lies beside it."""
-    home, _ = session_folder(path)
-    own = home.with_suffix(SUFFIX) if home else path
-    places = [own, own.with_suffix(""), *own.parent.glob(f"{AGENT}*{SUFFIX}"), path]
-    roots = [Root(place, None, place) for place in places if place.exists()]
-    return sessions_of(discover(roots).files, ())
-
-
-def _running(config: Path) -> list[str]:
-    return [
-        client.session_id
-        for client in running_clients(config)
-        if client.session_id and client.pid and _is_running(client.pid)
-    ]
-
-
-def _is_running(pid: int) -> bool:
-    if os.name == "nt":  # there, signal 0 would end it
-        return True
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
+def _each(given: Sequence[T]) -> Sequence[T]:
+    return given

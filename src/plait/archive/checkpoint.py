@@ -8,12 +8,11 @@ Of any other log nothing is kept: it is read anew when it grows.
 from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Struct
 
-from plait.archive.index.lines import WordedLine
-from plait.archive.open_session import Records
 from plait.conversation.branching import Branching, role_on_line
 from plait.conversation.items import squeezed
 from plait.conversation.model import Called, Told
@@ -25,6 +24,10 @@ from plait.index.passages import path_in
 from plait.line import read_slice
 from plait.record import Record
 from plait.record.read import record_of
+
+if TYPE_CHECKING:
+    from plait.archive.index.lines import WordedLine
+    from plait.archive.open_session import OpenSession
 
 WIDTH = 8
 
@@ -115,17 +118,16 @@ def digest(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=WIDTH).digest()
 
 
-def checkpoints_of(
-    shelf: Records, graph: SessionGraph, lines: list[WordedLine]
-) -> dict[str, bytes]:
-    """Returns the tails of those files of a session that go on straight, by path."""
+def checkpoints_of(read: "OpenSession", lines: "list[WordedLine]") -> dict[str, bytes]:
+    """Returns the checkpoints of those files of a session that go on straight, by path."""
     if any(one.is_recovered for one in lines):
         return {}
+    graph = read.graph
     found: dict[str, bytes] = {}
     numbers = {one.line.id: number for number, one in enumerate(lines)}
     queued = _queued_in(lines)
     for file in graph.files:
-        records = shelf.records_of(file.path)
+        records = read.records_of(file.path)
         last = next((one for one in reversed(records) if one.uuid), None)
         number = numbers.get(graph.line_of.get(last.uuid or "", "") if last else "")
         if number is None or not _can_go_on(lines[number]):
@@ -162,7 +164,7 @@ def follows(record: Record, before: Record | None) -> bool:
     return role_on_line(record) == "result"
 
 
-def _can_go_on(read: WordedLine) -> bool:
+def _can_go_on(read: "WordedLine") -> bool:
     line = read.line
     if line.kind not in ("trunk", "agent") or not read.items:
         return False
@@ -189,7 +191,7 @@ def _is_one_line(graph: SessionGraph, records: Iterable[Record], line: str) -> b
 
 
 def _checkpoint_of(
-    read: WordedLine, bends: Branching, records: list[Record], dag: int, queued: list[bytes]
+    read: "WordedLine", bends: Branching, records: list[Record], dag: int, queued: list[bytes]
 ) -> Checkpoint:
     last = bends.before or records[-1]
     calls = {
@@ -214,7 +216,7 @@ def _checkpoint_of(
     )
 
 
-def _queued_in(lines: list[WordedLine]) -> list[bytes]:
+def _queued_in(lines: "list[WordedLine]") -> list[bytes]:
     found = {
         digest(squeezed(item.text))
         for read in lines

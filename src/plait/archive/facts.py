@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 from plait.archive.model import Facts, Session
 from plait.record.prompt import TitleKind, TitleSearch, one_line
@@ -9,6 +10,9 @@ from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.sidecar import title_file
 from plait.record.time import moment
+
+if TYPE_CHECKING:
+    from plait.archive.open_session import OpenSession
 
 STAMP_LENGTH = len("2026-11-15T10:00:00.000Z")
 
@@ -49,14 +53,16 @@ class Survey:
             self.ended = stamp
 
 
-def facts_of(session: Session, *, is_live: bool, kept_days: float | None) -> Facts:
-    """Reads a session once and returns what a list shows of it.
+def facts_of(
+    session: Session, held: "OpenSession | None", *, is_live: bool, kept_days: float | None
+) -> Facts:
+    """Returns what a list shows of a session, which is read where nobody holds it.
 
     The client keeps a session for so many days; None where no client looks after it.
     """
     survey = Survey()
     for file in (session.file,) if session.file else session.agents:
-        for record in read_if_there(file.path):
+        for record in held.records_of(file.path) if held else read_if_there(file.path):
             survey.add(record)
     title, title_from = title_of(session, survey.titles)
     return Facts(

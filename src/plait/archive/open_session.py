@@ -1,139 +1,53 @@
-"""Sessions to all that is in them: records, graph, conversations; each file is read once."""
+"""A session to all that is in it: records, graph, conversations, each made when asked for.
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+Its files are read once, when it is opened. What has been added since is read by `grown`,
+which keeps what was read before.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace as replace_field
 
 from plait.archive.model import Session
 from plait.conversation.build import RecordAt, conversations_of, recovered_from
-from plait.conversation.model import Conversations
+from plait.conversation.model import Conversation, Conversations, Turn
 from plait.errors import SourceError
-from plait.graph.build import Builder
+from plait.graph.build import Builder, build
 from plait.graph.client import resumed_leaf
 from plait.graph.leaf import leaf_of
-from plait.graph.model import Place, SessionGraph
-from plait.graph.source import FileFacts, Readable, Source, source_file, sources
+from plait.graph.model import Node, Place, SessionGraph
+from plait.graph.rows import rows
+from plait.graph.source import FileFacts, Source, source_file
 from plait.line import LogFile, lines, read_slice
-from plait.line.split import count_lines
 from plait.record import Record
 from plait.record.codec import encode
-from plait.record.read import Broken, Recovered, entries, entry_of, read_if_there, record_of
+from plait.record.read import Broken, Recovered, entry_of, read, record_of
 from plait.record.sidecar import agent_meta, title_file
+
+if TYPE_CHECKING:
+    from plait.archive.resumption import Resumption
+    from plait.graph.rows import RowShape
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
 """Verdicts in which the record that the client goes on from has a say."""
+MANY = 50
+"""From so many records on, a file is read from its beginning."""
 Through: TypeAlias = Callable[[Record, str], Record]
 """What each record goes through before anything is made of it, with the path of its file."""
 
 
-def conversations(session: Session) -> Conversations:
-    """Returns all conversations of a session, its branches and agents among them."""
-    return ReadSession.of(session).told
+class Log(NamedTuple):
+    """What was read of one file."""
 
-
-@dataclass(frozen=True, slots=True)
-class ReadSession:
-    """A session with all that its conversations were made of."""
-
-    session: Session
-    shelf: "Records"
-    graph: SessionGraph
-    told: Conversations
-
-    @classmethod
-    def of(cls, session: Session) -> "ReadSession":
-        """Reads a session."""
-        shelf = Records(session.files)
-        graph = shelf.graph()
-        name = name_in_graph(graph, session)
-        told = conversations_of(graph, name, shelf.finder(graph))
-        broken = recovered_from(shelf.recovered(graph), name)
-        whole = replace_field(told, recovered=broken) if broken else told
-        return cls(session, shelf, graph, whole)
-
-
-class Records:
-    """All records of some files, as they were when those were read."""
-
-    def __init__(self, files: Iterable[Readable], through: Through | None = None) -> None:
-        self.through = through
-        self.sources: list[Source] = []
-        self.facts: tuple[FileFacts, ...] = ()
-        """What the graph was made of, once it is."""
-        self._records: dict[str, list[Record]] = {}
-        for source in sources(files):
-            held = list(source.records)
-            if through:
-                held = [through(record, source.file.path) for record in held]
-            self._records[source.file.path] = held
-            self.sources.append(replace(source, records=held))
-
-    def graph(self) -> SessionGraph:
-        """Returns the graph of all records.
-
-        Only where something forks does it matter where the client would go on; there its own
-        rule decides, which looks at contents, elsewhere the same rule on facts.
-        """
-        builder = Builder()
-        for source in self.sources:
-            builder.add(source)
-        self.facts = tuple(builder.facts.values())
-        found = builder.graph()
-        is_forked = any(verdict.rung in LEAF_MATTERS for verdict in found.verdicts)
-        own = (one for one in builder.facts.values() if one.file.kind == "session")
-        if is_forked and any(self.leaf(facts) != leaf_of(facts) for facts in own):
-            builder.leaf_of = self.leaf
-            return builder.graph()
-        return found
-
-    def leaf(self, facts: FileFacts) -> str | None:
-        """Returns the record that the client goes on from, else the one by the facts alone."""
-        held = self._records[facts.file.path]
-        return resumed_leaf(held, facts.file.size) or leaf_of(facts)
-
-    def records_of(self, path: str) -> list[Record]:
-        """Returns the records of one file."""
-        return self._records.get(path, [])
-
-    def recovered(self, graph: SessionGraph) -> Iterator[tuple[int, Record]]:
-        """Yields what can be read from broken lines; a file of whole lines is not read again."""
-        for number, file in enumerate(graph.files):
-            for one in _broken_in(Path(file.path), len(self._records.get(file.path, ()))):
-                record = record_of(encode(one.fields), one.line, one.offset)
-                yield number, self.through(record, file.path) if self.through else record
-
-    def finder(self, graph: SessionGraph) -> RecordAt:
-        """Returns what finds a record by its place in the files of a graph."""
-        held = [
-            {record.offset: record for record in self._records[file.path]} for file in graph.files
-        ]
-
-        def record_at(place: Place) -> Record | None:
-            return held[place.file].get(place.offset)
-
-        return record_at
-
-
-def _broken_in(path: Path, whole: int) -> Iterator[Recovered]:
-    try:
-        if count_lines(path)[0] == whole:
-            return
-        for entry in entries(lines(path)):
-            if isinstance(entry, Broken):
-                yield from entry.recovered
-    except SourceError:  # gone since it was read
-        return
-
-
-def name_in_graph(graph: SessionGraph, session: Session) -> str:
-    """Returns the name that a graph knows a session by."""
-    if session.id in graph.sessions:
-        return session.id
-    return next(iter(graph.sessions))
+    records: list[Record]
+    recovered: list[Recovered]
+    """What can be read from its broken lines."""
 
 
 class FileStamp(NamedTuple):
@@ -144,34 +58,266 @@ class FileStamp(NamedTuple):
     changed: int
 
 
-@dataclass(frozen=True)
-class RecordsSoFar:
-    """The records of some files, and how those were when they were read."""
-
-    shelf: Records
-    stamps: dict[str, FileStamp | None]
-    epoch: str
-    """The same as long as files have only grown."""
+Reader: TypeAlias = Callable[[Path], Log]
+Given: TypeAlias = LogFile | Source
 
 
-def records_so_far(files: Iterable[LogFile], before: RecordsSoFar | None = None) -> RecordsSoFar:
-    """Returns the records of files; of those that have only grown, the old ones and the new."""
-    given = list(files)
-    stamps = {str(file.path): _file_stamp(file.path) for file in given}
-    held = {path: _known_records(Path(path), now, before) for path, now in stamps.items()}
-    shelf = Records(
-        source_of(file, read_if_there(file.path) if known is None else known)
-        for file, known in zip(given, held.values(), strict=True)
-    )
-    is_grown = before is not None and all(
-        held.get(path) is not None for path, stamp in before.stamps.items() if stamp
-    )
-    return RecordsSoFar(shelf, stamps, before.epoch if before and is_grown else _epoch_of(stamps))
+def read_log(path: Path, offset: int = 0, number: int = 1) -> Log:
+    """Reads a file, from a line on; nothing where it has gone."""
+    found = Log([], [])
+    try:
+        for line in lines(path, offset=offset, number=number):
+            entry = entry_of(line)
+            if isinstance(entry, Record):
+                found.records.append(entry)
+            elif isinstance(entry, Broken):
+                found.recovered.extend(entry.recovered)
+    except SourceError:
+        pass
+    return found
 
 
-def _epoch_of(stamps: dict[str, FileStamp | None]) -> str:
-    text = repr(sorted(stamps.items())).encode("utf-8", "surrogatepass")
-    return blake2b(text, digest_size=8).hexdigest()
+class OpenSession:
+    """A session, or several that share records, as their files were when they were opened."""
+
+    def __init__(
+        self,
+        files: Iterable[Given],
+        *sessions: Session,
+        through: Through | None = None,
+        read: Reader = read_log,
+    ) -> None:
+        self.sessions = sessions
+        self.through = through
+        self.sources: list[Source] = []
+        self.stamps: dict[str, FileStamp | None] = {}
+        self._logs: dict[str, Log] = {}
+        for one in files:
+            self._take(one, read)
+
+    def _take(self, one: Given, read: Reader) -> None:
+        if isinstance(one, Source):
+            path, log = one.file.path, Log(list(one.records), [])
+        else:
+            path = str(one.path)
+            self.stamps[path] = file_stamp(one.path)
+            log = read(one.path)
+            one = source_of(one, log.records)
+        if self.through:
+            log = Log([self.through(record, path) for record in log.records], log.recovered)
+        self._logs[path] = log
+        self.sources.append(replace(one, records=log.records))
+
+    @property
+    def session(self) -> Session:
+        """The session, the first of several."""
+        return self.sessions[0]
+
+    @cached_property
+    def id(self) -> str:
+        """The name that the graph knows the session by, "" where it knows none."""
+        known = self.graph.sessions
+        if self.sessions and self.session.id in known:
+            return self.session.id
+        return next(iter(known), "")
+
+    @property
+    def title(self) -> str | None:
+        """What the session is called."""
+        known = self.graph.sessions.get(self.id)
+        return known.title if known else None
+
+    def records_of(self, path: Path | str) -> list[Record]:
+        """Returns the records of one file."""
+        log = self._logs.get(str(path))
+        return log.records if log else []
+
+    @property
+    def records(self) -> list[Record]:
+        """The records of the session's own file."""
+        return self.records_of(self.session.file.path) if self.session.file else []
+
+    def recovered_of(self, path: Path | str) -> list[Recovered]:
+        """Returns what can be read from the broken lines of one file."""
+        log = self._logs.get(str(path))
+        return log.recovered if log else []
+
+    def recovered(self) -> Iterator[tuple[int, Record]]:
+        """Yields what can be read from broken lines, with the number of the file."""
+        for number, file in enumerate(self.graph.files):
+            for one in self.recovered_of(file.path):
+                record = record_of(encode(one.fields), one.line, one.offset)
+                yield number, self.through(record, file.path) if self.through else record
+
+    @cached_property
+    def _builder(self) -> Builder:
+        builder = Builder()
+        for source in self.sources:
+            builder.add(source)
+        return builder
+
+    @property
+    def file_facts(self) -> Iterable[FileFacts]:
+        """What the graph is made of."""
+        return self._builder.facts.values()
+
+    @cached_property
+    def graph(self) -> SessionGraph:
+        """The graph of all records."""
+        return self.full_graph
+
+    @cached_property
+    def full_graph(self) -> SessionGraph:
+        """The graph with all that it has found and counted.
+
+        Only where something forks does it matter where the client would go on; there its own
+        rule decides, which looks at contents, elsewhere the same rule on facts.
+        """
+        found = self._builder.graph()
+        is_forked = any(verdict.rung in LEAF_MATTERS for verdict in found.verdicts)
+        own = (one for one in self.file_facts if one.file.kind == "session")
+        if is_forked and any(self._leaf(facts) != leaf_of(facts) for facts in own):
+            return self.client_graph
+        return found
+
+    @cached_property
+    def client_graph(self) -> SessionGraph:
+        """The same, with the leaf that the client's own rule chooses wherever one is named."""
+        builder = Builder(leaf_of=self._leaf)
+        builder.facts = self._builder.facts
+        return builder.graph()
+
+    def _leaf(self, facts: FileFacts) -> str | None:
+        return resumed_leaf(self.records_of(facts.file.path), facts.file.size) or leaf_of(facts)
+
+    @cached_property
+    def record_at(self) -> RecordAt:
+        """What finds a record by its place in the files of the graph."""
+        held = [
+            {record.offset: record for record in self.records_of(file.path)}
+            for file in self.graph.files
+        ]
+
+        def found_at(place: Place) -> Record | None:
+            return held[place.file].get(place.offset)
+
+        return found_at
+
+    def record_on(self, file: int, line: int) -> Record | None:
+        """Returns the record on a line of one of its files."""
+        files = self.graph.files
+        held = self.records_of(files[file].path) if 0 <= file < len(files) else []
+        place = bisect_left(held, line, key=lambda record: record.line)
+        return held[place] if place < len(held) and held[place].line == line else None
+
+    @cached_property
+    def by_line(self) -> Mapping[str, Conversation]:
+        """All conversations by the DAG-line that each reads."""
+        return self._told.by_line if self.graph.sessions else {}
+
+    @cached_property
+    def _told(self) -> Conversations:
+        return conversations_of(self.graph, self.id, self.record_at)
+
+    @cached_property
+    def conversations(self) -> Conversations:
+        """The session as people and tools took turns, with what broken lines tell."""
+        broken = recovered_from(self.recovered(), self.id)
+        return replace_field(self._told, recovered=broken) if broken else self._told
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """The turns of the conversation that goes on."""
+        return self.conversations.active.turns
+
+    @cached_property
+    def rows(self) -> "list[RowShape]":
+        """The graph of the session as it is drawn."""
+        return rows_of(self.graph, self.id)
+
+    def context(self, as_: Literal["client", "sdk"] = "client") -> "Resumption":
+        """Returns what Claude will see when the session is resumed, and how large it is."""
+        from plait.archive.resumption import resumption_of
+
+        return resumption_of(self, as_)
+
+    @cached_property
+    def epoch(self) -> str:
+        """What stays the same as long as files have only grown."""
+        text = repr(sorted(self.stamps.items())).encode("utf-8", "surrogatepass")
+        return blake2b(text, digest_size=8).hexdigest()
+
+    @property
+    def is_current(self) -> bool:
+        """Tells whether its files are as they were when it was opened."""
+        return all(file_stamp(Path(path)) == known for path, known in self.stamps.items())
+
+    def grown(self, session: Session) -> "OpenSession":
+        """Returns the session as its files are now; of those that have grown only that is read."""
+        kept: dict[str, Log] = {}
+
+        def read(path: Path) -> Log:
+            known = self._continued(path)
+            if known:
+                kept[str(path)] = known
+            return known or read_log(path)
+
+        found = OpenSession(session.files, session, read=read)
+        if all(path in kept for path, stamp in self.stamps.items() if stamp):
+            found.epoch = self.epoch
+        return found
+
+    def _continued(self, path: Path) -> Log | None:
+        """Returns what was read of a file with what was added to it.
+
+        None where it must be read anew: it is another file, or no longer begins as it did.
+        """
+        now, then = file_stamp(path), self.stamps.get(str(path))
+        if now is None or then is None or now.inode != then.inode:
+            return None
+        known = self._logs[str(path)]
+        if now == then:
+            return known
+        last = known.records[-1] if known.records else None
+        if last is None or now.size < then.size or not is_still_there(path, last):
+            return None
+        new = read_log(path, last.offset + len(last.raw) + 1, last.line + 1)
+        before = [one for one in known.recovered if one.line <= last.line]
+        return Log([*known.records, *new.records], [*before, *new.recovered])
+
+
+def opened(session: Session, through: Through | None = None) -> OpenSession:
+    """Reads a session."""
+    return OpenSession(session.files, session, through=through)
+
+
+def opened_together(sessions: Iterable[Session], through: Through | None = None) -> OpenSession:
+    """Reads sessions that share records."""
+    chosen = tuple(sessions)
+    files = (file for session in chosen for file in session.files)
+    return OpenSession(files, *chosen, through=through)
+
+
+def graph_of(sessions: Iterable[Session]) -> SessionGraph:
+    """Returns the graph of some sessions, their agents and workflows included.
+
+    Where one session is asked for, the client's own rule says where it goes on; over many,
+    the same rule on facts does, which does not hold their texts.
+    """
+    chosen = tuple(sessions)
+    if len(chosen) == 1:
+        return opened(chosen[0]).client_graph
+    return build(file for session in chosen for file in session.files)
+
+
+def rows_of(graph: SessionGraph, session: str) -> "list[RowShape]":
+    """Returns the rows of one session of a graph."""
+    known = graph.sessions[session]
+    tops = [known.trunk] if known.trunk else []
+    tops += [
+        name for name in known.lines if name != known.trunk and graph.lines[name].parent is None
+    ]
+    return [row for row in rows(graph, roots=tops) if row.session == session]
 
 
 def source_of(file: LogFile, records: Iterable[Record]) -> Source:
@@ -181,31 +327,13 @@ def source_of(file: LogFile, records: Iterable[Record]) -> Source:
     return Source(source_file(file), records, meta, title)
 
 
-def _file_stamp(path: Path) -> FileStamp | None:
+def file_stamp(path: Path) -> FileStamp | None:
     """Returns what the system says of a file, None where it has gone."""
     try:
         status = path.stat()
     except OSError:
         return None
     return FileStamp(status.st_ino, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
-
-
-def _known_records(
-    path: Path, now: FileStamp | None, before: RecordsSoFar | None
-) -> list[Record] | None:
-    """Returns the records of a file that was read before, with the new ones.
-
-    None where it must be read anew: it is another file, or no longer begins as it did.
-    """
-    then = before.stamps.get(str(path)) if before else None
-    if before is None or now is None or then is None or now.inode != then.inode:
-        return None
-    known = before.shelf.records_of(str(path))
-    if now == then:
-        return known
-    if not known or now.size < then.size or not is_still_there(path, known[-1]):
-        return None
-    return [*known, *_records_after(path, known[-1])]
 
 
 def is_still_there(path: Path, record: Record) -> bool:
@@ -217,12 +345,33 @@ def is_still_there(path: Path, record: Record) -> bool:
     return data[:-1] == record.raw and data[-1:] == b"\n"
 
 
-def _records_after(path: Path, last: Record) -> Iterator[Record]:
-    end = last.offset + len(last.raw) + 1
-    try:
-        for line in lines(path, offset=end, number=last.line + 1):
-            entry = entry_of(line)
-            if isinstance(entry, Record):
-                yield entry
-    except SourceError:  # gone since
+def records_of(graph: SessionGraph, uuids: Iterable[str]) -> Iterator[tuple[str, Record]]:
+    """Yields the records of some nodes, read from where they lie; in the order of the files."""
+    by_file: dict[int, list[Node]] = {}
+    for uuid in uuids:
+        by_file.setdefault(graph.nodes[uuid].file, []).append(graph.nodes[uuid])
+    for file, nodes in sorted(by_file.items()):
+        yield from _records_in(Path(graph.files[file].path), nodes)
+
+
+def _records_in(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
+    """Yields records of one file: a few by their places, many in one pass."""
+    if len(nodes) > MANY:
+        wanted = {node.offset: node.uuid for node in nodes}
+        for record in read(path):
+            if record.offset in wanted:
+                yield wanted[record.offset], record
         return
+    for node in sorted(nodes, key=lambda node: node.line):
+        found = _record_lying_at(path, node.place)
+        if found is not None:
+            yield node.uuid, found
+
+
+def _record_lying_at(path: Path, place: Place) -> Record | None:
+    """Returns the record at a place of a file, None where another stands there by now."""
+    end = place.offset + place.length
+    for line in lines(path, offset=place.offset, number=place.line, end=end):
+        entry = entry_of(line)
+        return entry if isinstance(entry, Record) else None
+    return None

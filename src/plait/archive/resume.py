@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.archive.graphs import context_of
 from plait.archive.model import Session
-from plait.archive.open_session import conversations
+from plait.archive.open_session import opened
+from plait.archive.resumption import resumption_of
 from plait.archive.sessions import is_uuid
 from plait.errors import UserError
 from plait.graph.client import Context, Reason
@@ -92,7 +92,7 @@ def resume_of(
     directory = _directory_of(held, session.project)
     config = _other_config(session.config, default)
     why_not = _no_session(session)
-    context = None if why_not else context_of(session)
+    context = None if why_not else resumption_of(session).context
     if context is None or not context.resumes:
         return Resume(session.id, context.why_not if context else why_not, directory, config)
     return Resume(
@@ -185,7 +185,7 @@ def _is_folder(directory: str) -> bool:
 
 
 def _back_to(session: Session, context: Context, number: int) -> Back:
-    found = [turn for turn in conversations(session).active.turns if turn.opener]
+    found = [turn for turn in opened(session).conversations.active.turns if turn.opener]
     turn = next((one for one in found if one.number == number), None)
     if turn is None or turn.opener is None:
         count = f"{len(found)} turn" + "s" * (len(found) != 1)

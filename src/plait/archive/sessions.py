@@ -1,17 +1,22 @@
 """Log files to sessions, and what a user calls a session to the one meant."""
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import TypeAlias
 from uuid import UUID
 
 from plait.archive.model import Facts, Session
-from plait.errors import AmbiguousSession, NoSuchSession
-from plait.line import LogFile, Root, slug_of
+from plait.errors import AmbiguousSession, NoSuchSession, UserError
+from plait.line import LogFile, Root, discover, slug_of
+from plait.line.discover import AGENT, SUFFIX, session_folder
+from plait.line.split import unreadable
 from plait.record.read import read_if_there
+from plait.record.sidecar import running_clients
 
 LOOK_AHEAD = 20
 Home: TypeAlias = tuple[Path, str]
@@ -193,3 +198,44 @@ def _label(fact: Facts) -> str:
     known = [f"'{fact.title[:40]}'" if fact.title else "", (fact.ended or "")[:10]]
     told = ", ".join(part for part in known if part)
     return f"{fact.session[:8]} ({told})" if told else fact.session[:8]
+
+
+def check_file(path: Path) -> None:
+    """Refuses what is no file that can be read, and says what it is."""
+    if path.is_dir():
+        hint = f"`plait ls --root {quote(str(path))}` lists the sessions in it"
+        raise UserError(f"'{path}' is a folder", hint)
+    try:
+        path.open("rb").close()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def beside(path: Path) -> tuple[Session, ...]:
+    """Returns the sessions of a file that lies under no root, and of what lies beside it."""
+    home, _ = session_folder(path)
+    own = home.with_suffix(SUFFIX) if home else path
+    places = [own, own.with_suffix(""), *own.parent.glob(f"{AGENT}*{SUFFIX}"), path]
+    roots = [Root(place, None, place) for place in places if place.exists()]
+    return sessions_of(discover(roots).files, ())
+
+
+def running(config: Path) -> list[str]:
+    """Returns the sessions of the clients that say they run and do."""
+    return [
+        client.session_id
+        for client in running_clients(config)
+        if client.session_id and client.pid and _is_running(client.pid)
+    ]
+
+
+def _is_running(pid: int) -> bool:
+    if os.name == "nt":  # there, signal 0 would end it
+        return True
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True

@@ -1,6 +1,6 @@
 """Sessions to figures, one session at a time: what is counted does not stay in memory."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from plait.archive.model import Session
@@ -17,21 +17,23 @@ def stats_of(
     zone: tzinfo | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    watch: Callable[[Sequence[Session]], Iterable[Session]] | None = None,
 ) -> Figures:
     """Returns what sessions come to, those of their branches and agents included.
 
     A record that stands in several sessions counts once, for the one that began first.
     Days and hours are those of the zone, of this machine where none is given.
     """
-    return counted(in_order(sessions), Statistics(zone, since, until))
+    ordered = in_order(sessions)
+    return counted(watch(ordered) if watch else ordered, Statistics(zone, since, until))
 
 
 def counted(ordered: Iterable[Session], tally: Statistics) -> Figures:
     """Returns what sessions in order come to; each is read when its turn comes."""
-    from plait.archive.open_session import conversations
+    from plait.archive.open_session import opened
 
     for session in ordered:
-        tally.add(conversations(session))
+        tally.add(opened(session).conversations)
     return tally.figures()
 
 

@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from plait.archive.families import families
 from plait.archive.model import Session
-from plait.archive.open_session import Records
-from plait.conversation.build import conversations_of
+from plait.archive.open_session import opened_together
 from plait.conversation.model import Conversation
 from plait.conversation.totals import Pricing
 from plait.record import Record
@@ -56,13 +55,8 @@ class TracePlan:
 
     def _conversations(self, members: Iterable[Session]) -> dict[str, Conversation]:
         """Returns the conversations of sessions that share records."""
-        files = [file for session in members for file in session.files]
-        shelf = Records(files, self._redacted if self.redactor else None)
-        graph = shelf.graph()
-        if not graph.sessions:
-            return {}
-        told = conversations_of(graph, next(iter(graph.sessions)), shelf.finder(graph))
-        return {name: self._private(one) for name, one in told.by_line.items()}
+        found = opened_together(members, self._redacted if self.redactor else None)
+        return {name: self._private(one) for name, one in found.by_line.items()}
 
     def _redacted(self, record: Record, path: str) -> Record:
         return self.redactor.record(record, PurePath(path).name) if self.redactor else record

@@ -61,7 +61,7 @@ class SessionTree(Struct, frozen=True):
 
 def tree_of(sessions: Sequence[Session], way: Way) -> SessionTree:
     """Reads some sessions and returns their trees."""
-    from plait.archive.graphs import graph_of
+    from plait.archive.open_session import graph_of
 
     return joined_trees([family_tree(graph_of(sessions))], way)
 
@@ -81,7 +81,7 @@ def joined_trees(groves: Iterable[FamilyTree], way: Way) -> SessionTree:
 
 def family_tree(graph: "SessionGraph") -> FamilyTree:
     """Returns the trees of a graph in each way, with what is said beside them."""
-    from plait.archive.graphs import records_of
+    from plait.archive.open_session import records_of
     from plait.view.words import record_words
 
     trees = {way: _trees_of(graph, way) for way in WAYS}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from plait.archive import Session
-from plait.archive.graphs import Resumption, resumption_of
+from plait.archive.resumption import Resumption, resumption_of
 from plait.cli.log import print_heading
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plait.archive import Session
-from plait.archive.graphs import graph_of, records_of
+from plait.archive.open_session import graph_of, records_of
 from plait.archive.tree import unlinked_in
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output, print_lines

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.archive.graphs import graph_of
+from plait.archive.open_session import graph_of
 from plait.archive.tree import unlinked_in
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.output import Output, as_json, print_lines, write_bytes

@@ -8,12 +8,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from plait.archive.export.site import Site
-from plait.archive.graphs import Resumption, resumption_of
 from plait.archive.live.cache import Cache
 from plait.archive.live.library import LiveArchive, marks_of
 from plait.archive.live.session import Opened
 from plait.archive.model import Session
 from plait.archive.raw_lines import LineSurvey, line_survey
+from plait.archive.resumption import Resumption, resumption_of
 from plait.conversation.model import Conversation, Conversations
 from plait.graph.client import Context
 from plait.graph.model import SessionGraph

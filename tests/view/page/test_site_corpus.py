@@ -16,7 +16,7 @@ from plait import Archive
 from plait.archive.export.site import Site
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
-from plait.archive.open_session import Records
+from plait.archive.open_session import opened_together
 from plait.conversation.model import Answered, Called, Folded, Item, Said, Thought, Told
 from plait.conversation.walk import Depth
 from plait.view.text import COLOUR, with_colours
@@ -66,8 +66,7 @@ def families_of(root: Path) -> Iterator[Family]:
     """Yields the sessions of an archive as they are exported, nothing redacted."""
     names = Names()
     for members in families(Archive([root]).sessions):
-        files = [file for one in members for file in one.files]
-        yield Family(members, Records(files), str, names)
+        yield Family(opened_together(members), str, names)
 
 
 def words_in(html: str) -> str:
@@ -170,5 +169,5 @@ def test_every_line_is_in_the_packed_pieces(corpus: list[Family]) -> None:
         for session in family.graph.sessions.values():
             for number in session.files if session.id in told else ():
                 path = family.graph.files[number].path
-                for record in family.shelf.records_of(path):
+                for record in family.opened.records_of(path):
                     assert packed[number, record.line] == bytes(record.raw).rstrip(b"\n")

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
 from plait.archive.model import Session
-from plait.archive.open_session import Records
+from plait.archive.open_session import opened_together
 from plait.conversation.totals import Pricing
 from plait.conversation.walk import Depth
 from plait.graph.model import Place
@@ -81,10 +81,9 @@ class ExportPlan:
     def families(self) -> Iterator[Family]:
         """Yields sessions that share records together, read and redacted."""
         for members in families(self.sessions):
-            files = [file for session in members for file in session.files]
-            shelf = Records(files, self.redacted if self.redactor else None)
+            found = opened_together(members, self.redacted if self.redactor else None)
             is_active = self.branches == "active"
-            family = Family(members, shelf, self.private, self.names, self.pricing, is_active)
+            family = Family(found, self.private, self.names, self.pricing, is_active)
             self.copies += map(self.private, family.copies)
             yield family
 
@@ -197,7 +196,7 @@ def _path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
 
 def _lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:
     for place in places:
-        record = family.record_at(place)
+        record = family.opened.record_at(place)
         if record is not None:
             yield record.raw.rstrip(b"\r\n") + b"\n"
 

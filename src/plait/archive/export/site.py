@@ -8,6 +8,7 @@ from typing import TypeAlias
 import msgspec
 
 from plait.archive.export.transcripts import Family
+from plait.archive.open_session import rows_of
 from plait.archive.resume import Resume
 from plait.archive.sessions import is_uuid
 from plait.conversation.model import Conversation, Conversations, Response, Told
@@ -16,7 +17,7 @@ from plait.conversation.totals import Pricing, totals_over
 from plait.conversation.walk import Depth
 from plait.graph.model import Session as GraphSession
 from plait.graph.paths import SPOKEN
-from plait.graph.rows import RowShape, rows
+from plait.graph.rows import RowShape
 from plait.record.time import moment
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.page import PageHeading, SessionPage, session_page, spoken
@@ -62,7 +63,7 @@ class Site:
         told = conversations_in(family, session, is_active_only=self.is_active_only)
         if told is None:
             return
-        shapes = shapes_of(family, session)
+        shapes = rows_of(family.graph, session.id)
         lines = [piece for file in session.files for piece in _packed(family, file)]
         setting = self.setting(family, session, told)
         heading = self.heading(family, session, told)
@@ -161,19 +162,8 @@ def _resume_line(session: str, directory: str | None) -> str | None:
     return Resume(session, None, directory, None).line if is_uuid(session) else None
 
 
-def shapes_of(family: Family, session: GraphSession) -> list[RowShape]:
-    """Returns the rows of one session."""
-    tops = [session.trunk] if session.trunk else []
-    tops += [
-        name
-        for name in session.lines
-        if name != session.trunk and family.graph.lines[name].parent is None
-    ]
-    return [row for row in rows(family.graph, roots=tops) if row.session == session.id]
-
-
 def _packed(family: Family, file: int) -> Iterator[PackedLines]:
-    records = family.shelf.records_of(family.graph.files[file].path)
+    records = family.opened.records_of(family.graph.files[file].path)
     return packed_lines(file, ((record.line, record.raw) for record in records))
 
 

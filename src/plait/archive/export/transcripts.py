@@ -9,11 +9,10 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from plait.archive.model import Session
-from plait.archive.open_session import Records
+from plait.archive.open_session import OpenSession
 from plait.archive.resume import Resume
 from plait.archive.sessions import is_uuid
-from plait.conversation.build import RecordAt, conversations_of, recovered_from
+from plait.conversation.build import recovered_from
 from plait.conversation.model import Called, Conversation, Said, Shown, Thought
 from plait.conversation.paths import parent_of, path_to
 from plait.conversation.totals import Pricing, Totals, totals_over
@@ -87,37 +86,28 @@ Private: TypeAlias = Callable[[str], str]
 class Family:
     """Sessions that share records, read together."""
 
-    sessions: tuple[Session, ...]
-    shelf: Records
+    opened: OpenSession
     private: Private
     names: Names
     pricing: Pricing | None = None
     is_active_only: bool = False
 
-    @cached_property
+    @property
     def graph(self) -> SessionGraph:
         """All their records in their places."""
-        return self.shelf.graph()
-
-    @cached_property
-    def record_at(self) -> RecordAt:
-        """What finds a record by its place."""
-        return self.shelf.finder(self.graph)
+        return self.opened.graph
 
     @cached_property
     def by_line(self) -> dict[str, Conversation]:
         """All conversations, their names without what should not be shared."""
-        if not self.graph.sessions:
-            return {}
-        found = conversations_of(self.graph, next(iter(self.graph.sessions)), self.record_at)
-        told = {**found.by_line, **self.recovered}
+        told = {**self.opened.by_line, **self.recovered}
         return {name: self._named(one) for name, one in told.items()}
 
     @cached_property
     def recovered(self) -> dict[str, Conversation]:
         """What can be read from broken lines, for each session that has any."""
         records: dict[str, list[tuple[int, Record]]] = {}
-        for number, record in self.shelf.recovered(self.graph):
+        for number, record in self.opened.recovered():
             session = self.session_of.get(number)
             if session:
                 records.setdefault(session, []).append((number, record))
@@ -312,4 +302,4 @@ class Family:
     def _place(self, session: GraphSession) -> Surroundings:
         files = [self.graph.files[number] for number in session.files]
         own = [file for file in files if file.kind == "session"] or files
-        return _surroundings(record for file in own for record in self.shelf.records_of(file.path))
+        return _surroundings(record for file in own for record in self.opened.records_of(file.path))

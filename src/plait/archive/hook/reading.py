@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from plait.archive.archive import beside
 from plait.archive.checkpoint import goes_on_straight, unpacked_bends, with_judged
 from plait.archive.hook.turns import Occasion, first_line, last_line
-from plait.archive.open_session import Records, Through
+from plait.archive.open_session import OpenSession, Through
+from plait.archive.sessions import beside
 from plait.conversation.branching import Branching
-from plait.conversation.build import conversations_of
 from plait.conversation.model import Conversation
 from plait.errors import SourceError
 from plait.graph.paths import SPOKEN
@@ -132,12 +131,9 @@ def _reading_of(
     file = log_file(path, path.stat().st_size)
     own = Source(source_file(file), records, title=title_file(file.folder))
     telling = _teaching_lines(redactor, own, agents, start) if redactor else None
-    shelf = Records([own, *agents], _redacting(redactor) if redactor else None)
-    graph = shelf.graph()
-    if not graph.sessions:
-        return HookReading(path, session, records, agents, {}, start, telling=telling)
-    name = session if session in graph.sessions else next(iter(graph.sessions))
-    found = conversations_of(graph, name, shelf.finder(graph)).by_line
+    opened = OpenSession([own, *agents], through=_redacting(redactor) if redactor else None)
+    known, found = opened.graph.sessions, opened.by_line
+    name = session if session in known or not known else next(iter(known))
     if redactor:
         found = {
             key: replace(one, project=redactor.text(one.project)) for key, one in found.items()

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from plait.archive.model import Session
-from plait.archive.open_session import ReadSession
+from plait.archive.open_session import OpenSession, opened
 from plait.conversation.files import touches_of
 from plait.conversation.model import Conversation
 from plait.conversation.stats.model import SessionCounts, digest
@@ -98,16 +98,16 @@ class Details(NamedTuple):
 
 def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
     """Reads a session that the catalogue knows by a number, with these DAG-lines."""
-    read = ReadSession.of(session)
+    read = opened(session)
     loose = (
         record.timestamp
-        for source in read.shelf.sources
+        for source in read.sources
         for record in source.records
         if record.uuid is None and record.timestamp
     )
-    ties = references_of(read.shelf.facts, loose)
+    ties = references_of(read.file_facts, loose)
     return Details(
-        ties, SessionCounter().share(read.told), keeping_rows(sid, _rows_of(read, lines))
+        ties, SessionCounter().share(read.conversations), keeping_rows(sid, _rows_of(read, lines))
     )
 
 
@@ -115,13 +115,13 @@ def shares_of(sessions: Iterable[Session]) -> Iterator[SessionCounts]:
     """Yields what sessions add, in their order: what an earlier one had is left out."""
     sharing = SessionCounter()
     for session in sessions:
-        yield sharing.share(ReadSession.of(session).told)
+        yield sharing.share(opened(session).conversations)
 
 
-def _rows_of(read: ReadSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:
+def _rows_of(read: OpenSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:
     numbers = {line.id: dag for dag, line in enumerate(lines)}
     found: dict[str, list[tuple[Any, ...]]] = {RESPONSE_ROW: [], CALL_ROW: [], TOUCH_ROW: []}
-    for conversation in read.told.by_line.values():
+    for conversation in read.conversations.by_line.values():
         dag = numbers.setdefault(conversation.id, len(numbers))
         found[RESPONSE_ROW] += _responses_in(conversation, dag)
         found[CALL_ROW] += _calls_in(conversation, dag)

@@ -5,10 +5,14 @@ view of a result, the figures of a response. The same rules say what stands wher
 opens a turn.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
-from plait.archive.open_session import Records
+from plait.archive.light_graphs import straight_graph
+from plait.archive.model import Session
+from plait.archive.open_session import Log, OpenSession, read_log
 from plait.conversation.build import Teller, told_lines
 from plait.conversation.items import items_of
 from plait.conversation.model import Answered, Called, Item, Noted, Result, Said, Thought
@@ -18,12 +22,9 @@ from plait.conversation.results import REJECTED
 from plait.conversation.turns import openers_of
 from plait.conversation.walk import opened
 from plait.graph.model import DagLine, SessionGraph
-from plait.graph.source import Source, source_file
 from plait.index.passages import COPIES
-from plait.line import LogFile
 from plait.record import Record
 from plait.record.read import ResultFacts, Worded, WordedBlock, read_with_words
-from plait.record.sidecar import agent_meta, title_file
 
 SAVED = "<persisted-output>"
 
@@ -174,31 +175,30 @@ class WordedLine:
                 yield number, item
 
 
-class WordedRecords(Records):
-    """All records of some files with their words, as they were when those were read."""
+class WordedSession(OpenSession):
+    """A session read for its words; where it goes on straight, so does its graph."""
 
-    def __init__(self, files: Iterable[LogFile]) -> None:
-        self._lines: dict[str, int] = {}
-        super().__init__(self._read(file) for file in files)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session.files, session, read=_worded_log)
 
-    def _read(self, file: LogFile) -> Source:
-        records, self._lines[str(file.path)] = read_with_words(file.path)
-        meta = agent_meta(file.path) if file.kind == "agent" else None
-        title = title_file(file.folder) if file.kind == "session" else None
-        return Source(source_file(file), records, meta, title)
+    @cached_property
+    def graph(self) -> SessionGraph:
+        """The graph of all records; what it has found and counted may be left out."""
+        straight = straight_graph(self.sources[0]) if len(self.sources) == 1 else None
+        return straight or self.full_graph
 
-    def recovered(self, graph: SessionGraph) -> Iterator[tuple[int, Record]]:
-        """Yields what can be read from broken lines; files without any are not read again."""
-        is_whole = all(count == len(self.records_of(path)) for path, count in self._lines.items())
-        return iter(()) if is_whole else super().recovered(graph)
+    @cached_property
+    def lines(self) -> list[WordedLine]:
+        """The DAG-lines in the order of their numbers, what was recovered last."""
+        teller = Teller(self.graph, self.record_at, _worded_items)
+        found = {line.id: _worded_line(teller, line) for line in told_lines(self.graph)}
+        broken = _recovered_line(self)
+        return [*found.values(), *([broken] if broken else ())]
 
 
-def worded_lines(shelf: WordedRecords, graph: SessionGraph, session: str) -> list[WordedLine]:
-    """Returns the DAG-lines of a graph by their numbers, what was recovered last."""
-    teller = Teller(graph, shelf.finder(graph), _worded_items)
-    found = {line.id: _worded_line(teller, line) for line in told_lines(graph)}
-    broken = _recovered_line(shelf, graph, session)
-    return [*found.values(), *([broken] if broken else ())]
+def _worded_log(path: Path) -> Log:
+    records, count = read_with_words(path)
+    return Log(records, [] if count == len(records) else read_log(path).recovered)
 
 
 def _worded_line(teller: Teller, line: DagLine) -> WordedLine:
@@ -208,11 +208,11 @@ def _worded_line(teller: Teller, line: DagLine) -> WordedLine:
     return WordedLine(line, items, list(openers_of(items, is_agent=is_agent)), models.models)
 
 
-def _recovered_line(shelf: Records, graph: SessionGraph, session: str) -> WordedLine | None:
+def _recovered_line(read: OpenSession) -> WordedLine | None:
     models = Models()
-    items = [item for file, one in shelf.recovered(graph) for item in items_of(one, models, file)]
+    items = [item for file, one in read.recovered() for item in items_of(one, models, file)]
     if not items:
         return None
     told = paired(items, lambda _: None, lambda _: True)
-    line = DagLine(f"{session}~recovered", "foreign", session, ())
+    line = DagLine(f"{read.id}~recovered", "foreign", read.id, ())
     return WordedLine(line, told, list(openers_of(told, is_agent=False)), models.models, True)

@@ -1,21 +1,16 @@
 """A session to what the index keeps of it: rows, and the words of every turn."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from plait.archive.checkpoint import checkpoints_of
 from plait.archive.facts import Survey, title_of
 from plait.archive.index.facts import CataloguedFacts, catalogued_facts
-from plait.archive.index.lines import WordedLine, WordedRecords, worded_lines
-from plait.archive.light_graphs import straight_graph
-from plait.archive.model import Session
-from plait.archive.open_session import name_in_graph
+from plait.archive.index.lines import WordedLine, WordedSession
 from plait.conversation.model import Answered, Called, Told
 from plait.conversation.results import persisted_text
 from plait.conversation.turns import SPOKEN
-from plait.graph.model import SessionGraph
 from plait.index.freshness import FileStamp, mark_of
 from plait.index.model import FileMark, LineRow, LineState, Passage, SessionRows, TurnRow
 from plait.index.passages import MOST_OUTPUT, words_in
@@ -23,26 +18,10 @@ from plait.index.passages import MOST_OUTPUT, words_in
 NO_STAMP = FileStamp(0, 0, 0)
 
 
-@dataclass(frozen=True)
-class IndexedSession:
-    """A session with everything that was read of it."""
+class IndexedSession(WordedSession):
+    """A session as the index takes it in."""
 
-    session: Session
-    shelf: WordedRecords
-    graph: SessionGraph
-    lines: list[WordedLine]
-    """In the order of their numbers; what was recovered from broken lines is the last."""
-
-    @classmethod
-    def of(cls, session: Session) -> "IndexedSession":
-        """Reads a session."""
-        shelf = WordedRecords(session.files)
-        one = shelf.sources[0] if len(shelf.sources) == 1 else None
-        graph = (straight_graph(one) if one else None) or shelf.graph()
-        lines = worded_lines(shelf, graph, name_in_graph(graph, session))
-        return cls(session, shelf, graph, lines)
-
-    def rows(self, stamps: Mapping[str, FileStamp], sides: list[str]) -> SessionRows:
+    def catalogued(self, stamps: Mapping[str, FileStamp], sides: list[str]) -> SessionRows:
         """Returns what the catalogue keeps."""
         kept = self.kept
         files = [self.mark(file.path, file.kind, stamps) for file in self.graph.files]
@@ -58,12 +37,12 @@ class IndexedSession:
             lines=tuple(_line_of(one) for one in self.lines),
             turns=tuple(_turns_in(self.lines)),
             facts=kept.encoded(),
-            tails=checkpoints_of(self.shelf, self.graph, self.lines),
+            tails=checkpoints_of(self, self.lines),
         )
 
     def mark(self, path: str, kind: str, stamps: Mapping[str, FileStamp]) -> FileMark:
         """Returns the marks of a log, by what was read of it."""
-        records = self.shelf.records_of(path)
+        records = self.records_of(path)
         end = records[-1].offset + len(records[-1].raw) + 1 if records else 0
         return mark_of(path, stamps.get(path, NO_STAMP), kind, end)
 
@@ -73,7 +52,7 @@ class IndexedSession:
         survey = Survey()
         own = (self.session.file,) if self.session.file else self.session.agents
         for file in own:
-            for record in self.shelf.records_of(str(file.path)):
+            for record in self.records_of(str(file.path)):
                 survey.add(record)
         return catalogued_facts(survey, title_of(self.session, survey.titles))
 
@@ -83,10 +62,7 @@ class IndexedSession:
         if kept.title:
             yield title_passage(kept.title, kept.started)
         places = [
-            {
-                record.line: (record.offset, len(record.raw))
-                for record in self.shelf.records_of(file.path)
-            }
+            {record.line: (record.offset, len(record.raw)) for record in self.records_of(file.path)}
             for file in self.graph.files
         ]
         folder = self.session.path.with_suffix("")

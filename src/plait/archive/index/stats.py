@@ -37,9 +37,9 @@ def indexed_figures(
     for session in counting.ordered():
         sid = warm.number(session)
         if sid in outside:
-            from plait.archive.open_session import conversations
+            from plait.archive.open_session import opened
 
-            tally.add(conversations(session))
+            tally.add(opened(session).conversations)
         else:
             tally.take(shares[sid])
     counting.keep()

@@ -35,7 +35,7 @@ def _indexed_tree_of_one(warm: FreshIndex, session: Session) -> FamilyTree:
     known = group_results(warm.catalogue, ALONE).get(family)
     if known is not None:
         return from_bytes(known, FamilyTree)
-    from plait.archive.graphs import graph_of
+    from plait.archive.open_session import graph_of
 
     grove = family_tree(graph_of([session]))
     warm.keep([keeping_group_result(ALONE, family, to_bytes(grove))])

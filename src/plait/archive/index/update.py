@@ -161,9 +161,9 @@ class Update:
 
     def read(self, session: Session, paths: set[str], known: Mapping[str, int]) -> None:
         """Reads one session and takes it in."""
-        reading = IndexedSession.of(session)
+        reading = IndexedSession(session)
         logs = {file.path for file in reading.graph.files}
-        rows = reading.rows(self.now, sorted(paths - logs))
+        rows = reading.catalogued(self.now, sorted(paths - logs))
         self.writer.replace(known.get(rows.key), rows, reading.passages())
 
     def ignore(self, owned: set[str]) -> None:

@@ -9,10 +9,7 @@ from threading import Lock
 
 from msgspec.structs import replace
 
-from plait.archive.export.transcripts import Family
-from plait.archive.model import Session
-from plait.archive.open_session import LEAF_MATTERS, Records, is_still_there, source_of
-from plait.conversation.build import conversations_of
+from plait.archive.open_session import LEAF_MATTERS, OpenSession, is_still_there, source_of
 from plait.conversation.model import (
     Answered,
     Called,
@@ -34,9 +31,9 @@ MOST = 4 << 20
 class Growing:
     """Follows the own file of a session from where it was read to."""
 
-    def __init__(self, session: Session, family: Family, told: Conversations | None) -> None:
-        self.session = session
-        self.family = family
+    def __init__(self, opened: OpenSession, told: Conversations | None) -> None:
+        self.session = opened.session
+        self.opened = opened
         self.told = told
         self.is_straight = True
         self._lock = Lock()
@@ -65,12 +62,12 @@ class Growing:
 
     def _begin(self) -> None:
         """Takes the records of the last turn, where nothing but they stand at the end."""
-        told, file, graph = self.told, self.session.file, self.family.graph
+        told, file, graph = self.told, self.session.file, self.opened.graph
         self.is_straight = bool(told and file and told.active.turns)
         if told is None or file is None or not self.is_straight:
             return
         last = told.active.turns[-1]
-        held = self.family.shelf.records_of(str(file.path))
+        held = self.opened.records
         start = last.opener.line if last.opener else 0
         self._records = [record for record in held if record.line >= start]
         self._brought = tuple(item for item in last.items if item.file or item.line < start)
@@ -88,7 +85,7 @@ class Growing:
             self._conversation = replace(told.active, turns=told.active.turns[-1:])
 
     def _is_of_line(self, record: Record) -> bool:
-        graph, uuid = self.family.graph, record.uuid
+        graph, uuid = self.opened.graph, record.uuid
         is_inline = self.told is not None and graph.line_of.get(uuid or "") == self.told.main
         return uuid is None or (is_inline and uuid not in graph.folds)
 
@@ -105,7 +102,7 @@ class Growing:
         found = [entry for entry in entries if isinstance(entry, Record)]
         odd = sum(not isinstance(entry, Record | Blank) for entry in entries)
         self.is_straight = not (grown.is_restarted or grown.is_gone or odd) and all(
-            record.uuid not in self.family.graph.nodes for record in found if record.uuid
+            record.uuid not in self.opened.graph.nodes for record in found if record.uuid
         )
         self._records += found
         return bool(found) and self.is_straight
@@ -116,14 +113,12 @@ class Growing:
         size = sum(len(record.raw) for record in self._records)
         if file is None or self.told is None or size > MOST:
             return None
-        shelf = Records([source_of(file, self._records)])
-        graph = shelf.graph()
+        last = OpenSession([source_of(file, self._records)])
+        graph = last.graph
         is_bent = any(one.rung in LEAF_MATTERS for one in graph.verdicts) or graph.folds
         if len(graph.lines) != 1 or is_bent or not self._are_joined():
             return None
-        name = next(iter(graph.sessions))
-        found = conversations_of(graph, name, shelf.finder(graph)).active
-        return self._continued(found)
+        return self._continued(last.conversations.active)
 
     def _are_joined(self) -> bool:
         """Tells whether all that follows the first record hangs on it, and points to it."""

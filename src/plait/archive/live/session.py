@@ -1,6 +1,5 @@
 """A session to everything that its pages are drawn from, read once."""
 
-from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -10,15 +9,14 @@ from typing import TypeAlias
 import msgspec
 
 from plait.archive.collector import without_collector
-from plait.archive.export.site import Site, conversations_in, shapes_of
+from plait.archive.export.site import Site, conversations_in
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.live.growth import Growing
 from plait.archive.model import Session
-from plait.archive.open_session import RecordsSoFar, records_so_far
+from plait.archive.open_session import OpenSession, opened
 from plait.conversation.model import Conversations
 from plait.conversation.prices import Prices
 from plait.graph.rows import RowShape
-from plait.record import Record
 from plait.view.page.conversation.column import ReadingColumn
 from plait.view.page.conversation.page import PageHeading
 from plait.view.page.conversation.places import Places
@@ -31,10 +29,9 @@ Marks: TypeAlias = tuple[tuple[str, int, float], ...]
 class Opened:
     """A session as its files were when it was opened."""
 
-    session: Session
+    opened: OpenSession
     marks: Marks
     family: Family
-    stock: RecordsSoFar
     prices: Prices = field(default_factory=Prices)
     took: float = 0.0
     """Seconds that it took to read it."""
@@ -49,11 +46,10 @@ class Opened:
         """What stands for its files as they were."""
         return mark_of(self.marks)
 
-    @cached_property
+    @property
     def id(self) -> str:
         """The name that the graph knows the session by."""
-        sessions = self.family.graph.sessions
-        return self.session.id if self.session.id in sessions else next(iter(sessions), "")
+        return self.opened.id
 
     @cached_property
     def told(self) -> Conversations | None:
@@ -61,10 +57,10 @@ class Opened:
         known = self.family.graph.sessions.get(self.id)
         return conversations_in(self.family, known, is_active_only=False) if known else None
 
-    @cached_property
+    @property
     def rows(self) -> list[RowShape]:
         """Its graph as it is drawn."""
-        return shapes_of(self.family, self.family.graph.sessions[self.id])
+        return self.opened.rows
 
     @cached_property
     def reading(self) -> ReadingColumn | None:
@@ -90,7 +86,7 @@ class Opened:
     @cached_property
     def growing(self) -> Growing:
         """What is added to its own file from here on."""
-        return Growing(self.session, self.family, self.told)
+        return Growing(self.opened, self.told)
 
     def headed(self, name: str) -> PageHeading | None:
         """Returns the head of its pages, under the name that it has in addresses."""
@@ -110,15 +106,6 @@ class Opened:
         first, last = max(asked.first - start, 0), max(asked.last - start, 0)
         return [*found, *self.reading.drawn(grown, first, last)]
 
-    def record(self, file: int, line: int) -> Record | None:
-        """Returns the record on a line of one of its files."""
-        files = self.family.graph.files
-        if not 0 <= file < len(files):
-            return None
-        held = self.stock.shelf.records_of(files[file].path)
-        place = bisect_left(held, line, key=lambda record: record.line)
-        return held[place] if place < len(held) and held[place].line == line else None
-
 
 def open_for_page(
     session: Session, marks: Marks, prices: Prices | None = None, before: Opened | None = None
@@ -126,9 +113,8 @@ def open_for_page(
     """Reads a session; where it was read before, only what is new."""
     start = perf_counter()
     with without_collector():
-        stock = records_so_far(session.files, before.stock if before else None)
-        family = Family((session,), stock.shelf, str, Names())
-        one = Opened(session, marks, family, stock, prices or Prices())
+        found = before.opened.grown(session) if before else opened(session)
+        one = Opened(found, marks, Family(found, str, Names()), prices or Prices())
         _ = one.told, one.heading
     one.took = perf_counter() - start
     return one

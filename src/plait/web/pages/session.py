@@ -89,7 +89,7 @@ def body(one: Opened, name: str) -> str:
 
 def _shape_of(one: Opened) -> str:
     """Returns what changes when a page must be drawn anew."""
-    return f"{one.stock.epoch}.{one.reading.shape if one.reading else ''}"
+    return f"{one.opened.epoch}.{one.reading.shape if one.reading else ''}"
 
 
 def _trouble(message: str, hint: str) -> str:
@@ -118,8 +118,12 @@ def serve_line(request: Request) -> Response:
     if not (is_number(file) and is_number(line)):
         raise HTTPException(404, "there is no such line")
     held = library.held(request.path_params["name"])
-    record = held.record(int(file), int(line)) if held and held.growing.conversation() else None
-    record = record or _opened_for(request).record(int(file), int(line))
+    record = (
+        held.opened.record_on(int(file), int(line))
+        if held and held.growing.conversation()
+        else None
+    )
+    record = record or _opened_for(request).opened.record_on(int(file), int(line))
     if record is None:
         raise HTTPException(404, "there is no such line")
     return PlainTextResponse(record.raw, 200, ALWAYS_ASK)
