@@ -19,9 +19,9 @@ from plait.graph.model import Node
 from plait.record import Record
 from plait.record.message import Text, Thinking, ToolResult, ToolUse, blocks_of
 from plait.redact import Redactor
+from plait.view.passages.stream import Manner
 from plait.view.transcript.json_form import json_of
 from plait.view.transcript.markdown import markdown_of, text_of
-from plait.view.transcript.model import Manner
 from plait.view.transcript.plain import WIDTH, plain_of
 from tests.view.rendered import FORMATTING, HOSTILE, RENDER, elements, is_harmless
 from tests.view.unescaped import squeezed

@@ -12,9 +12,9 @@ from plait.conversation.model import Called, Conversation, Conversations, Told, 
 from plait.conversation.tokens import Tokens
 from plait.conversation.walk import Depth
 from plait.view.costs import SessionFigures
-from plait.view.passages.model import (
-    AnyPassage,
-    CallLine,
+from plait.view.passages.tools import CallLine
+from plait.view.terminal.model import (
+    AnyBlock,
     Changed,
     Choices,
     Landmark,
@@ -25,7 +25,7 @@ from plait.view.passages.model import (
     TurnHead,
     Words,
 )
-from plait.view.passages.stream import Teller
+from plait.view.terminal.teller import TerminalTeller
 from tests.conversation.sketched import Talk, talk
 
 
@@ -37,9 +37,9 @@ class TenDollars:
         return 10.0
 
 
-def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> Teller:
+def reading(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> TerminalTeller:
     """Returns a reading of drawn conversations."""
-    return Teller(found.all, SessionFigures(found.all, TenDollars()), depth, thinking)
+    return TerminalTeller(found.all, SessionFigures(found.all, TenDollars()), depth, thinking)
 
 
 def picture(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> list[str]:
@@ -48,7 +48,7 @@ def picture(found: Talk, depth: Depth = "tools", *, thinking: bool = False) -> l
     return ["  " * passage.level + said(passage) for passage in shown]
 
 
-def said(passage: AnyPassage) -> str:
+def said(passage: AnyBlock) -> str:
     """Returns a passage in a few words."""
     match passage:
         case TurnHead():
@@ -63,7 +63,8 @@ def said(passage: AnyPassage) -> str:
         case Landmark():
             return f"{passage.text}: {', '.join(passage.details)}"
         case Leaving():
-            return f"leaves: {passage.label}, {'active' if passage.is_active else 'abandoned'}"
+            left = passage.left
+            return f"leaves: {left.label}, {'active' if left.is_active else 'abandoned'}"
         case Remark():
             return passage.text
         case Changed() | Todos() | Choices():
@@ -270,7 +271,7 @@ def test_agents_may_be_nested_as_deep_as_they_like(depth: Depth) -> None:
 
     by_line = {one.id: one for one in map(agent, range(deep + 1))}
     found = Conversations("s", "s", by_line)
-    shown = Teller(found, SessionFigures(found), depth).passages(found.active)
+    shown = TerminalTeller(found, SessionFigures(found), depth).passages(found.active)
     assert max(passage.level for passage in shown) == deep
 
 

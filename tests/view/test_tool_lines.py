@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from plait.conversation.model import Called, Enclosure, Outcome, Persisted, Result
 from plait.view.passages.call_view import CallView, first_text, path_from
-from plait.view.passages.calls import parts_of
-from plait.view.passages.folding import words_in
-from plait.view.passages.model import Changed, Choices, Printed, Todos, Words
 from plait.view.passages.tools import TOOLS, call_line
+from plait.view.terminal.calls import parts_of
+from plait.view.terminal.folding import words_in
+from plait.view.terminal.model import Changed, Choices, Printed, Todos, Words
 
 DIRECTORY = "/home/dev/shop"
 

@@ -28,7 +28,7 @@ from plait.cli.selection import required, selected
 from plait.cli.text import counted, in_words, size
 from plait.conversation.walk import DEPTHS
 from plait.errors import SourceError, UserError
-from plait.view.transcript.model import Manner
+from plait.view.passages.stream import Manner
 
 if TYPE_CHECKING:
     from plait.redact import Redactor

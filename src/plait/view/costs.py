@@ -14,8 +14,21 @@ from plait.conversation.tokens import NOTHING, Tokens
 from plait.conversation.totals import Pricing, response_key, tokens_in
 from plait.graph.paths import SPOKEN
 from plait.record.time import moment
-from plait.view.passages.model import Figures
 from plait.view.text import shortened
+
+
+class Figures(Struct, frozen=True, kw_only=True):
+    """What something took: time, calls, tokens, money."""
+
+    duration_ms: float | None = None
+    calls: int = 0
+    tokens: int = 0
+    """All that was read and written."""
+    written: int = 0
+    cost: float | None = None
+    """In US dollars; None where nothing of it has a price."""
+    is_partly_priced: bool = False
+    """True where some of it has no price."""
 
 
 class SessionFigures:

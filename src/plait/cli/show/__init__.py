@@ -20,9 +20,8 @@ from plait.conversation.tokens import Tokens
 from plait.conversation.totals import Totals, agents_below, totals_over
 from plait.conversation.walk import DEPTHS, Depth
 from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.costs import SessionFigures, agents_called, total_figures
-from plait.view.passages.model import Figures
-from plait.view.passages.stream import Teller
+from plait.view.costs import Figures, SessionFigures, agents_called, total_figures
+from plait.view.terminal.teller import TerminalTeller
 from plait.view.transcript.json_form import builtins, without_data
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def command(
     if as_json:
         _print_json(request, chosen, has_data=raw)
     elif raw:
-        reading = Teller(chosen.found, SessionFigures(chosen.found), depth, thinking)
+        reading = TerminalTeller(chosen.found, SessionFigures(chosen.found), depth, thinking)
         _print_raw(request, chosen, reading)
     else:
         _print_page(request, chosen, depth, thinking=thinking)
@@ -113,7 +112,7 @@ def _print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: boo
     prices = prices_with(request.settings.prices)
     with output.paged():
         spending = SessionFigures(found, prices)
-        reading = Teller(found, spending, depth, thinking, facts.cwd, whole, is_kept)
+        reading = TerminalTeller(found, spending, depth, thinking, facts.cwd, whole, is_kept)
         print_heading(output, chosen.session, facts, found, shown)
         print_totals(output, shown, _totals_of(found, shown, prices))
         page.print(reading.passages(shown, chosen.turns))
@@ -143,8 +142,9 @@ def _totals_of(found: Conversations, shown: Conversation, prices: Prices) -> Tot
     return totals_over([shown, *(found.by_line[name] for name in names)], prices)
 
 
-def _print_rest(output: "Output", found: Conversations, reading: Teller) -> None:
-    rest = [one for one in found.by_line.values() if one.id not in reading.told and not one.call]
+def _print_rest(output: "Output", found: Conversations, reading: TerminalTeller) -> None:
+    told = reading.stream.told
+    rest = [one for one in found.by_line.values() if one.id not in told and not one.call]
     for kind, noun in (("agent", "agent that no call names"), ("service", "service agent")):
         names = [one.id for one in rest if one.kind == kind]
         if not names:
@@ -170,7 +170,7 @@ def _taken(agents: Iterable[Figures]) -> Iterator[str]:
         yield f"{money_in_words(spent.cost)}{more}"
 
 
-def _print_raw(request: Request, chosen: Chosen, reading: Teller) -> None:
+def _print_raw(request: Request, chosen: Chosen, reading: TerminalTeller) -> None:
     from plait.cli.cat import print_line
 
     shown, turns = chosen.shown, chosen.turns

@@ -13,15 +13,15 @@ from rich.text import Text
 
 from plait.cli.text import clipped, columns, counted, fitting, local, safe, short, size
 from plait.cli.turns import short_name
-from plait.conversation.model import Outcome
+from plait.conversation.model import Left, Outcome
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
-from plait.view.passages.folding import cut
-from plait.view.passages.model import (
-    CallLine,
+from plait.view.costs import Figures
+from plait.view.passages.tools import CallLine
+from plait.view.terminal.folding import cut
+from plait.view.terminal.model import (
     Changed,
     ChangedLine,
     Choices,
-    Figures,
     Landmark,
     Leaving,
     Printed,
@@ -90,7 +90,7 @@ class Lines:
             case Landmark():
                 yield from self.landmark(passage)
             case Leaving():
-                yield from self.leaving(passage)
+                yield from self.leaving(passage.left)
             case Remark():
                 yield from self.within(Text(pieces(passage.text), style=TONES[passage.tone]))
 
@@ -191,7 +191,7 @@ class Lines:
         if mark.details:
             yield from self.phrased(", ".join(mark.details), "dim")
 
-    def leaving(self, left: Leaving) -> Iterator[Text]:
+    def leaving(self, left: Left) -> Iterator[Text]:
         """Yields where a branch leaves, and what to type to read it."""
         name = pieces(short_name(left.to))
         state = "active" if left.is_active else "abandoned"

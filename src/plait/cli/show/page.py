@@ -16,8 +16,8 @@ from plait.cli.turns import described, short_name
 from plait.conversation.model import Conversation, Conversations, Left
 from plait.conversation.totals import Totals
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
-from plait.view.passages.model import (
-    AnyPassage,
+from plait.view.terminal.model import (
+    AnyBlock,
     Changed,
     Choices,
     Landmark,
@@ -65,7 +65,7 @@ class Page:
     session: str
     beyond: Beyond = "cut"
     hint: str = HINT
-    before: AnyPassage | None = None
+    before: AnyBlock | None = None
     width: int = field(init=False)
     is_plain: bool = field(init=False)
 
@@ -74,7 +74,7 @@ class Page:
         self.width = min(console.width, WIDEST_PAGE)
         self.is_plain = not (console.is_terminal or console.color_system)
 
-    def print(self, passages: Iterable[AnyPassage]) -> None:
+    def print(self, passages: Iterable[AnyBlock]) -> None:
         """Prints all passages."""
         for passage in passages:
             if self._is_apart(passage):
@@ -82,7 +82,7 @@ class Page:
             self._print(passage)
             self.before = passage
 
-    def _is_apart(self, passage: AnyPassage) -> bool:
+    def _is_apart(self, passage: AnyBlock) -> bool:
         """Tells whether a blank line stands before a passage."""
         before = self.before
         if before is None or isinstance(before, TurnHead) or passage.level > before.level:
@@ -93,7 +93,7 @@ class Page:
             return False
         return isinstance(passage, APART) or isinstance(before, APART)
 
-    def _print(self, passage: AnyPassage) -> None:
+    def _print(self, passage: AnyBlock) -> None:
         if isinstance(passage, Words):
             self._words(passage)
             self._note_fold(passage)
@@ -103,7 +103,7 @@ class Page:
         self._lines(lines.of(passage), passage.level)
         self._note_fold(passage)
 
-    def _note_fold(self, passage: AnyPassage) -> None:
+    def _note_fold(self, passage: AnyBlock) -> None:
         """Keeps the hint to the first fold: a reader needs it once."""
         if isinstance(passage, Printed | Changed | Words) and passage.hidden:
             self.hint = ""

@@ -1,243 +1,214 @@
-"""A conversation to passages: what a reader sees at a depth, agents nested where they went out.
+"""A conversation to passages: what is told of it, in which order, as deep as one wants to read.
 
-The order is the story's: a result stands with its call unless something that is shown was
-said in between.
+Sinks differ in how they write a passage; which passages there are is decided here, once: what a
+depth shows, which result stands with its call, where agents and folds open and whether they do.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
-from plait.conversation.changes import compactions_of
+from msgspec import Struct
+
 from plait.conversation.model import (
     Answered,
     Called,
-    Compacted,
     Conversation,
-    Conversations,
     Folded,
     Item,
-    Left,
-    Noted,
-    Said,
-    Shown,
-    Spot,
     Thought,
-    Told,
     Turn,
 )
-from plait.conversation.pair import Placed, key_of, story
+from plait.conversation.pair import key_of, story
 from plait.conversation.walk import Depth, visible
-from plait.view.costs import SessionFigures
-from plait.view.passages.calls import CallTeller, IsKept, WholeOf, enclosed, enclosure_words
-from plait.view.passages.entries import (
-    folded_remark,
-    hidden_opener,
-    landmark,
-    leaving,
-    model_words,
-    note_parts,
-    noted_remark,
-    told_passages,
-)
-from plait.view.passages.model import AnyPassage, Remark, TurnHead
+from plait.graph.paths import SPOKEN
+
+AgentsIn: TypeAlias = Literal[
+    "inline",  # where they were sent out
+    "files",  # in files of their own
+    "apart",  # wherever the sink puts them
+]
 
 
-class Nest(NamedTuple):
-    """A place where an agent's own conversation is read."""
+class Manner(Struct, frozen=True, kw_only=True):
+    """How much of a conversation is told, and how."""
 
-    line: str
-    level: int
+    depth: Depth = "tools"
+    has_thinking: bool = True
+    has_tools: bool = True
+    is_simple: bool = False
+    """One line a call."""
+    agents: AgentsIn = "inline"
+    has_front_matter: bool = False
 
 
-class Unfold(NamedTuple):
-    """A place where folded records are read."""
+class Passage(Struct, frozen=True, gc=False):
+    """Something told, in a conversation, as deep as the agents and folds that it stands in."""
 
     conversation: Conversation
-    items: Sequence[Item]
     level: int
 
 
-Step: TypeAlias = AnyPassage | Nest | Unfold
+class TurnBegins(Passage, frozen=True, gc=False):
+    """A turn of which something is told."""
+
+    turn: Turn
+    first: Item
+    """What is told first: not its opener where the depth does not show that."""
+
+
+class Entry(Passage, frozen=True, gc=False):
+    """An item at its place in the story."""
+
+    item: Item
+    has_result: bool = False
+    """True for a call whose result is read together with it."""
+    called: Called | None = None
+    """The call that a result apart from it answers, where that is told as well."""
+
+
+class AgentBegins(Passage, frozen=True, gc=False):
+    """The conversation of an agent follows."""
+
+    agent: Conversation
+    is_called: bool = True
+    """False where no call names it."""
+    siblings: int = 1
+    """Agents that the same call sent out, itself among them."""
+
+
+class AgentElsewhere(Passage, frozen=True, gc=False):
+    """The conversation of an agent stands in a file of its own, or stood above."""
+
+    agent: Conversation
+    name: str | None
+
+
+class FoldBegins(Passage, frozen=True, gc=False):
+    """Records follow that are out of the reading order."""
+
+    fold: Folded
+
+
+class Ends(Passage, frozen=True, gc=False):
+    """The agent or the fold that began last is over."""
+
+
+AnyPassage: TypeAlias = TurnBegins | Entry | AgentBegins | AgentElsewhere | FoldBegins | Ends
 
 
 @dataclass(frozen=True)
-class Teller:
-    """Reads the conversations of a session at one depth."""
+class Stream:
+    """Tells conversations of a session once; agents that were met already are not told again."""
 
-    conversations: Conversations
-    spending: SessionFigures
-    depth: Depth = "tools"
-    thinking: bool = False
-    directory: str | None = None
-    whole: WholeOf | None = None
-    is_kept: IsKept | None = None
-    told: set[str] = field(default_factory=set)
-    """Agents that were read already."""
-    summaries: dict[str, dict[str | None, str | None]] = field(default_factory=dict)
+    by_line: Mapping[str, Conversation]
+    manner: Manner
+    names: Mapping[str, str] = field(default_factory=dict)
+    """By DAG-line: the file that holds its conversation."""
+    told: dict[str, None] = field(default_factory=dict)
+    """Agents that were met already, in their order."""
+    has_closed_folds: bool = False
+    """Folded records are one passage, what they hold is not told."""
+    has_agents_by_time: bool = False
+    """Several agents of a call in the order they began, not as the call names them."""
 
-    def passages(
-        self, conversation: Conversation, turns: Sequence[Turn] | None = None
-    ) -> Iterator[AnyPassage]:
-        """Yields what is shown of a conversation, or of some of its turns."""
-        chosen = conversation.turns if turns is None else turns
-        self.told.add(conversation.id)
-        stack: list[Iterator[Step]] = [self._turns(conversation, chosen)]
+    def turn(self, conversation: Conversation, turn: Turn) -> Iterator[AnyPassage]:
+        """Yields the passages of one turn; none where nothing of it is told."""
+        return self._opened(self._turn(conversation, turn, 0))
+
+    def unnamed(self, conversation: Conversation, names: Sequence[str]) -> Iterator[AnyPassage]:
+        """Yields agents that no call names, where a depth shows agents' calls at all."""
+        if self.manner.has_tools and self.manner.depth in ("tools", "all"):
+            for name in names:
+                yield from self._opened(self._sent(conversation, name, 0, 1, is_called=False))
+
+    def _opened(self, passages: Iterator[AnyPassage]) -> Iterator[AnyPassage]:
+        stack = [passages]
         while stack:
-            step = next(stack[-1], None)
-            if step is None:
-                stack.pop()
-            elif isinstance(step, Nest):
-                if step.line not in self.told:
-                    stack.append(self._agent(step))
-            elif isinstance(step, Unfold):
-                stack.append(self._story(step.conversation, step.items, step.level))
-            else:
-                yield step
-
-    def items(
-        self, conversation: Conversation, turns: Sequence[Turn] | None = None
-    ) -> Iterator[Spot]:
-        """Yields the items behind what is shown, agents' after the call that sent them out."""
-        chosen = conversation.turns if turns is None else turns
-        told = {conversation.id}
-        stack: list[Iterator[Item]] = [self._visible(turn.items for turn in chosen)]
-        while stack:
-            item = next(stack[-1], None)
-            if item is None:
+            passage = next(stack[-1], None)
+            if passage is None:
                 stack.pop()
                 continue
-            yield item
-            if isinstance(item, Folded):
-                stack.append(iter(item.items))
-            for line in reversed(item.agents) if isinstance(item, Called) else ():
-                if line not in told and line in self.conversations.by_line:
-                    told.add(line)
-                    agent = self.conversations.by_line[line]
-                    stack.append(self._visible(turn.items for turn in agent.turns))
+            yield passage
+            if isinstance(passage, AgentBegins):
+                stack.append(self._agent(passage))
+            elif isinstance(passage, FoldBegins):
+                stack.append(self._fold(passage))
 
-    def _visible(self, parts: Iterable[Sequence[Item]]) -> Iterator[Item]:
-        for items in parts:
-            yield from visible(items, self.depth, thinking=self.thinking)
+    def _turn(self, conversation: Conversation, turn: Turn, level: int) -> Iterator[AnyPassage]:
+        items = told_items(turn.items, self.manner)
+        if items:
+            yield TurnBegins(conversation, level, turn, items[0])
+            yield from self._story(conversation, items, level)
 
-    def _turns(self, conversation: Conversation, turns: Sequence[Turn]) -> Iterator[Step]:
-        for turn in turns:
-            seen = visible(turn.items, self.depth, thinking=self.thinking)
-            if not seen:
-                continue
-            if turn.number:
-                yield TurnHead(
-                    number=turn.number,
-                    time=turn.started,
-                    spent=self.spending.of_turn(conversation, turn),
-                    is_interrupted=turn.is_interrupted,
-                )
-            if turn.opener and turn.opener not in seen[:1]:
-                yield hidden_opener(turn.opener, 0)
-            yield from self._story(conversation, seen, 0)
+    def _agent(self, begun: AgentBegins) -> Iterator[AnyPassage]:
+        for turn in begun.agent.turns:
+            yield from self._turn(begun.agent, turn, begun.level + 1)
+        yield Ends(begun.conversation, begun.level)
 
-    def _agent(self, nest: Nest) -> Iterator[Step]:
-        """Yields an agent's own conversation, one level deeper."""
-        self.told.add(nest.line)
-        agent = self.conversations.by_line[nest.line]
-        for turn in agent.turns:
-            seen = visible(turn.items, self.depth, thinking=self.thinking)
-            yield from self._story(agent, seen, nest.level)
+    def _fold(self, begun: FoldBegins) -> Iterator[AnyPassage]:
+        items = told_items(begun.fold.items, self.manner)
+        yield from self._story(begun.conversation, items, begun.level + 1)
+        yield Ends(begun.conversation, begun.level)
 
     def _story(
         self, conversation: Conversation, items: Sequence[Item], level: int
-    ) -> Iterator[Step]:
-        calls = {key_of(item): item for item in items if isinstance(item, Called)}
-        for trouble, group in groupby(story(items), _is_trouble):
-            if trouble:
-                yield from self._troubles([placed.item for placed in group], level)
-                continue
-            for placed in group:
-                yield from self._step(conversation, placed, calls, level)
+    ) -> Iterator[AnyPassage]:
+        calls: dict[tuple[str, str | None], Called] = {}
+        for item, has_result in story(items):
+            if isinstance(item, Called):
+                calls[key_of(item)] = item
+                yield Entry(conversation, level, item, has_result)
+                if item.agents and self.manner.agents != "apart":
+                    yield from self._agents(conversation, item, level)
+            elif isinstance(item, Folded) and not self.has_closed_folds:
+                yield FoldBegins(conversation, level, item)
+            elif isinstance(item, Answered):
+                yield Entry(conversation, level, item, called=calls.get(key_of(item)))
+            else:
+                yield Entry(conversation, level, item)
 
-    def _troubles(self, same: Sequence[Item], level: int) -> Iterator[Step]:
-        """Yields errors of the API in a row, as one where not everything is wanted."""
-        notes = [item for item in same if isinstance(item, Noted)]
-        if self.depth != "all":
-            yield noted_remark(notes[0], level, len(notes))
-            return
-        for note in notes:
-            yield noted_remark(note, level)
-            yield from note_parts(note, level)
+    def _agents(
+        self, conversation: Conversation, called: Called, level: int
+    ) -> Iterator[AnyPassage]:
+        names = called.agents
+        if self.has_agents_by_time:
+            names = tuple(agents_by_time(called, self.by_line))
+        for name in names:
+            yield from self._sent(conversation, name, level, len(names))
 
-    def _step(
+    def _sent(
         self,
         conversation: Conversation,
-        placed: Placed,
-        calls: dict[tuple[str, str | None], Called],
+        name: str,
         level: int,
-    ) -> Iterator[Step]:
-        """Yields one item of the story."""
-        match placed.item:
-            case Called() as called:
-                yield from self._call(called, level, has_result=placed.has_result)
-            case Answered() as answer:
-                yield from self._calls.late(answer, calls.get(key_of(answer)), level)
-            case other:
-                yield from self._words(conversation, other, level)
-
-    def _words(self, conversation: Conversation, item: Item, level: int) -> Iterator[Step]:
-        """Yields what is neither a call nor a result."""
-        match item:
-            case Told() as told:
-                is_agent = conversation.agent is not None
-                yield from told_passages(told, level, self.depth, is_agent=is_agent)
-            case Said() | Thought() as words:
-                yield model_words(conversation, words, level)
-            case Folded() as fold:
-                yield folded_remark(fold, level)
-                if self.depth == "all":
-                    yield Unfold(conversation, fold.items, level + 1)
-            case Compacted() as compacted:
-                yield landmark(compacted, self._summary(conversation, compacted), level)
-            case Left() as left:
-                yield leaving(left, level)
-            case Noted() as note:
-                yield noted_remark(note, level)
-                if self.depth == "all":
-                    yield from note_parts(note, level)
-            case Shown(enclosure=one):
-                is_full = self.depth == "all"
-                remark = Remark(level=level, text=enclosure_words(one))
-                yield from enclosed((one,), level) if is_full else (remark,)
-
-    def _call(self, called: Called, level: int, *, has_result: bool) -> Iterator[Step]:
-        """Yields a call and what it brought, then the conversations of its agents."""
-        yield from self._calls.call(called, level, has_result=has_result)
-        agents = self._calls.agents_of(called)
-        for name in agents:
-            if name in self.told:
-                yield Remark(level=level + 1, text="its conversation stands above")
-            elif len(agents) > 1:
-                yield self._calls.introduced(name, level + 1)
-            yield Nest(name, level + 1)
-
-    def _summary(self, conversation: Conversation, compacted: Compacted) -> str | None:
-        """Returns what a compaction left; all of a conversation are looked up at once."""
-        known = self.summaries.get(conversation.id)
-        if known is None:
-            known = {one.uuid: one.summary for one in compactions_of(conversation)}
-            self.summaries[conversation.id] = known
-        return known.get(compacted.uuid)
-
-    @cached_property
-    def _calls(self) -> CallTeller:
-        return CallTeller(
-            self.conversations.by_line,
-            self.spending,
-            self.directory,
-            is_full=self.depth == "all",
-            whole=self.whole,
-            is_kept=self.is_kept,
-        )
+        siblings: int,
+        *,
+        is_called: bool = True,
+    ) -> Iterator[AnyPassage]:
+        agent = self.by_line.get(name)
+        if agent is None:
+            return
+        if self.manner.agents == "files" and agent.kind not in SPOKEN:
+            yield AgentElsewhere(conversation, level, agent, self.names.get(name))
+        elif name in self.told:
+            yield AgentElsewhere(conversation, level, agent, None)
+        else:
+            self.told[name] = None
+            yield AgentBegins(conversation, level, agent, is_called, siblings)
 
 
-def _is_trouble(placed: Placed) -> bool:
-    return isinstance(placed.item, Noted) and placed.item.subtype == "api_error"
+def told_items(items: Sequence[Item], manner: Manner) -> list[Item]:
+    """Returns the items that are told."""
+    found = visible(items, manner.depth, thinking=manner.has_thinking)
+    if not manner.has_thinking:
+        found = [item for item in found if not isinstance(item, Thought)]
+    if not manner.has_tools:
+        found = [item for item in found if not isinstance(item, Called | Answered)]
+    return found
+
+
+def agents_by_time(called: Called, by_line: Mapping[str, Conversation]) -> list[str]:
+    """Returns the agents of a call whose conversations are there, the first sent out first."""
+    known = [name for name in called.agents if name in by_line]
+    return sorted(known, key=lambda name: by_line[name].started or "")

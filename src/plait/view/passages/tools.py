@@ -7,11 +7,12 @@ it was given.
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
-from plait.conversation.model import Called
+from msgspec import Struct
+
+from plait.conversation.model import Called, Outcome
 from plait.conversation.patches import patch_of
 from plait.view.amounts import bytes_in_words, lines_in_words, many, tokens_in_words
 from plait.view.passages.call_view import CallView, first_text, text_field, whole_number
-from plait.view.passages.model import CallLine
 from plait.view.text import without_escapes
 
 MCP = "mcp__"
@@ -22,6 +23,21 @@ UNUSUAL = {
     "launched": "goes on in the background",
     "missing": "no result in the log",
 }
+
+
+class CallLine(Struct, frozen=True, kw_only=True):
+    """One line a call: the tool, what it was about, how it went."""
+
+    level: int = 0
+    tool: str
+    subject: str = ""
+    result: str = ""
+    outcome: Outcome = "ok"
+    link: str | None = None
+    """A file or an address that the subject names."""
+    duration_ms: float | None = None
+    is_late: bool = False
+    """True for a result that stands apart from its call."""
 
 
 class Line(NamedTuple):

@@ -1,132 +1,87 @@
-"""What a transcript says of itself: the header, the facts, the contents, the names of its parts."""
+"""What a transcript says of itself: the header, the facts, the contents."""
 
 import json
-from collections.abc import Callable, Collection, Iterator
-from typing import TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import NamedTuple, TypeAlias
 
-from plait.conversation.model import Compacted, Conversation, Folded, Left, Told, Turn
+from plait.conversation.model import Compacted, Left, Turn
 from plait.conversation.totals import Totals
-from plait.graph.paths import SPOKEN
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
-from plait.view.costs import working_time
-from plait.view.passages.entries import FOLDED
+from plait.view.passages.stream import Manner, told_items
+from plait.view.passages.words import agent_words, compaction_words, turn_words
 from plait.view.text import clean, short, when
 from plait.view.transcript.markdown_text import anchor, code, phrase
-from plait.view.transcript.model import Heading, Manner, Transcript, seen_items
-from plait.view.words import plain_words
+from plait.view.transcript.model import Heading, Transcript
 
-THOUSAND = 1000
-MOST = 100
-
-
-def agent_words(agent: Conversation, *, is_called: bool = True) -> str:
-    """Returns an agent in a line: what it was to do, how long that took."""
-    if agent.kind in SPOKEN:
-        return "Recovered from broken lines"
-    name = agent.agent or agent.id.rpartition("#")[2]
-    label = agent.label or agent.title or ""
-    who = "Agent" if agent.kind == "agent" else "Service agent"
-    is_lost = not is_called and agent.kind == "agent"
-    first = f"{who} {name} (no call names it)" if is_lost else f"{who} {name}"
-    words = f": {short(plain_words(label), MOST)}" if label else ""
-    took = time_in_words(working_time(agent))
-    return f"{first}{words}" + (f" · {took}" if took else "")
-
-
-def fold_words(fold: Folded) -> str:
-    """Returns folded records in a line: why they are, and what was said."""
-    reason = FOLDED.get(fold.reason, fold.reason)
-    told = next((one for one in fold.items if isinstance(one, Told) and one.text), None)
-    return f"{reason}: {short(told.text, MOST) if told else many(len(fold.items), 'item')}"
-
-
-def compaction_words(compacted: Compacted) -> str:
-    """Returns the label of a compaction: how large the conversation was, and when."""
-    label = short(compacted.text, MOST) or "Conversation compacted"
-    size = compacted.pre_tokens
-    if size and size > 0:
-        label += f" ({size // THOUSAND}k tokens)" if size >= THOUSAND else f" ({size} tokens)"
-    time = when(compacted.time)
-    return f"{label} • {time}" if time else label
-
-
-def turn_words(turn: Turn) -> str:
-    """Returns what a turn is about: the words it was opened with."""
-    opener = turn.opener
-    if opener is None:
-        return "(goes on)"
-    if opener.kind == "command":
-        return f"{opener.name or ''} {opener.arguments or ''}".strip() or opener.text
-    if opener.kind == "bash":
-        return f"! {opener.text}"
-    if opener.text.strip():
-        return opener.text
-    return ", ".join(one.kind for one in opener.enclosures) or f"({opener.kind})"
-
-
-def first_uuid(conversation: Conversation | None) -> str | None:
-    """Returns the first record of a conversation that somebody typed."""
-    if conversation is None:
-        return None
-    typed = (item for item in conversation.items() if isinstance(item, Told) and item.is_typed)
-    return next((item.uuid for item in typed), None)
-
-
-COMPACTED = "**Contains Compact Operation(s)** - Full conversation including compacted segments"
+COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
 TITLE_LENGTH = 80
 LinkTo: TypeAlias = Callable[[str, str | None], str]
 """The name of a transcript and an anchor in it to where a link leads."""
 
 
+class Fact(NamedTuple):
+    """Something that is known of a transcript, "" where it is not."""
+
+    name: str
+    value: str
+    is_code: bool = False
+
+
 def heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
-    """Yields the header and a table of facts."""
+    """Yields the header and a table of facts in Markdown."""
+    head = transcript.heading
     yield "# CLAUDE CODE SESSION TRANSCRIPT"
-    yield "\n".join(_header_lines(transcript.heading))
-    rows = [f"| {name} | {value} |" for name, value in _facts_of(transcript, link_to) if value]
-    yield "\n".join(["| | |", "|---|---|", *rows])
+    yield "\n".join([f"Session ID: {phrase(head.session)}", *path_lines(head, phrase, "**")])
+    rows = [(fact.name, _cell(fact)) for fact in facts_of(head)]
+    rows.insert(-1, ("Branch", _backlink(transcript, link_to)))
+    yield _table(rows)
 
 
-def _header_lines(head: Heading) -> Iterator[str]:
-    yield f"Session ID: {phrase(head.session)}"
-    yield f"Path: {head.path} of {head.of}"
-    yield f"Status: {head.status}"
+def path_lines(head: Heading, written: Callable[[str], str] = str, strong: str = "") -> list[str]:
+    """Returns the lines that say which path this is."""
+    lines = [f"Path: {head.path} of {head.of}", f"Status: {head.status}"]
     if head.status == "ABANDONED" and head.fork_point:
-        yield f"Fork Point: {phrase(head.fork_point)}"
+        lines.append(f"Fork Point: {written(head.fork_point)}")
     if head.compactions:
-        yield COMPACTED
-    yield f"Total Messages: {head.messages}"
+        lines.append(COMPACTED.format(strong))
+    return [*lines, f"Total Messages: {head.messages}"]
 
 
-def _facts_of(transcript: Transcript, link_to: LinkTo) -> Iterator[tuple[str, str]]:
-    head, totals = transcript.heading, transcript.heading.totals
-    yield "Title", phrase(head.title or "")
-    yield "Project", phrase(head.project or "")
-    yield "Directory", _cell_code(head.directory)
-    yield "Git branch", _cell_code(head.branch)
-    yield "Models", phrase(", ".join(head.models))
-    yield "Claude Code", phrase(", ".join(head.versions))
-    yield "Time", phrase(span(head))
-    yield "Turns", phrase(counts(head))
-    yield "Tokens", phrase(tokens(totals))
-    yield "Cost", phrase(cost(totals))
-    yield "Branch", _backlink(transcript, link_to)
-    yield "Resume", _cell_code(head.resume)
+def facts_of(head: Heading) -> Iterator[Fact]:
+    """Yields what else is known of a path."""
+    yield Fact("Title", head.title or "")
+    yield Fact("Project", head.project or "")
+    yield Fact("Directory", head.directory or "", is_code=True)
+    yield Fact("Git branch", head.branch or "", is_code=True)
+    yield Fact("Models", ", ".join(head.models))
+    yield Fact("Claude Code", ", ".join(head.versions))
+    yield Fact("Time", _span(head))
+    yield Fact("Turns", _counts(head))
+    yield Fact("Tokens", _tokens(head.totals))
+    yield Fact("Cost", _cost(head.totals))
+    yield Fact("Resume", head.resume or "", is_code=True)
 
 
-def _cell_code(text: str | None) -> str:
-    return code(clean(text)).replace("|", "\\|") if text else ""
+def _table(rows: Iterable[tuple[str, str]]) -> str:
+    return "\n".join(
+        ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows if value)]
+    )
 
 
-def span(head: Heading) -> str:
-    """Returns when a conversation took place."""
+def _cell(fact: Fact) -> str:
+    if not fact.is_code:
+        return phrase(fact.value)
+    return code(clean(fact.value)).replace("|", "\\|") if fact.value else ""
+
+
+def _span(head: Heading) -> str:
     first, last = when(head.started), when(head.ended)
     if not first:
         return ""
     return f"{first} UTC" if first == last else f"{first} to {last} UTC"
 
 
-def counts(head: Heading) -> str:
-    """Returns how much was said and done, by agents too."""
+def _counts(head: Heading) -> str:
     totals = head.totals
     parts = [many(head.turns, "turn"), many(totals.responses, "answer")]
     parts += [many(totals.calls, "call")] if totals.calls else []
@@ -136,8 +91,7 @@ def counts(head: Heading) -> str:
     return ", ".join(parts) + (f"; {took} at work" if took else "")
 
 
-def tokens(totals: Totals) -> str:
-    """Returns the tokens that were read and written."""
+def _tokens(totals: Totals) -> str:
     if not totals.tokens.total:
         return ""
     read, cached = totals.tokens.total_input, totals.tokens.cache_read
@@ -145,8 +99,7 @@ def tokens(totals: Totals) -> str:
     return f"{tokens_in_words(read)} in{share}, {tokens_in_words(totals.tokens.output)} out"
 
 
-def cost(totals: Totals) -> str:
-    """Returns what it cost by list prices, and what has no price."""
+def _cost(totals: Totals) -> str:
     if totals.cost_usd is None or not totals.tokens.total:
         return ""
     unpriced = ", ".join(totals.unpriced)
@@ -184,7 +137,7 @@ def contents(transcript: Transcript, manner: Manner) -> Iterator[str]:
 
 
 def _content_lines(turn: Turn, manner: Manner, way: Collection[str]) -> Iterator[str]:
-    if not any(seen_items((item,), manner) for item in turn.items):
+    if not any(told_items((item,), manner) for item in turn.items):
         return
     yield f"- [{turn.number} · {phrase(short(turn_words(turn), TITLE_LENGTH))}](#{turn_name(turn)})"
     for item in turn.items:
@@ -206,13 +159,14 @@ def agent_heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
     yield "# CLAUDE CODE AGENT TRANSCRIPT"
     yield f"Session ID: {phrase(head.session)}\nAgent: {phrase(agent_words(agent))}"
     above = transcript.names.get(agent.parent or "")
-    rows = [
-        ("Sent out by", f"[{phrase(above)}]({link_to(above, None)})" if above else ""),
-        ("Time", phrase(span(head))),
-        ("Turns", phrase(counts(head))),
-        ("Tokens", phrase(tokens(head.totals))),
-    ]
-    yield "\n".join(["| | |", "|---|---|", *(f"| {name} | {v} |" for name, v in rows if v)])
+    yield _table(
+        [
+            ("Sent out by", f"[{phrase(above)}]({link_to(above, None)})" if above else ""),
+            ("Time", phrase(_span(head))),
+            ("Turns", phrase(_counts(head))),
+            ("Tokens", phrase(_tokens(head.totals))),
+        ]
+    )
 
 
 def front_matter(transcript: Transcript) -> str:

@@ -13,45 +13,16 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.conversation.model import Answered, Called, Conversation, Folded, Item, Response, Turn
-from plait.conversation.pair import story
-from plait.view.transcript.model import Heading, Manner, Transcript, seen_items
+from plait.conversation.model import Answered, Called, Conversation, Folded, Item, Turn
+from plait.view.passages.stream import Ends, Entry, FoldBegins, Manner, Stream
+from plait.view.transcript.model import Heading, Transcript
 
 FORMAT = "plait-conversation/1"
-
-
-class TurnForm(Struct, frozen=True):
-    """A turn as it is written."""
-
-    number: int
-    opener: str | None
-    """The record that opens it."""
-    started: str | None
-    ended: str | None
-    duration_ms: float | None
-    working_ms: float | None
-    asking_ms: float
-    waited_ms: float | None
-    is_interrupted: bool
-    responses: tuple[int, ...]
-    items: list[Item]
-
-
-class ConversationForm(Struct, frozen=True):
-    """A conversation as it is written."""
-
-    id: str
-    kind: str
-    label: str | None
-    agent: str | None
-    call: str | None
-    parent: str | None
-    attachment: str | None
-    started: str | None
-    ended: str | None
-    files: list[str]
-    turns: list[TurnForm]
-    responses: tuple[Response, ...]
+OF_CONVERSATION = "id kind label agent call parent attachment started ended".split()
+OF_TURN = (
+    "number opener started ended duration_ms working_ms asking_ms waited_ms is_interrupted "
+    "responses"
+).split()
 
 
 class TranscriptForm(Struct, frozen=True):
@@ -60,18 +31,19 @@ class TranscriptForm(Struct, frozen=True):
     format: str
     name: str
     heading: Heading
-    conversation: ConversationForm
-    agents: list[ConversationForm]
+    conversation: dict[str, Any]
+    agents: list[dict[str, Any]]
 
 
 def json_of(transcript: Transcript, manner: Manner) -> bytes:
     """Returns a transcript as one line of JSON."""
+    stream = Stream(transcript.by_line, replace(manner, agents="apart"))
     found = TranscriptForm(
         FORMAT,
         transcript.name,
         transcript.heading,
-        _conversation_form(transcript.conversation, manner),
-        [_conversation_form(one, manner) for one in _agents_of(transcript, manner)],
+        _conversation_form(transcript.conversation, stream),
+        [_conversation_form(one, stream) for one in _agents_of(transcript, manner)],
     )
     try:
         return msgspec.json.encode(found)
@@ -79,55 +51,49 @@ def json_of(transcript: Transcript, manner: Manner) -> bytes:
         return json.dumps(msgspec.to_builtins(found), separators=(",", ":")).encode()
 
 
-def _conversation_form(told: Conversation, manner: Manner) -> ConversationForm:
-    return ConversationForm(
-        told.id,
-        told.kind,
-        told.label,
-        told.agent,
-        told.call,
-        told.parent,
-        told.attachment,
-        told.started,
-        told.ended,
-        [PurePath(file).name for file in told.files],
-        [_turn_form(turn, manner) for turn in told.turns],
-        told.responses,
-    )
+def _conversation_form(told: Conversation, stream: Stream) -> dict[str, Any]:
+    return {
+        **{name: getattr(told, name) for name in OF_CONVERSATION},
+        "files": [PurePath(file).name for file in told.files],
+        "turns": [_turn_form(told, turn, stream) for turn in told.turns],
+        "responses": told.responses,
+    }
 
 
-def _turn_form(turn: Turn, manner: Manner) -> TurnForm:
-    return TurnForm(
-        turn.number,
-        turn.opener.uuid if turn.opener else None,
-        turn.started,
-        turn.ended,
-        turn.duration_ms,
-        turn.working_ms,
-        turn.asking_ms,
-        turn.waited_ms,
-        turn.is_interrupted,
-        turn.responses,
-        _items_form(seen_items(turn.items, manner), manner),
-    )
+def _turn_form(told: Conversation, turn: Turn, stream: Stream) -> dict[str, Any]:
+    return {
+        **{name: getattr(turn, name) for name in OF_TURN},
+        "opener": turn.opener.uuid if turn.opener else None,
+        "items": _items_form(told, turn, stream),
+    }
 
 
-def _items_form(items: list[Item], manner: Manner) -> list[Item]:
-    has_detail = manner.depth == "all"
-    found: list[Item] = []
-    for item, has_result in story(items):
-        match item:
-            case Called(result=result) if result is not None:
-                kept = result if has_detail else replace(result, detail=None)
-                found.append(replace(item, result=kept if has_result else None))
-            case Answered(result=result) if not has_detail:
-                found.append(replace(item, result=replace(result, detail=None)))
-            case Folded():
-                inner = _items_form(seen_items(item.items, manner), manner)
-                found.append(replace(item, items=tuple(inner)))
-            case _:
-                found.append(item)
-    return found
+def _items_form(told: Conversation, turn: Turn, stream: Stream) -> list[Item]:
+    """Returns items, each result once; the client's own view of it where all is wanted."""
+    has_detail = stream.manner.depth == "all"
+    folds: list[Folded] = []
+    found: list[list[Item]] = [[]]
+    for passage in stream.turn(told, turn):
+        if isinstance(passage, Entry):
+            found[-1].append(_item_form(passage, has_detail=has_detail))
+        elif isinstance(passage, FoldBegins):
+            folds.append(passage.fold)
+            found.append([])
+        elif isinstance(passage, Ends):
+            inner = tuple(found.pop())
+            found[-1].append(replace(folds.pop(), items=inner))
+    return found[0]
+
+
+def _item_form(entry: Entry, *, has_detail: bool) -> Item:
+    match entry.item:
+        case Called(result=result) as called if result is not None:
+            kept = result if has_detail else replace(result, detail=None)
+            return replace(called, result=kept if entry.has_result else None)
+        case Answered(result=result) as answer if not has_detail:
+            return replace(answer, result=replace(result, detail=None))
+        case item:
+            return item
 
 
 def _agents_of(transcript: Transcript, manner: Manner) -> list[Conversation]:

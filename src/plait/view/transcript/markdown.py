@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, assert_never
 from urllib.parse import quote
 
 from plait.conversation.changes import compactions_of
@@ -21,21 +21,21 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
-from plait.conversation.pair import Placed
 from plait.view.amounts import many, time_in_words
-from plait.view.text import short, when
-from plait.view.transcript.heading import (
-    agent_heading,
-    agent_words,
-    compaction_words,
-    contents,
-    first_uuid,
-    fold_words,
-    front_matter,
-    heading,
-    turn_name,
-    turn_words,
+from plait.view.passages.stream import (
+    AgentBegins,
+    AgentElsewhere,
+    AnyPassage,
+    Ends,
+    Entry,
+    FoldBegins,
+    Manner,
+    Stream,
+    TurnBegins,
 )
+from plait.view.passages.words import agent_words, compaction_words, fold_words, turn_words
+from plait.view.text import short, when
+from plait.view.transcript.heading import agent_heading, contents, front_matter, heading, turn_name
 from plait.view.transcript.markdown_blocks import (
     call_block,
     enclosure_blocks,
@@ -47,23 +47,14 @@ from plait.view.transcript.markdown_blocks import (
     told_blocks,
 )
 from plait.view.transcript.markdown_text import anchor, html, markdown, phrase
-from plait.view.transcript.model import (
-    AgentBegins,
-    AgentElsewhere,
-    Ends,
-    FoldBegins,
-    Manner,
-    Step,
-    Transcript,
-    TranscriptWalk,
-)
+from plait.view.transcript.model import Transcript, stream_of
 
 TITLE_LENGTH = 80
 
 
 @dataclass
-class MarkdownSteps:
-    """Writes one transcript step by step."""
+class MarkdownWriter:
+    """Writes one transcript passage by passage."""
 
     transcript: Transcript
     manner: Manner
@@ -74,36 +65,28 @@ class MarkdownSteps:
     has_anchors: bool = True
     fresh: list[str] = field(default_factory=list)
     """Anchors that were set since somebody looked."""
-    within: list[Conversation] = field(default_factory=list)
-    """The agents that are being told."""
-    open: list[bool] = field(default_factory=list)
-    """For each thing that began: whether it is an agent."""
 
-    def step(self, step: Step) -> Iterator[str]:
-        """Yields the blocks of one step."""
-        match step:
-            case Placed():
-                yield from self.placed(step)
-            case Turn():
-                yield from self.turn(step)
-            case AgentBegins(agent, is_called):
-                self.within.append(agent)
-                self.open.append(True)
-                yield _opened(agent_words(agent, is_called=is_called))
-            case AgentElsewhere(agent, name):
+    def passage(self, passage: AnyPassage) -> Iterator[str]:
+        """Yields the blocks of one passage."""
+        match passage:
+            case Entry():
+                yield from self.entry(passage)
+            case TurnBegins(turn=turn):
+                if turn.number and not passage.level and not self.transcript.agent:
+                    yield from self.turn(turn)
+            case AgentBegins(agent=agent):
+                yield _opened(agent_words(agent, is_called=passage.is_called))
+            case AgentElsewhere(agent=agent, name=name):
                 yield self.elsewhere(agent, name)
-            case FoldBegins(fold):
-                self.open.append(False)
+            case FoldBegins(fold=fold):
                 yield _opened(fold_words(fold))
             case Ends():
-                if self.open.pop():
-                    self.within.pop()
                 yield "</details>"
+            case _:
+                assert_never(passage)
 
     def turn(self, turn: Turn) -> Iterator[str]:
         """Yields the heading of a turn."""
-        if self.transcript.agent or not turn.number:
-            return
         yield self.anchors(turn_name(turn), turn.opener.uuid if turn.opener else None)
         yield f"## {turn.number} · {phrase(short(turn_words(turn), TITLE_LENGTH))}"
         calls = sum(isinstance(i, Called) and not i.is_intermediate for i in turn.items)
@@ -117,22 +100,24 @@ class MarkdownSteps:
         if facts:
             yield f"*{facts}*"
 
-    def placed(self, placed: Placed) -> Iterator[str]:
-        """Yields one item."""
-        item, manner = placed.item, self.manner
+    def entry(self, entry: Entry) -> Iterator[str]:
+        """Yields one item; only what stands in the transcript's own conversation is linked to."""
+        item, is_simple = entry.item, self.manner.is_simple
+        is_own = entry.conversation is self.own
         match item:
             case Called():
                 directory = self.transcript.heading.directory
-                yield call_block(placed, item, directory, is_simple=manner.is_simple)
+                yield call_block(item, directory, has_result=entry.has_result, is_simple=is_simple)
             case Answered():
-                yield late_block(item, is_simple=manner.is_simple)
+                yield late_block(item, is_simple=is_simple)
             case Told():
-                yield self.anchors(item.uuid) if item.is_typed and not self.within else ""
-                yield from told_blocks(item, is_task=self.is_task(item))
+                yield self.anchors(item.uuid) if item.is_typed and is_own else ""
+                is_agent = not is_own or self.transcript.agent is not None
+                yield from told_blocks(item, is_task=item.kind == "prompt" and is_agent)
             case Said():
                 if item.text.strip():
-                    yield self.anchors(item.uuid) if not self.within else ""
-                    yield said_block(self.within[-1] if self.within else self.own, item)
+                    yield self.anchors(item.uuid) if is_own else ""
+                    yield said_block(entry.conversation, item)
             case Thought():
                 yield thought_block(item)
             case _:
@@ -165,7 +150,7 @@ class MarkdownSteps:
         name = self.transcript.names.get(left.to)
         if name is None:
             return f"↳ {kind}: {words} (not exported)"
-        return f"↳ {kind}: {words} → {self.link(name, first_uuid(self.by_line.get(left.to)))}"
+        return f"↳ {kind}: {words} → {self.link(name, _first_uuid(self.by_line.get(left.to)))}"
 
     def is_parting(self, turn: Turn) -> bool:
         """Tells whether this path leaves another behind a turn."""
@@ -207,10 +192,6 @@ class MarkdownSteps:
         self.fresh += fresh
         return "".join(f'<a id="{name}"></a>' for name in fresh)
 
-    def is_task(self, told: Told) -> bool:
-        """Tells what an agent was sent out with from what a person typed."""
-        return told.kind == "prompt" and bool(self.within or self.transcript.agent)
-
     @cached_property
     def summaries(self) -> dict[str | None, str | None]:
         """What compactions left, by their records."""
@@ -225,6 +206,12 @@ class MarkdownSteps:
     def own(self) -> Conversation:
         """The conversation that the transcript is about."""
         return self.transcript.conversation
+
+
+def _first_uuid(conversation: Conversation | None) -> str | None:
+    items = conversation.items() if conversation else ()
+    typed = (item for item in items if isinstance(item, Told) and item.is_typed)
+    return next((item.uuid for item in typed), None)
 
 
 def _opened(words: str) -> str:
@@ -258,19 +245,17 @@ def markdown_of(
     several begin alike, the turns that they share are written once and kept.
     """
     is_combined = used is not None
-    steps = MarkdownSteps(transcript, manner, set() if used is None else used, is_combined)
+    writer = MarkdownWriter(transcript, manner, set() if used is None else used, is_combined)
     if manner.has_front_matter:
         yield front_matter(transcript)
-    yield from _head(steps)
-    yield from Body(
-        steps, TranscriptWalk(transcript, manner), None if is_combined else kept
-    ).blocks()
+    yield from _head(writer)
+    yield from Body(writer, stream_of(transcript, manner), None if is_combined else kept).blocks()
 
 
 def turns_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
     """Yields the blocks of the turns alone, to be pasted somewhere else."""
-    steps = MarkdownSteps(transcript, manner, set(), has_anchors=False)
-    yield from Body(steps, TranscriptWalk(transcript, manner)).blocks()
+    writer = MarkdownWriter(transcript, manner, set(), has_anchors=False)
+    yield from Body(writer, stream_of(transcript, manner)).blocks()
 
 
 def text_of(blocks: Iterator[str]) -> str:
@@ -288,51 +273,52 @@ def text_of(blocks: Iterator[str]) -> str:
     return "".join(parts)
 
 
-def _head(steps: MarkdownSteps) -> Iterator[str]:
-    transcript = steps.transcript
-    if steps.is_combined:
-        yield steps.anchors(transcript.name)
+def _head(writer: MarkdownWriter) -> Iterator[str]:
+    transcript = writer.transcript
+    if writer.is_combined:
+        yield writer.anchors(transcript.name)
     if transcript.agent:
-        yield from agent_heading(transcript, steps.link_to)
+        yield from agent_heading(transcript, writer.link_to)
         return
-    yield from heading(transcript, steps.link_to)
-    if not steps.is_combined:
-        yield from contents(transcript, steps.manner)
+    yield from heading(transcript, writer.link_to)
+    if not writer.is_combined:
+        yield from contents(transcript, writer.manner)
 
 
 @dataclass(frozen=True)
 class Body:
     """Writes the turns of a transcript; those that it shares with another path only once."""
 
-    steps: MarkdownSteps
-    walk: TranscriptWalk
+    writer: MarkdownWriter
+    stream: Stream
     kept: KeptTurns | None = None
 
     def blocks(self) -> Iterator[str]:
         """Yields the turns and what stands behind them."""
-        turns = iter(self.steps.own.turns)
+        turns = iter(self.writer.own.turns)
         for turn in turns:
             known = self.kept.get(id(turn.items)) if self.kept else None
-            if known is None or self.steps.is_parting(turn):
+            if known is None or self.writer.is_parting(turn):
                 yield from self.written(turn)
                 break
-            self.steps.used.update(known.anchors)
-            self.walk.told.update(dict.fromkeys(known.told))
+            self.writer.used.update(known.anchors)
+            self.stream.told.update(dict.fromkeys(known.told))
             yield known.text
         for turn in turns:
             yield from self.written(turn)
-        for step in self.walk.rest():
-            yield from self.steps.step(step)
+        for passage in self.stream.unnamed(self.writer.own, self.writer.transcript.unnamed):
+            yield from self.writer.passage(passage)
 
     def written(self, turn: Turn) -> Iterator[str]:
         """Yields a turn, and keeps it for the paths that share it."""
-        blocks = (block for step in self.walk.turn(turn) for block in self.steps.step(step))
-        if self.kept is None or self.steps.is_parting(turn):
+        passages = self.stream.turn(self.writer.own, turn)
+        blocks = (block for passage in passages for block in self.writer.passage(passage))
+        if self.kept is None or self.writer.is_parting(turn):
             yield from blocks
             return
-        before = len(self.walk.told)
-        self.steps.fresh.clear()
+        before = len(self.stream.told)
+        self.writer.fresh.clear()
         text = text_of(blocks).rstrip("\n")
-        told = tuple(list(self.walk.told)[before:])
-        self.kept[id(turn.items)] = KeptTurn(turn.items, text, tuple(self.steps.fresh), told)
+        told = tuple(list(self.stream.told)[before:])
+        self.kept[id(turn.items)] = KeptTurn(turn.items, text, tuple(self.writer.fresh), told)
         yield text

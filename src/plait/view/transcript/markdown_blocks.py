@@ -16,14 +16,11 @@ from plait.conversation.model import (
     Thought,
     Told,
 )
-from plait.conversation.pair import Placed
 from plait.conversation.questions import asked_by
 from plait.view.amounts import bytes_in_words
 from plait.view.passages.call_view import CallView
-from plait.view.passages.calls import APART, enclosure_words
-from plait.view.passages.entries import noted_remark
-from plait.view.passages.model import CallLine
-from plait.view.passages.tools import call_line, tool_name
+from plait.view.passages.tools import CallLine, call_line, tool_name
+from plait.view.passages.words import APART, enclosure_words, note_line, note_name, speaker_of
 from plait.view.text import clean, when
 from plait.view.transcript.inputs import Piece, as_json, pieces_of
 from plait.view.transcript.markdown_text import (
@@ -110,10 +107,10 @@ def _aside_blocks(told: Told) -> Iterator[str]:
 
 def said_block(conversation: Conversation, said: Said) -> str:
     """Returns words of the model, or of the client in its place."""
-    response = conversation.responses[said.response]
-    if response.is_error:
+    speaker = speaker_of(conversation, said)
+    if speaker == "error":
         return f"**API error:** {phrase(said.text)}"
-    if response.is_synthetic:
+    if speaker == "client":
         return f"*{phrase(said.text)}*" if said.text.strip() else ""
     return markdown(said.text)
 
@@ -125,15 +122,15 @@ def thought_block(thought: Thought) -> str:
     return "*thinking " + ("encrypted*" if thought.is_encrypted else "not recorded*")
 
 
-def call_block(placed: Placed, called: Called, directory: str | None, *, is_simple: bool) -> str:
+def call_block(called: Called, directory: str | None, *, has_result: bool, is_simple: bool) -> str:
     """Returns a call: one line, or all that it was given and what it brought behind that line."""
-    line = call_line(CallView(called, directory), has_result=placed.has_result)
+    line = call_line(CallView(called, directory), has_result=has_result)
     if called.name == "AskUserQuestion":
         line = _asked(line, called)
     if is_simple:
         return _simple_line(line)
     blocks = list(_given_blocks(called))
-    if placed.has_result and called.result:
+    if has_result and called.result:
         blocks += _result_blocks(called.name, called.result)
     blocks = blocks or ["*nothing was given, nothing came back*"]
     return folded(_summary_of(line), blocks, is_open=called.name in PLANS)
@@ -229,8 +226,8 @@ def enclosure_blocks(enclosures: tuple[Enclosure, ...]) -> Iterator[str]:
 
 def noted_block(note: Noted) -> str:
     """Returns a note of the client: a line where it tells of trouble, else folded."""
-    words = noted_remark(note, 0).text
+    words = note_line(note)
     if note.subtype == "api_error" or note.kind == "gone":
         return f"*{phrase(words)}*"
-    name = html(" ".join(filter(None, (note.kind, note.subtype))))
+    name = html(note_name(note))
     return folded(f"<i>{name}</i>", [fenced(clean(as_json(note.value)), "json")])

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import assert_never
 
 from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,
     Compacted,
-    Conversation,
     Enclosure,
     Item,
     Left,
@@ -22,41 +22,39 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
-from plait.conversation.pair import Placed
 from plait.view.passages.call_view import CallView
-from plait.view.passages.calls import APART, enclosure_words
-from plait.view.passages.entries import noted_remark
-from plait.view.passages.model import CallLine
-from plait.view.passages.tools import call_line, tool_name
-from plait.view.text import clean, short, when
-from plait.view.transcript.heading import (
-    agent_words,
-    compaction_words,
-    cost,
-    counts,
-    fold_words,
-    span,
-    tokens,
-    turn_words,
-)
-from plait.view.transcript.inputs import as_json, pieces_of
-from plait.view.transcript.model import (
+from plait.view.passages.stream import (
     AgentBegins,
     AgentElsewhere,
+    AnyPassage,
+    Ends,
+    Entry,
     FoldBegins,
-    Heading,
     Manner,
-    Step,
-    Transcript,
-    TranscriptWalk,
+    TurnBegins,
 )
+from plait.view.passages.tools import CallLine, call_line, tool_name
+from plait.view.passages.words import (
+    APART,
+    agent_words,
+    compaction_words,
+    enclosure_words,
+    fold_words,
+    note_line,
+    speaker_of,
+    turn_words,
+)
+from plait.view.text import clean, short, when
+from plait.view.transcript.heading import facts_of, path_lines
+from plait.view.transcript.inputs import as_json, pieces_of
+from plait.view.transcript.model import Transcript, passages_of
 
 WIDTH = 100
 STEP = 4
 INDENT = re.compile(r"[ \t]*")
 RULE = "=" * WIDTH
 SPEAKERS = {"prompt": "You", "queued": "You (queued)", "bash": "You (shell)"}
-COMPACTED = "Contains Compact Operation(s) - Full conversation including compacted segments"
+VOICES = {"model": "Claude", "client": "Client", "error": "API error"}
 
 
 def plain_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
@@ -68,46 +66,21 @@ def plain_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
 def plain_turns(transcript: Transcript, manner: Manner) -> Iterator[str]:
     """Yields the lines of the turns alone."""
     writer = PlainWriter(transcript, manner)
-    for step in TranscriptWalk(transcript, manner).steps():
-        yield from writer.step(step)
+    for passage in passages_of(transcript, manner):
+        yield from writer.passage(passage)
 
 
 def _head_lines(transcript: Transcript) -> Iterator[str]:
     head = transcript.heading
-    kind = "AGENT" if transcript.agent else "SESSION"
-    yield f"CLAUDE CODE {kind} TRANSCRIPT"
+    yield f"CLAUDE CODE {'AGENT' if transcript.agent else 'SESSION'} TRANSCRIPT"
     yield ""
     yield from _wrapped(f"Session ID: {head.session}")
-    if transcript.agent:
-        yield from _wrapped(f"Agent: {agent_words(transcript.conversation)}")
-    else:
-        yield from _path_lines(head)
-    facts = (
-        ("Title", head.title),
-        ("Project", head.project),
-        ("Directory", head.directory),
-        ("Git branch", head.branch),
-        ("Models", ", ".join(head.models)),
-        ("Claude Code", ", ".join(head.versions)),
-        ("Time", span(head)),
-        ("Turns", counts(head)),
-        ("Tokens", tokens(head.totals)),
-        ("Cost", cost(head.totals)),
-        ("Resume", head.resume),
-    )
-    for name, value in facts:
-        if value:
-            yield from _wrapped(f"{name}: {value}")
-
-
-def _path_lines(head: Heading) -> Iterator[str]:
-    yield f"Path: {head.path} of {head.of}"
-    yield f"Status: {head.status}"
-    if head.status == "ABANDONED" and head.fork_point:
-        yield from _wrapped(f"Fork Point: {head.fork_point}")
-    if head.compactions:
-        yield COMPACTED
-    yield f"Total Messages: {head.messages}"
+    agent = [f"Agent: {agent_words(transcript.conversation)}"]
+    for line in agent if transcript.agent else path_lines(head):
+        yield from _wrapped(line)
+    for fact in facts_of(head):
+        if fact.value:
+            yield from _wrapped(f"{fact.name}: {fact.value}")
 
 
 @dataclass
@@ -116,42 +89,43 @@ class PlainWriter:
 
     transcript: Transcript
     manner: Manner
-    within: list[Conversation | None] = field(default_factory=list)
-    """The agents that are being told, None for what is folded."""
+    level: int = 0
+    """How deep what is written stands in agents and folds."""
 
-    def step(self, step: Step) -> Iterator[str]:
-        """Yields the lines of one step."""
-        match step:
-            case Placed():
-                yield from self.placed(step)
-            case Turn():
-                yield from self.turn(step)
-            case AgentBegins(agent, is_called):
-                yield from self.block(f"[{agent_words(agent, is_called=is_called)}]")
-                self.within.append(agent)
-            case AgentElsewhere(agent, name):
+    def passage(self, passage: AnyPassage) -> Iterator[str]:
+        """Yields the lines of one passage."""
+        self.level = passage.level
+        match passage:
+            case Entry():
+                yield from self.entry(passage)
+            case TurnBegins(turn=turn):
+                yield from self.turn(turn)
+            case AgentBegins(agent=agent):
+                yield from self.block(f"[{agent_words(agent, is_called=passage.is_called)}]")
+            case AgentElsewhere(agent=agent, name=name):
                 where = f"{name}.txt" if name else "above"
                 yield from self.block(f"[{agent_words(agent)}: see {where}]")
-            case FoldBegins(fold):
+            case FoldBegins(fold=fold):
                 yield from self.block(f"[{fold_words(fold)}]")
-                self.within.append(None)
+            case Ends():
+                pass
             case _:
-                self.within.pop()
+                assert_never(passage)
 
     def turn(self, turn: Turn) -> Iterator[str]:
         """Yields the heading of a turn."""
-        if turn.number and not self.transcript.agent:
+        if turn.number and not self.level and not self.transcript.agent:
             yield from ("", RULE)
             time = when(turn.started)
             words = short(turn_words(turn), WIDTH - 36)
             yield f"{turn.number}. {words}" + (f"  ({time})" if time else "")
             yield RULE
 
-    def placed(self, placed: Placed) -> Iterator[str]:
+    def entry(self, entry: Entry) -> Iterator[str]:
         """Yields one item."""
-        match placed.item:
+        match entry.item:
             case Called() as called:
-                yield from self.call(placed, called)
+                yield from self.call(called, has_result=entry.has_result)
             case Answered() as answer:
                 note = "arrives here" if answer.standing == "own" else APART[answer.standing]
                 yield from self.block(f"[result of {tool_name(answer.name or 'a call')}: {note}]")
@@ -161,7 +135,7 @@ class PlainWriter:
                 yield from self.told(told)
             case Said(text=text) as said:
                 if text.strip():
-                    yield from self.speech(self.speaker(said), text)
+                    yield from self.speech(VOICES[speaker_of(entry.conversation, said)], text)
             case Thought(text=text) as thought:
                 unknown = "encrypted" if thought.is_encrypted else "not recorded"
                 yield from self.speech("Thinking", text.strip() or f"({unknown})")
@@ -171,7 +145,7 @@ class PlainWriter:
     def told(self, told: Told) -> Iterator[str]:
         """Yields what stands in the user's place."""
         name = SPEAKERS.get(told.kind, told.kind)
-        if told.kind == "prompt" and (self.within or self.transcript.agent):
+        if told.kind == "prompt" and (self.level or self.transcript.agent):
             name = "Task"
         if told.kind == "command":
             words = f"{told.name or told.text} {told.arguments or ''}"
@@ -183,16 +157,10 @@ class PlainWriter:
                 yield from self.block(text, 1)
         yield from self.enclosed(told.enclosures)
 
-    def speaker(self, said: Said) -> str:
-        """Returns who said something."""
-        told = next((one for one in reversed(self.within) if one), self.transcript.conversation)
-        response = told.responses[said.response]
-        return "API error" if response.is_error else "Client" if response.is_synthetic else "Claude"
-
-    def call(self, placed: Placed, called: Called) -> Iterator[str]:
+    def call(self, called: Called, *, has_result: bool) -> Iterator[str]:
         """Yields a call: its line, and all of it where that is wanted."""
         seen = CallView(called, self.transcript.heading.directory)
-        line = call_line(seen, has_result=placed.has_result)
+        line = call_line(seen, has_result=has_result)
         yield from self.block(_line_words(line))
         if self.manner.is_simple:
             return
@@ -202,7 +170,7 @@ class PlainWriter:
             else:
                 yield from self.lines(f"{piece.name or piece.language or 'given'}:", 1)
                 yield from self.lines(piece.text, 2)
-        if placed.has_result and called.result:
+        if has_result and called.result:
             yield from self.lines("result:", 1)
             yield from self.result(called.result)
 
@@ -234,7 +202,7 @@ class PlainWriter:
                 where = "this path" if item.to in self.transcript.way else f"see {name}.txt"
                 yield from self.block(f"[branch: {short(item.label or item.to, 80)}: {where}]")
             case Noted():
-                yield from self.block(f"[{noted_remark(item, 0).text}]")
+                yield from self.block(f"[{note_line(item)}]")
                 if item.value and self.manner.depth == "all":
                     yield from self.lines(as_json(item.value), 2)
             case Shown():
@@ -254,7 +222,7 @@ class PlainWriter:
 
     def lines(self, text: str, more: int = 0) -> Iterator[str]:
         """Yields lines, set in as deep as they stand."""
-        return _wrapped(clean(text), min(len(self.within), 8) * STEP + more * STEP)
+        return _wrapped(clean(text), min(self.level, 8) * STEP + more * STEP)
 
     @cached_property
     def summaries(self) -> dict[str | None, str | None]:

@@ -15,7 +15,7 @@ from plait.archive.live.library import LiveArchive
 from plait.archive.model import Session
 from plait.errors import UserError
 from plait.redact import Redactor
-from plait.view.transcript.model import Manner
+from plait.view.passages.stream import Manner
 from plait.web.access import small_form
 
 FORMATS = {

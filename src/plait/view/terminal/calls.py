@@ -13,7 +13,6 @@ from plait.conversation.model import (
     Enclosure,
     Persisted,
     Result,
-    Standing,
 )
 from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
@@ -21,23 +20,23 @@ from plait.conversation.tools import tool_named
 from plait.conversation.turns import between
 from plait.record.message import Text, blocks_of
 from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
-from plait.view.costs import SessionFigures
+from plait.view.costs import Figures, SessionFigures
 from plait.view.passages.call_view import CallView, named_values, path_from, text_field
-from plait.view.passages.folding import ALL_LINES, KnownWords, printed_lines
-from plait.view.passages.model import (
-    AnyPassage,
-    CallLine,
+from plait.view.passages.stream import agents_by_time
+from plait.view.passages.tools import TOOLS, CallLine, call_line, first_line, shell_output
+from plait.view.passages.words import APART, enclosure_words
+from plait.view.terminal.folding import ALL_LINES, KnownWords, printed_lines
+from plait.view.terminal.model import (
+    AnyBlock,
     Changed,
     ChangedLine,
     ChangeKind,
     Choices,
-    Figures,
     Printed,
     Remark,
     Todos,
     Words,
 )
-from plait.view.passages.tools import TOOLS, call_line, first_line, shell_output
 from plait.view.text import overwritten, without_escapes
 
 MOST_CHANGED = 12
@@ -50,7 +49,7 @@ ERROR_TAGS = ("<tool_use_error>", "</tool_use_error>")
 
 def parts_of(
     seen: CallView, level: int, *, is_full: bool = False, elsewhere: tuple[str, ...] = ()
-) -> Iterator[AnyPassage]:
+) -> Iterator[AnyBlock]:
     """Yields what is shown below a call; all of it where everything is wanted."""
     yield from _given_parts(seen, level, is_full=is_full, elsewhere=elsewhere)
     yield from _brought_parts(seen, level, is_full=is_full)
@@ -58,7 +57,7 @@ def parts_of(
 
 def _given_parts(
     seen: CallView, level: int, *, is_full: bool, elsewhere: tuple[str, ...] = ()
-) -> Iterator[AnyPassage]:
+) -> Iterator[AnyBlock]:
     parts = list(_made_of(seen, level, is_full=is_full))
     if is_full:
         told = KnownWords([call_line(seen), *parts], *elsewhere)
@@ -66,7 +65,7 @@ def _given_parts(
     yield from parts
 
 
-def _made_of(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
+def _made_of(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
     called = seen.called
     match called.name:
         case "TodoWrite":
@@ -81,7 +80,7 @@ def _made_of(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyPassag
                 yield _changed(patch, level, None if is_full else MOST_CHANGED)
 
 
-def _brought_parts(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyPassage]:
+def _brought_parts(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
     result = seen.called.result
     if result is None:
         return
@@ -89,7 +88,7 @@ def _brought_parts(seen: CallView, level: int, *, is_full: bool) -> Iterator[Any
     yield from parts
     if is_full:
         rest = KnownWords(parts).rest_of(_said_in_full(seen, result))
-        yield from filter(None, [printed_lines(rest, ALL_LINES, level=level)])
+        yield from printed_lines(rest, ALL_LINES, level=level)
         yield from enclosed(result.enclosures, level)
     if result.persisted:
         yield Printed(level=level, lines=(_kept_elsewhere(seen, result.persisted),))
@@ -97,23 +96,19 @@ def _brought_parts(seen: CallView, level: int, *, is_full: bool) -> Iterator[Any
 
 def _outcome_parts(
     seen: CallView, result: Result, level: int, *, is_full: bool
-) -> Iterator[AnyPassage]:
+) -> Iterator[AnyBlock]:
     name, outcome, is_terminal = seen.called.name, result.outcome, seen.called.name in SHELLS
     if outcome == "rejected":
         yield from _rejection(result, level)
     elif outcome in BROKEN:
-        yield from filter(None, [_failure(seen, result, level, is_full=is_full)])
+        yield from _failure(seen, result, level, is_full=is_full)
     elif is_full:
         text = _whole_output(seen)
-        yield from filter(
-            None, [printed_lines(text, ALL_LINES, level=level, is_terminal=is_terminal)]
-        )
+        yield from printed_lines(text, ALL_LINES, level=level, is_terminal=is_terminal)
     elif is_terminal:
-        yield from filter(
-            None, [printed_lines(shell_output(seen), 2, 2, level=level, is_terminal=True)]
-        )
+        yield from printed_lines(shell_output(seen), 2, 2, level=level, is_terminal=True)
     elif name not in TOOLS:
-        yield from filter(None, [printed_lines(result.text, 3, level=level)])
+        yield from printed_lines(result.text, 3, level=level)
 
 
 def _said_in_full(seen: CallView, result: Result) -> str:
@@ -132,7 +127,7 @@ def _whole_output(seen: CallView) -> str:
     return shell_output(seen) if seen.called.name in SHELLS else seen.answer
 
 
-def _failure(seen: CallView, result: Result, level: int, *, is_full: bool) -> AnyPassage | None:
+def _failure(seen: CallView, result: Result, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
     is_terminal = seen.called.name in SHELLS
     first, last = (ALL_LINES, 0) if is_full else (2, 6) if is_terminal else (6, 0)
     text = _plain_failure(result.text)
@@ -145,12 +140,12 @@ def _plain_failure(text: str) -> str:
     return text.partition("\n")[2] if text.startswith(EXIT_LINE) else text
 
 
-def _rejection(result: Result, level: int) -> Iterator[AnyPassage]:
+def _rejection(result: Result, level: int) -> Iterator[AnyBlock]:
     if result.feedback:
         yield Words(level=level, voice="prompt", text=result.feedback, note="said no")
 
 
-def enclosed(enclosures: tuple[Enclosure, ...], level: int) -> Iterator[AnyPassage]:
+def enclosed(enclosures: tuple[Enclosure, ...], level: int) -> Iterator[AnyBlock]:
     """Yields a remark for each picture or document, and what a block of another kind says."""
     for one in enclosures:
         remark = Remark(level=level, text=enclosure_words(one))
@@ -161,7 +156,7 @@ def enclosed(enclosures: tuple[Enclosure, ...], level: int) -> Iterator[AnyPassa
 
 def spelled_out(
     value: object, told: KnownWords, level: int, directory: str | None = None
-) -> Iterator[AnyPassage]:
+) -> Iterator[AnyBlock]:
     """Yields every text and number in an object of the log that is not told yet."""
     lines = [
         f"{name}: {words}" if name else words
@@ -169,13 +164,7 @@ def spelled_out(
         if words.strip() and words != "false"
         if not told.has(words) and not told.has(path_from(words, directory))
     ]
-    yield from filter(None, [printed_lines("\n".join(lines), ALL_LINES, level=level)])
-
-
-def enclosure_words(one: Enclosure) -> str:
-    """Returns a picture or a document in a few words."""
-    size = bytes_in_words(one.size) if one.size else None
-    return ", ".join(filter(None, (one.title or one.kind, one.media_type, size)))
+    yield from printed_lines("\n".join(lines), ALL_LINES, level=level)
 
 
 def _changed(patch: Patch, level: int, most: int | None) -> Changed:
@@ -214,7 +203,7 @@ def _trimmed(lines: list[ChangedLine]) -> list[ChangedLine]:
     return lines[told[0] : told[-1] + 1] if told else lines
 
 
-def _todos(seen: CallView, level: int) -> Iterator[AnyPassage]:
+def _todos(seen: CallView, level: int) -> Iterator[AnyBlock]:
     items = tuple(
         (text_field(todo, "status"), text_field(todo, "content") or text_field(todo, "subject"))
         for todo in seen.listed("todos")
@@ -223,7 +212,7 @@ def _todos(seen: CallView, level: int) -> Iterator[AnyPassage]:
         yield Todos(level=level, items=items)
 
 
-def _choices(seen: CallView, level: int) -> Iterator[AnyPassage]:
+def _choices(seen: CallView, level: int) -> Iterator[AnyBlock]:
     pairs = [(one.text, one.answer) for one in asked_by(seen.called, 0) if one.text]
     if not pairs and seen.text("question"):
         pairs = [(seen.text("question"), None)]
@@ -233,7 +222,7 @@ def _choices(seen: CallView, level: int) -> Iterator[AnyPassage]:
         yield Choices(level=level, pairs=tuple(pairs))
 
 
-def _plan(seen: CallView, level: int) -> Iterator[AnyPassage]:
+def _plan(seen: CallView, level: int) -> Iterator[AnyBlock]:
     text = seen.text("plan") or seen.told("plan")
     if text:
         yield Words(level=level, voice="plan", text=text, is_markdown=True)
@@ -244,12 +233,6 @@ WholeOf: TypeAlias = Callable[[Called], str | None]
 IsKept: TypeAlias = Callable[[Called], bool]
 """Whether an output that was too large for the log is there."""
 WENT_WELL = ("ok", "launched")
-APART: dict[Standing, str] = {
-    "own": "answers a call that is not shown",
-    "repeat": "answered once more",
-    "foreign": "answers a call of another conversation",
-    "orphan": "answers a call that is in no file",
-}
 
 
 @dataclass(frozen=True)
@@ -263,7 +246,7 @@ class CallTeller:
     whole: WholeOf | None = None
     is_kept: IsKept | None = None
 
-    def call(self, called: Called, level: int, *, has_result: bool) -> Iterator[AnyPassage]:
+    def call(self, called: Called, level: int, *, has_result: bool) -> Iterator[AnyBlock]:
         """Yields a call and what it brought; a good answer of an agent is in its conversation."""
         seen = self._seen(called)
         line = call_line(seen, level=level, has_result=has_result)
@@ -283,7 +266,7 @@ class CallTeller:
         is_lost = bool(result and result.persisted and self.is_kept and not self.is_kept(called))
         return CallView(called, self.directory, is_lost)
 
-    def _brought(self, seen: CallView, level: int) -> Iterator[AnyPassage]:
+    def _brought(self, seen: CallView, level: int) -> Iterator[AnyBlock]:
         """Yields what a call brought; an agent without a conversation has its answer there."""
         called = seen.called
         if (
@@ -293,20 +276,19 @@ class CallTeller:
         ):
             elsewhere = self._sent_with(called)
             yield from parts_of(seen, level, is_full=self.is_full, elsewhere=elsewhere)
-        elif called.outcome == "ok" and not self.agents_of(called):
+        elif called.outcome == "ok" and not agents_by_time(called, self.by_line):
             text = without_escapes(_agent_answer(seen)).strip("\n")
             if text:
                 yield Words(level=level + 1, voice="answer", text=text, is_markdown=True)
 
     def _sent_with(self, called: Called) -> tuple[str, ...]:
         """Returns the prompts that stand in the conversations of a call's agents."""
-        turns = [turn for name in self.agents_of(called) for turn in self.by_line[name].turns[:2]]
+        turns = [
+            turn
+            for name in agents_by_time(called, self.by_line)
+            for turn in self.by_line[name].turns[:2]
+        ]
         return tuple(turn.opener.text for turn in turns if turn.opener)
-
-    def agents_of(self, called: Called) -> list[str]:
-        """Returns the agents of a call whose conversations are there, the first sent out first."""
-        known = [name for name in called.agents if name in self.by_line]
-        return sorted(known, key=lambda name: self.by_line[name].started or "")
 
     def introduced(self, name: str, level: int) -> CallLine:
         """Returns the line that one of several agents begins with."""
@@ -315,7 +297,7 @@ class CallTeller:
         words = first_line(agent.label or agent.title or name)
         return CallLine(level=level, tool="agent", subject=words, result=figures)
 
-    def late(self, answer: Answered, called: Called | None, level: int) -> Iterator[AnyPassage]:
+    def late(self, answer: Answered, called: Called | None, level: int) -> Iterator[AnyBlock]:
         """Yields a result that stands apart from its call."""
         if called is not None and answer.standing == "own":
             seen = self._seen(called)
@@ -331,15 +313,15 @@ class CallTeller:
                 outcome=answer.result.outcome,
                 is_late=True,
             )
-        told = (
-            _brought_parts if self.is_full else parts_of
-        )  # what it was given stands with the call
-        yield from told(seen, level, is_full=self.is_full)
+        if self.is_full:  # what it was given stands with the call
+            yield from _brought_parts(seen, level, is_full=True)
+        else:
+            yield from parts_of(seen, level)
 
     def _with_figures(self, line: CallLine, called: Called) -> CallLine:
         """Returns the line of a call with the time it took, and what its agents did."""
         took = between(called.time, called.answered_at)
-        agents = self.agents_of(called)
+        agents = agents_by_time(called, self.by_line)
         if not agents:
             return replace(line, duration_ms=took)
         figures = [many(len(agents), "agent")]

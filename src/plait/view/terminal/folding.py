@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from plait.view.amounts import bytes_in_words
-from plait.view.passages.model import (
-    AnyPassage,
-    CallLine,
+from plait.view.passages.tools import CallLine
+from plait.view.terminal.model import (
+    AnyBlock,
     Changed,
     Choices,
     Printed,
@@ -53,16 +53,16 @@ def printed_lines(
     tone: Tone = "quiet",
     level: int = 0,
     is_terminal: bool = False,
-) -> Printed | None:
-    """Returns lines of a text, folded; None where that is nothing.
+) -> Iterator[Printed]:
+    """Yields lines of a text, folded; nothing where that is nothing.
 
     Only what was written to a terminal is read as one would: elsewhere a return hides nothing.
     """
     clean = only_colours(text) if tone == "quiet" else without_sequences(text)
     fold = folded_lines(overwritten(clean) if is_terminal else in_lines(clean), first, last)
     if not fold.first:
-        return None
-    return Printed(
+        return
+    yield Printed(
         level=level,
         lines=fold.first,
         last=fold.last,
@@ -84,7 +84,7 @@ def cut(line: str) -> tuple[str, str]:
 class KnownWords:
     """Knows the words of some passages, and tells what of a text is not among them."""
 
-    def __init__(self, passages: Iterable[AnyPassage], *texts: str) -> None:
+    def __init__(self, passages: Iterable[AnyBlock], *texts: str) -> None:
         words = [word for passage in passages for word in words_in(passage)]
         lines = [line for word in (*words, *texts) for line in _lines_in(word)]
         self._lines = frozenset(lines)
@@ -120,7 +120,7 @@ def _lines_in(text: str) -> Iterator[str]:
             yield words
 
 
-def words_in(passage: AnyPassage) -> tuple[str, ...]:
+def words_in(passage: AnyBlock) -> tuple[str, ...]:
     """Returns the words of a passage as a reader sees them."""
     match passage:
         case CallLine():

@@ -1,6 +1,6 @@
-"""What a reading is made of, as plain values: heads of turns, words, calls, changes, remarks.
+"""What a terminal draws, as plain values: heads of turns, words, calls, changes, remarks.
 
-Each passage is drawn on its own, one below the other; `level` says how deep it is nested in
+Each block is drawn on its own, one below the other; `level` says how deep it is nested in
 agents. Texts are the log's own: whoever draws them makes them safe.
 """
 
@@ -8,7 +8,9 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.model import Outcome
+from plait.conversation.model import Left
+from plait.view.costs import Figures
+from plait.view.passages.tools import CallLine
 
 Voice: TypeAlias = Literal[
     "prompt",
@@ -28,27 +30,13 @@ Tone: TypeAlias = Literal["quiet", "plain", "trouble"]
 ChangeKind: TypeAlias = Literal["same", "added", "removed", "gap"]
 
 
-class Passage(Struct, frozen=True, kw_only=True, tag_field="passage"):
+class Block(Struct, frozen=True, kw_only=True):
     """Something to draw, as deep as the agents that it stands in."""
 
     level: int = 0
 
 
-class Figures(Struct, frozen=True, kw_only=True):
-    """What something took: time, calls, tokens, money."""
-
-    duration_ms: float | None = None
-    calls: int = 0
-    tokens: int = 0
-    """All that was read and written."""
-    written: int = 0
-    cost: float | None = None
-    """In US dollars; None where nothing of it has a price."""
-    is_partly_priced: bool = False
-    """True where some of it has no price."""
-
-
-class TurnHead(Passage, frozen=True, kw_only=True, tag="turn"):
+class TurnHead(Block, frozen=True, kw_only=True):
     """Where a turn begins."""
 
     number: int
@@ -57,7 +45,7 @@ class TurnHead(Passage, frozen=True, kw_only=True, tag="turn"):
     is_interrupted: bool = False
 
 
-class Words(Passage, frozen=True, kw_only=True, tag="words"):
+class Words(Block, frozen=True, kw_only=True):
     """What somebody said, as far as it is shown."""
 
     voice: Voice
@@ -71,21 +59,7 @@ class Words(Passage, frozen=True, kw_only=True, tag="words"):
     hidden_size: int = 0
 
 
-class CallLine(Passage, frozen=True, kw_only=True, tag="call"):
-    """One line a call: the tool, what it was about, how it went."""
-
-    tool: str
-    subject: str = ""
-    result: str = ""
-    outcome: Outcome = "ok"
-    link: str | None = None
-    """A file or an address that the subject names."""
-    duration_ms: float | None = None
-    is_late: bool = False
-    """True for a result that stands apart from its call."""
-
-
-class Printed(Passage, frozen=True, kw_only=True, tag="printed"):
+class Printed(Block, frozen=True, kw_only=True):
     """Lines as a tool or a command printed them: the first, and the last of many."""
 
     lines: tuple[str, ...]
@@ -106,7 +80,7 @@ class ChangedLine(Struct, frozen=True):
     number: int | None = None
 
 
-class Changed(Passage, frozen=True, kw_only=True, tag="changed"):
+class Changed(Block, frozen=True, kw_only=True):
     """What was changed in a file."""
 
     lines: tuple[ChangedLine, ...]
@@ -116,20 +90,20 @@ class Changed(Passage, frozen=True, kw_only=True, tag="changed"):
     """True where lines are shown to their ends, however long they are."""
 
 
-class Todos(Passage, frozen=True, kw_only=True, tag="todos"):
+class Todos(Block, frozen=True, kw_only=True):
     """Things to do, and how far they are."""
 
     items: tuple[tuple[str, str], ...]
     """Pairs of status and words."""
 
 
-class Choices(Passage, frozen=True, kw_only=True, tag="choices"):
+class Choices(Block, frozen=True, kw_only=True):
     """Questions with what a person answered, None where they did not."""
 
     pairs: tuple[tuple[str, str | None], ...]
 
 
-class Remark(Passage, frozen=True, kw_only=True, tag="remark"):
+class Remark(Block, frozen=True, kw_only=True):
     """A line beside the conversation."""
 
     text: str
@@ -137,7 +111,7 @@ class Remark(Passage, frozen=True, kw_only=True, tag="remark"):
     time: str | None = None
 
 
-class Landmark(Passage, frozen=True, kw_only=True, tag="landmark"):
+class Landmark(Block, frozen=True, kw_only=True):
     """A compaction: where a summary took the place of what was said before."""
 
     text: str
@@ -145,16 +119,12 @@ class Landmark(Passage, frozen=True, kw_only=True, tag="landmark"):
     time: str | None = None
 
 
-class Leaving(Passage, frozen=True, kw_only=True, tag="leaving"):
+class Leaving(Block, frozen=True, kw_only=True):
     """Where a branch, or a session inside the same file, leaves."""
 
-    to: str
-    kind: str
-    label: str | None = None
-    is_active: bool = False
-    time: str | None = None
+    left: Left
 
 
-AnyPassage: TypeAlias = (
+AnyBlock: TypeAlias = (
     TurnHead | Words | CallLine | Printed | Changed | Todos | Choices | Remark | Landmark | Leaving
 )

@@ -1,0 +1,365 @@
+"""Passages to blocks that a terminal draws, agents nested where they went out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import assert_never
+
+from plait.conversation.changes import compactions_of
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Compacted,
+    Conversation,
+    Conversations,
+    Folded,
+    Item,
+    Left,
+    Noted,
+    Said,
+    Shown,
+    Spot,
+    Thought,
+    Told,
+    ToldKind,
+    Turn,
+)
+from plait.conversation.walk import Depth
+from plait.view.amounts import lines_in_words, many, time_in_words, tokens_in_words
+from plait.view.costs import SessionFigures
+from plait.view.passages.stream import (
+    AgentBegins,
+    AgentElsewhere,
+    AnyPassage,
+    Ends,
+    Entry,
+    FoldBegins,
+    Manner,
+    Stream,
+    TurnBegins,
+    told_items,
+)
+from plait.view.passages.words import (
+    FOLDED,
+    enclosure_words,
+    first_told,
+    note_body,
+    note_line,
+    speaker_of,
+)
+from plait.view.terminal.calls import CallTeller, IsKept, WholeOf, enclosed, spelled_out
+from plait.view.terminal.folding import ALL_LINES, KnownWords, folded_lines, printed_lines
+from plait.view.terminal.model import AnyBlock, Landmark, Leaving, Remark, TurnHead, Voice, Words
+from plait.view.text import without_escapes
+from plait.view.words import one_line
+
+VOICES: dict[ToldKind, Voice] = {
+    "prompt": "prompt",
+    "queued": "queued",
+    "command": "command",
+    "bash": "bash",
+    "summary": "summary",
+    "teammate": "message",
+    "peer": "message",
+}
+SPEAKERS: dict[str, Voice] = {"model": "answer", "client": "synthetic", "error": "error"}
+TASK_LINES = 6
+OUTPUT_LINES = (6, 2)
+
+
+@dataclass(frozen=True)
+class TerminalTeller:
+    """Tells the conversations of a session at one depth."""
+
+    conversations: Conversations
+    spending: SessionFigures
+    depth: Depth = "tools"
+    thinking: bool = False
+    directory: str | None = None
+    whole: WholeOf | None = None
+    is_kept: IsKept | None = None
+    summaries: dict[str, dict[str | None, str | None]] = field(default_factory=dict)
+
+    @cached_property
+    def stream(self) -> Stream:
+        """What is told, in which order."""
+        manner = Manner(depth=self.depth, has_thinking=self.thinking or self.is_full)
+        by_line, is_short = self.conversations.by_line, not self.is_full
+        return Stream(by_line, manner, has_closed_folds=is_short, has_agents_by_time=True)
+
+    @property
+    def is_full(self) -> bool:
+        """Tells whether everything is wanted."""
+        return self.depth == "all"
+
+    def passages(
+        self, conversation: Conversation, turns: Sequence[Turn] | None = None
+    ) -> Iterator[AnyBlock]:
+        """Yields what is shown of a conversation, or of some of its turns."""
+        self.stream.told[conversation.id] = None
+        for turn in conversation.turns if turns is None else turns:
+            told = self.stream.turn(conversation, turn)
+            for are_troubles, group in groupby(told, key=_is_trouble):
+                if are_troubles:
+                    yield from self._troubles(list(group))
+                else:
+                    yield from (block for passage in group for block in self._blocks(passage))
+
+    def items(
+        self, conversation: Conversation, turns: Sequence[Turn] | None = None
+    ) -> Iterator[Spot]:
+        """Yields the items behind what is shown, agents' after the call that sent them out."""
+        told = {conversation.id}
+        stack = [self._told(conversation.turns if turns is None else turns)]
+        while stack:
+            item = next(stack[-1], None)
+            if item is None:
+                stack.pop()
+                continue
+            yield item
+            if isinstance(item, Folded):
+                stack.append(iter(item.items))
+            for line in reversed(item.agents) if isinstance(item, Called) else ():
+                if line not in told and line in self.conversations.by_line:
+                    told.add(line)
+                    stack.append(self._told(self.conversations.by_line[line].turns))
+
+    def _told(self, turns: Iterable[Turn]) -> Iterator[Item]:
+        for turn in turns:
+            yield from told_items(turn.items, self.stream.manner)
+
+    def _troubles(self, same: Sequence[AnyPassage]) -> Iterator[AnyBlock]:
+        """Yields errors of the API in a row, as one where not everything is wanted."""
+        notes = [one.item for one in same if isinstance(one, Entry) and isinstance(one.item, Noted)]
+        if self.is_full:
+            yield from (block for note in notes for block in self._note(note, same[0].level))
+        else:
+            yield _note_remark(notes[0], same[0].level, len(notes))
+
+    def _blocks(self, passage: AnyPassage) -> Iterator[AnyBlock]:
+        level = passage.level
+        match passage:
+            case Entry():
+                yield from self._entry(passage, level)
+            case TurnBegins():
+                yield from self._turn(passage)
+            case AgentBegins(agent=agent):
+                if passage.siblings > 1:
+                    yield self._calls.introduced(agent.id, level + 1)
+            case AgentElsewhere():
+                yield Remark(level=level + 1, text="its conversation stands above")
+            case FoldBegins(fold=fold):
+                yield _fold_remark(fold, level)
+            case Ends():
+                pass
+            case _:
+                assert_never(passage)
+
+    def _turn(self, begun: TurnBegins) -> Iterator[AnyBlock]:
+        turn = begun.turn
+        if begun.level:
+            return
+        if turn.number:
+            yield TurnHead(
+                number=turn.number,
+                time=turn.started,
+                spent=self.spending.of_turn(begun.conversation, turn),
+                is_interrupted=turn.is_interrupted,
+            )
+        if turn.opener and turn.opener != begun.first:
+            name = f" {turn.opener.name}" if turn.opener.name else ""
+            yield Remark(text=f"{turn.opener.kind}{name}: {one_line(turn.opener.text)}")
+
+    def _entry(self, entry: Entry, level: int) -> Iterator[AnyBlock]:
+        item = entry.item
+        match item:
+            case Called():
+                yield from self._calls.call(item, level, has_result=entry.has_result)
+            case Answered():
+                yield from self._calls.late(item, entry.called, level)
+            case Told():
+                is_agent = entry.conversation.agent is not None
+                yield from told_blocks(item, level, self.depth, is_agent=is_agent)
+            case Said() | Thought():
+                yield _model_words(entry.conversation, item, level)
+            case Folded():
+                yield _fold_remark(item, level)
+            case Compacted():
+                yield _landmark(item, self._summary(entry.conversation, item), level)
+            case Left():
+                yield Leaving(level=level, left=item)
+            case Noted():
+                yield from self._note(item, level)
+            case Shown(enclosure=one):
+                remark = Remark(level=level, text=enclosure_words(one))
+                yield from enclosed((one,), level) if self.is_full else (remark,)
+            case _:
+                assert_never(item)
+
+    def _note(self, note: Noted, level: int) -> Iterator[AnyBlock]:
+        """Yields a note, and where everything is wanted all that its line does not say."""
+        remark = _note_remark(note, level)
+        yield remark
+        if self.is_full:
+            yield from spelled_out(note_body(note), KnownWords((), remark.text), level)
+
+    def _summary(self, conversation: Conversation, compacted: Compacted) -> str | None:
+        """Returns what a compaction left; all of a conversation are looked up at once."""
+        known = self.summaries.get(conversation.id)
+        if known is None:
+            known = {one.uuid: one.summary for one in compactions_of(conversation)}
+            self.summaries[conversation.id] = known
+        return known.get(compacted.uuid)
+
+    @cached_property
+    def _calls(self) -> CallTeller:
+        return CallTeller(
+            self.conversations.by_line,
+            self.spending,
+            self.directory,
+            is_full=self.is_full,
+            whole=self.whole,
+            is_kept=self.is_kept,
+        )
+
+
+def _is_trouble(passage: AnyPassage) -> bool:
+    if not isinstance(passage, Entry):
+        return False
+    return isinstance(passage.item, Noted) and passage.item.subtype == "api_error"
+
+
+def told_blocks(
+    told: Told, level: int, depth: Depth, *, is_agent: bool = False
+) -> Iterator[AnyBlock]:
+    """Yields what stands in the user's place."""
+    is_full = depth == "all"
+    if told.kind in VOICES:
+        yield _spoken(told, level, is_agent=is_agent, is_full=is_full)
+    elif told.kind in ("command-output", "bash-output"):
+        yield from _outputs(level, told.text, told.errors, is_full=is_full)
+    else:
+        yield from _asides(told, level, is_full=is_full)
+    if told.kind in ("command", "bash") and depth != "prompts":
+        yield from _outputs(level, told.output, told.errors, is_full=is_full)
+    if is_full:
+        added = f"the editor adds: {told.context}" if told.context else ""
+        yield from printed_lines(added, ALL_LINES, level=level)
+        yield from enclosed(told.enclosures, level)
+
+
+def _spoken(told: Told, level: int, *, is_agent: bool, is_full: bool) -> Words:
+    """Returns words that somebody wrote; an agent's task is folded where it is nested."""
+    voice = VOICES[told.kind]
+    text, hidden, size = without_escapes(told.text), 0, 0
+    if is_agent and voice == "prompt":
+        voice = "task"
+        if level and not is_full:
+            fold = folded_lines(text, TASK_LINES)
+            text, hidden, size = "\n".join(fold.first), fold.hidden, fold.size
+    return Words(
+        level=level,
+        voice=voice,
+        text=text,
+        name=told.name if voice == "message" else None,
+        note=", ".join(_notes_on(told, is_full=is_full)) or None,
+        is_markdown=voice in ("summary", "message"),
+        hidden=hidden,
+        hidden_size=size,
+    )
+
+
+def _notes_on(told: Told, *, is_full: bool) -> Iterator[str]:
+    if told.kind == "queued":
+        yield "typed while the model worked"
+        if told.is_only_queued:
+            yield "stands in the queue alone"
+    if told.enclosures and not is_full:
+        yield "with " + "; ".join(enclosure_words(one) for one in told.enclosures)
+
+
+def _outputs(
+    level: int, text: str | None, errors: str | None, *, is_full: bool
+) -> Iterator[AnyBlock]:
+    first, last = (ALL_LINES, 0) if is_full else OUTPUT_LINES
+    yield from printed_lines(text or "", first, last, level=level, is_terminal=True)
+    yield from printed_lines(
+        errors or "", first, last, tone="trouble", level=level, is_terminal=True
+    )
+
+
+def _asides(told: Told, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
+    """Yields what the client itself says in the user's place."""
+    if told.kind == "interruption":
+        words = "interrupted while a tool ran" if "tool use" in told.text else "interrupted"
+        yield Remark(level=level, text=words, tone="trouble", time=told.time)
+        if is_full and not told.text.endswith("]"):
+            yield from printed_lines(told.text, ALL_LINES, level=level)
+    elif told.kind == "notice":
+        yield from _notice(told, level, is_full=is_full)
+    else:
+        yield Remark(level=level, text=" ".join(filter(None, (told.kind, told.name))))
+        yield from printed_lines(told.text, ALL_LINES, level=level)
+
+
+def _notice(told: Told, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
+    status = f" ({told.status})" if told.status and told.status not in told.text else ""
+    remark = Remark(level=level, text=f"notice: {one_line(told.text)}{status}", tone="plain")
+    yield remark
+    if is_full and not KnownWords((), remark.text).has(told.text):
+        yield from printed_lines(told.text, ALL_LINES, level=level)
+    yield from printed_lines(told.output or "", ALL_LINES if is_full else 3, level=level)
+
+
+def _model_words(conversation: Conversation, said: Said | Thought, level: int) -> Words:
+    if isinstance(said, Thought):
+        missing = "thinking encrypted" if said.is_encrypted else "thinking not recorded"
+        note = None if said.text.strip() else missing
+        return Words(level=level, voice="thinking", text=without_escapes(said.text), note=note)
+    voice = SPEAKERS[speaker_of(conversation, said)]
+    return Words(
+        level=level,
+        voice=voice,
+        text=without_escapes(said.text).strip("\n"),
+        note="said again in full below" if said.is_intermediate else None,
+        is_markdown=voice == "answer",
+    )
+
+
+def _fold_remark(fold: Folded, level: int) -> Remark:
+    told = first_told(fold)
+    words = f"“{one_line(told.text)}”" if told else f"{len(fold.items)} items"
+    reason = FOLDED.get(fold.reason, fold.reason)
+    return Remark(level=level, text=f"◌ {reason}: {words}", time=fold.time)
+
+
+def _note_remark(note: Noted, level: int, times: int = 1) -> Remark:
+    is_trouble = note.subtype == "api_error" or note.kind == "gone"
+    return Remark(
+        level=level, text=note_line(note, times), tone="trouble" if is_trouble else "quiet"
+    )
+
+
+def _landmark(compacted: Compacted, summary: str | None, level: int) -> Landmark:
+    size = compacted.pre_tokens
+    tokens = f" ({tokens_in_words(size)} tokens)" if size is not None else ""
+    return Landmark(
+        level=level,
+        text=f"{compacted.text}{tokens}",
+        details=tuple(_details_of(compacted, summary)),
+        time=compacted.time,
+    )
+
+
+def _details_of(compacted: Compacted, summary: str | None) -> Iterator[str]:
+    if compacted.trigger:
+        yield "by hand" if compacted.trigger == "manual" else "automatically"
+    if compacted.post_tokens is not None:
+        yield f"{tokens_in_words(compacted.post_tokens)} tokens left"
+    if compacted.preserved:
+        yield f"{many(len(compacted.preserved), 'record')} kept word by word"
+    if took := time_in_words(compacted.duration_ms):
+        yield f"took {took}"
+    if summary:
+        yield f"summary of {lines_in_words(summary)}"
