@@ -7,8 +7,8 @@ loaded when they are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plait.archive.archive import Archive, Named, context
-from plait.archive.model import Facts, Project, Session
+from plait.archive.archive import Archive, context
+from plait.archive.model import Facts, Named, Project, Session, Watch
 
 if TYPE_CHECKING:
     from plait.archive.export.plan import ExportPlan, File
@@ -32,6 +32,7 @@ __all__ = [
     "Session",
     "SessionTree",
     "Unlinked",
+    "Watch",
     "context",
 ]
 

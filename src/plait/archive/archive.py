@@ -16,10 +16,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from plait.archive.facts import facts_of
-from plait.archive.model import Facts, Project, Session
+from plait.archive.model import Facts, Named, Project, Session, Watch
 from plait.archive.sessions import beside, check_file, resolve, running, sessions_of
 from plait.errors import NoSuchSession, UserError
 from plait.line import Discovery, LogFile, Root, discover, root_at
@@ -44,13 +44,10 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.graph.paths import Path as GraphPath
     from plait.index.model import IndexReport, IndexStatus, SearchResult
     from plait.index.query import Field
+    from plait.record import Record
     from plait.trace.model import Span
 
 T = TypeVar("T")
-Named: TypeAlias = Session | Path | str
-"""A session, or what a user calls one: an id, the beginning of one, a title, a file, `latest`."""
-Watch: TypeAlias = Callable[[Sequence[T]], Iterable[T]]
-"""Is given what will be read, and gives it back one by one: it sees how far that has come."""
 
 
 class Archive:
@@ -164,7 +161,8 @@ class Archive:
         known = self._facts.get(meant.path)
         if known is None:
             days = self.kept_days.get(meant.config) if meant.config else None
-            held = self._open if self._open and self._open.session == meant else None
+            own = (meant.file,) if meant.file else meant.agents
+            held = self._open_with(meant, own)
             known = facts_of(meant, held, is_live=meant.id in self.live, kept_days=days)
             self._facts[meant.path] = known
         return known
@@ -183,9 +181,13 @@ class Archive:
         meant = self.session(session)
         if through:
             return opened(meant, through)
-        if not (self._open and self._open.session == meant and self._open.is_current):
-            self._open = opened(meant)
+        self._open = self._open_with(meant, meant.files) or opened(meant)
         return self._open
+
+    def _open_with(self, session: Session, files: Sequence[LogFile]) -> "OpenSession | None":
+        """Returns the session that is open, where it is this one and holds these files."""
+        held = self._open
+        return held if held and held.session == session and held.holds(*files) else None
 
     def graph(self, *sessions: Named) -> "SessionGraph":
         """Returns the graph of some sessions with their agents, or of the whole archive."""
@@ -194,6 +196,17 @@ class Archive:
         if len(sessions) == 1:
             return self.open(sessions[0]).client_graph
         return graph_of(self._meant(sessions))
+
+    def records(
+        self, graph: "SessionGraph", uuids: Iterable[str]
+    ) -> "Iterator[tuple[str, Record]]":
+        """Yields the records behind some nodes of a graph, in no certain order."""
+        from plait.archive.raw_lines import records_of
+
+        held = self._open
+        if held and held.is_graph(graph):
+            return held.records_behind(graph, uuids)
+        return records_of(graph, uuids)
 
     def conversations(self, session: Named) -> "Conversations":
         """Returns a session as people and tools took turns: its trunk, branches and agents."""
@@ -211,9 +224,12 @@ class Archive:
 
     def resumption(self, session: Named, as_: Literal["client", "sdk"] = "client") -> "Resumption":
         """Returns what Claude will see when a session is resumed, and how large that is."""
-        from plait.archive.resumption import resumption_of
+        from plait.archive.resumption import opened_alone, resumption_of
 
-        return resumption_of(self._open_if_same(session), as_)
+        meant = self.session(session)
+        own = (meant.file,) if meant.file else ()
+        self._open = self._open_with(meant, own) or opened_alone(meant)
+        return resumption_of(self._open, as_)
 
     def resume(self, session: Named, *, default: Path, turn: int | None = None) -> "Resume":
         """Returns how a session goes on in Claude Code; with a turn also what leads back to it."""
@@ -348,11 +364,6 @@ class Archive:
 
     def _meant(self, sessions: Sequence[Named]) -> tuple[Session, ...]:
         return tuple(map(self.session, sessions)) or self.sessions
-
-    def _open_if_same(self, session: Named) -> "Session | OpenSession":
-        meant = self.session(session)
-        held = self._open
-        return held if held and held.session == meant and held.is_current else meant
 
     @contextmanager
     def _index(self) -> "Iterator[FreshIndex | None]":

@@ -1,11 +1,15 @@
 """Projects, sessions and the facts that a list shows, as plain values."""
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias, TypeVar
 
 from plait.line import LogFile
 from plait.record.prompt import TitleKind
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +77,9 @@ class Facts:
     is_live: bool
     deleted_at: datetime | None
     """When the client's cleanup will delete it, None where no client looks after it."""
+
+
+Named: TypeAlias = Session | Path | str
+"""A session, or what a user calls one: an id, the beginning of one, a title, a file, `latest`."""
+Watch: TypeAlias = Callable[[Sequence[T]], Iterable[T]]
+"""Is given what will be read, and gives it back one by one: it sees how far that has come."""

@@ -21,13 +21,13 @@ from plait.errors import SourceError
 from plait.graph.build import Builder, build
 from plait.graph.client import resumed_leaf
 from plait.graph.leaf import leaf_of
-from plait.graph.model import Node, Place, SessionGraph
+from plait.graph.model import Place, SessionGraph
 from plait.graph.rows import rows
 from plait.graph.source import FileFacts, Source, source_file
 from plait.line import LogFile, lines, read_slice
 from plait.record import Record
 from plait.record.codec import encode
-from plait.record.read import Broken, Recovered, entry_of, read, record_of
+from plait.record.read import Broken, Recovered, entry_of, record_of
 from plait.record.sidecar import agent_meta, title_file
 
 if TYPE_CHECKING:
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
 """Verdicts in which the record that the client goes on from has a say."""
-MANY = 50
-"""From so many records on, a file is read from its beginning."""
 Through: TypeAlias = Callable[[Record, str], Record]
 """What each record goes through before anything is made of it, with the path of its file."""
 
@@ -58,6 +56,8 @@ class FileStamp(NamedTuple):
     changed: int
 
 
+NEVER = FileStamp(-1, -1, -1)
+"""Of a file that was not read."""
 Reader: TypeAlias = Callable[[Path], Log]
 Given: TypeAlias = LogFile | Source
 
@@ -193,15 +193,31 @@ class OpenSession:
     @cached_property
     def record_at(self) -> RecordAt:
         """What finds a record by its place in the files of the graph."""
+        return self._finder(self.graph)
+
+    def _finder(self, graph: SessionGraph) -> RecordAt:
         held = [
-            {record.offset: record for record in self.records_of(file.path)}
-            for file in self.graph.files
+            {record.offset: record for record in self.records_of(file.path)} for file in graph.files
         ]
 
         def found_at(place: Place) -> Record | None:
             return held[place.file].get(place.offset)
 
         return found_at
+
+    def is_graph(self, graph: SessionGraph) -> bool:
+        """Tells whether a graph was made of it."""
+        return any(self.__dict__.get(name) is graph for name in ("graph", "client_graph"))
+
+    def records_behind(
+        self, graph: SessionGraph, uuids: Iterable[str]
+    ) -> Iterator[tuple[str, Record]]:
+        """Yields the records of some nodes of its graph."""
+        record_at = self._finder(graph)
+        for uuid in uuids:
+            record = record_at(graph.nodes[uuid].place)
+            if record is not None:
+                yield uuid, record
 
     def record_on(self, file: int, line: int) -> Record | None:
         """Returns the record on a line of one of its files."""
@@ -247,10 +263,18 @@ class OpenSession:
         text = repr(sorted(self.stamps.items())).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=8).hexdigest()
 
-    @property
-    def is_current(self) -> bool:
-        """Tells whether its files are as they were when it was opened."""
-        return all(file_stamp(Path(path)) == known for path, known in self.stamps.items())
+    def passed_through(self, through: Through) -> "OpenSession":
+        """Returns the same session, each record of it changed before anything is made of it."""
+        found = OpenSession(self.sources, *self.sessions, through=through)
+        for path, log in self._logs.items():
+            found._logs[path].recovered.extend(log.recovered)
+        return found
+
+    def holds(self, *files: LogFile) -> bool:
+        """Tells whether some files were read, and are as they were then."""
+        return all(
+            self.stamps.get(str(file.path), NEVER) == file_stamp(file.path) for file in files
+        )
 
     def grown(self, session: Session) -> "OpenSession":
         """Returns the session as its files are now; of those that have grown only that is read."""
@@ -343,35 +367,3 @@ def is_still_there(path: Path, record: Record) -> bool:
     except SourceError:
         return False
     return data[:-1] == record.raw and data[-1:] == b"\n"
-
-
-def records_of(graph: SessionGraph, uuids: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    """Yields the records of some nodes, read from where they lie; in the order of the files."""
-    by_file: dict[int, list[Node]] = {}
-    for uuid in uuids:
-        by_file.setdefault(graph.nodes[uuid].file, []).append(graph.nodes[uuid])
-    for file, nodes in sorted(by_file.items()):
-        yield from _records_in(Path(graph.files[file].path), nodes)
-
-
-def _records_in(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
-    """Yields records of one file: a few by their places, many in one pass."""
-    if len(nodes) > MANY:
-        wanted = {node.offset: node.uuid for node in nodes}
-        for record in read(path):
-            if record.offset in wanted:
-                yield wanted[record.offset], record
-        return
-    for node in sorted(nodes, key=lambda node: node.line):
-        found = _record_lying_at(path, node.place)
-        if found is not None:
-            yield node.uuid, found
-
-
-def _record_lying_at(path: Path, place: Place) -> Record | None:
-    """Returns the record at a place of a file, None where another stands there by now."""
-    end = place.offset + place.length
-    for line in lines(path, offset=place.offset, number=place.line, end=end):
-        entry = entry_of(line)
-        return entry if isinstance(entry, Record) else None
-    return None

@@ -2,19 +2,22 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec import Struct
 
+from plait.graph.model import Node, Place, SessionGraph
 from plait.line import Line, lines
 from plait.line.split import read_slice
-from plait.record.read import Broken, Entry, entry_of
+from plait.record.read import Broken, Entry, entry_of, read
 from plait.record.record import Record
 from plait.view.words import record_words
 
 BLANK, BROKEN, OTHER = "blank", "broken", "other"
+MANY = 50
+"""From so many records on, a file is read from its beginning."""
 WORDS = 240
 MOST_KINDS = 200
 """Types that are told apart; a log may make up as many as it likes."""
@@ -124,3 +127,35 @@ def raw_lines(
 def _words_of(record: Record) -> str:
     told = record_words(record)
     return f"{told.kind} {told.words}"[:WORDS] if told.words else ""
+
+
+def records_of(graph: SessionGraph, uuids: Iterable[str]) -> Iterator[tuple[str, Record]]:
+    """Yields the records of some nodes, read from where they lie; in the order of the files."""
+    by_file: dict[int, list[Node]] = {}
+    for uuid in uuids:
+        by_file.setdefault(graph.nodes[uuid].file, []).append(graph.nodes[uuid])
+    for file, nodes in sorted(by_file.items()):
+        yield from _records_in(Path(graph.files[file].path), nodes)
+
+
+def _records_in(path: Path, nodes: list[Node]) -> Iterator[tuple[str, Record]]:
+    """Yields records of one file: a few by their places, many in one pass."""
+    if len(nodes) > MANY:
+        wanted = {node.offset: node.uuid for node in nodes}
+        for record in read(path):
+            if record.offset in wanted:
+                yield wanted[record.offset], record
+        return
+    for node in sorted(nodes, key=lambda node: node.line):
+        found = _record_lying_at(path, node.place)
+        if found is not None:
+            yield node.uuid, found
+
+
+def _record_lying_at(path: Path, place: Place) -> Record | None:
+    """Returns the record at a place of a file, None where another stands there by now."""
+    end = place.offset + place.length
+    for line in lines(path, offset=place.offset, number=place.line, end=end):
+        entry = entry_of(line)
+        return entry if isinstance(entry, Record) else None
+    return None

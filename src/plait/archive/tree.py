@@ -81,7 +81,7 @@ def joined_trees(groves: Iterable[FamilyTree], way: Way) -> SessionTree:
 
 def family_tree(graph: "SessionGraph") -> FamilyTree:
     """Returns the trees of a graph in each way, with what is said beside them."""
-    from plait.archive.open_session import records_of
+    from plait.archive.raw_lines import records_of
     from plait.view.words import record_words
 
     trees = {way: _trees_of(graph, way) for way in WAYS}

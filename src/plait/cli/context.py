@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from plait.archive import Session
-from plait.archive.resumption import Resumption, resumption_of
+from plait.archive import Resumption, Session
 from plait.cli.log import print_heading
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
@@ -46,7 +45,7 @@ def command(
     Messages stand as they are sent: after compactions, repairs and the choice of a branch.
     """
     found = request.archive.session(session, request.settings.directory)
-    resumption = resumption_of(found, as_)
+    resumption = request.archive.resumption(found, as_)
     if as_json:
         request.output.json(_as_object(found, resumption, full=full))
         return

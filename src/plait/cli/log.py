@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plait.archive import Session
-from plait.archive.open_session import graph_of, records_of
+from plait.archive import Archive, Session
 from plait.archive.tree import unlinked_in
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output, print_lines
@@ -47,12 +46,19 @@ class Words:
     texts: dict[str, str]
 
     @classmethod
-    def of(cls, graph: SessionGraph, shapes: Sequence[RowShape], *, is_by_record: bool) -> "Words":
+    def of(
+        cls,
+        archive: Archive,
+        graph: SessionGraph,
+        shapes: Sequence[RowShape],
+        *,
+        is_by_record: bool,
+    ) -> "Words":
         """Reads the words of every record, or only of compactions and notices."""
         wanted = {row.head: row for row in shapes if is_by_record or _is_terse(row)}
         kinds: dict[str, str] = {}
         texts: dict[str, str] = {}
-        for uuid, record in records_of(graph, wanted):
+        for uuid, record in archive.records(graph, wanted):
             row, found = wanted[uuid], record_words(record)
             is_one = len(row.uuids) == 1 or not is_by_record
             texts[uuid] = found.words if is_one else words_of(row)
@@ -225,12 +231,12 @@ def command(
     if as_json:
         request.output.json(shapes)
         return
-    words = Words.of(graph, shapes, is_by_record=records)
+    words = Words.of(request.archive, graph, shapes, is_by_record=records)
     with request.output.paged():
         print_heading(request, found)
         Page(request.output, words, ascii_only).print(shapes)
         _print_totals(request.output, graph, shapes)
-        for remark in chain(unlinked(unlinked_in(graph)), recovered(graph, found)):
+        for remark in chain(unlinked(unlinked_in(graph)), recovered(request.archive, found)):
             request.output.print(remark, style="dim")
 
 
@@ -238,10 +244,10 @@ def _woven(
     request: Request, session: Session, *, everything: bool
 ) -> tuple[SessionGraph, tuple[str, ...]]:
     if not everything:
-        graph = graph_of([session])
+        graph = request.archive.graph(session)
         return graph, graph.tree.roots
     beside = [one for one in request.archive.sessions if one.project == session.project]
-    graph = graph_of(beside if session in beside else [session])
+    graph = request.archive.graph(*(beside if session in beside else [session]))
     return graph, _roots_of(graph, _name_in(graph, session))
 
 

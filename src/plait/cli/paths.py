@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.archive.open_session import graph_of
 from plait.archive.tree import unlinked_in
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.output import Output, as_json, print_lines, write_bytes
@@ -41,7 +40,7 @@ def command(request: Request, /, raw: bool, as_json: bool, **asked: str | None) 
     record at which they leave it. A session that another carries on is part of that one.
     """
     sessions = required(selected(request, **asked))
-    graph = graph_of(sessions)
+    graph = request.archive.graph(*sessions)
     plain = RawGraph.of(graph) if raw else None
     found = plain.paths() if plain else paths(graph)
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plait.archive import Session
+from plait.archive import Archive, Session
 from plait.archive.tree import SessionTree, Unlinked, Way, tree_of
 from plait.cli.options import (
     Request,
@@ -20,12 +20,7 @@ from plait.cli.options import (
 from plait.cli.output import Output, print_lines
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, fitting, lasting, local, safe, short, size
-from plait.errors import SourceError
-from plait.graph.model import SessionGraph
 from plait.graph.outline import OutlineItem
-from plait.line import LogFile, lines
-from plait.line.split import count_lines
-from plait.record.read import Broken, entries
 from plait.view.tree import branching
 from plait.view.words import one_line, plain_words
 
@@ -45,36 +40,15 @@ def unlinked(found: Unlinked) -> Iterator[str]:
         yield f"{records} without uuid{where}: {form} no graph; `plait cat` {shows}"
 
 
-def recovered(graph: SessionGraph, session: Session) -> Iterator[str]:
+def recovered(archive: Archive, session: Session) -> Iterator[str]:
     """Yields a sentence for each file of a session that has records on broken lines."""
-    held = _lines_held(graph)
+    found = archive.open(session)
     for file in session.files:
-        count = _recovered_in(file, held.get(str(file.path), 0))
+        count = len(found.recovered_of(file.path))
         if count:
             are, them = ("is", "it") if count == 1 else ("are", "them")
             records = f"{counted(count, 'record')} recovered from broken lines {are} not drawn"
             yield f"{records}: `plait doctor {quote(str(file.path))}` lists {them}"
-
-
-def _lines_held(graph: SessionGraph) -> dict[str, int]:
-    found = dict.fromkeys((file.path for file in graph.files), 0)
-    paths = [file.path for file in graph.files]
-    for node in graph.nodes.values():
-        for place in (node.place, *node.copies):
-            found[paths[place.file]] += 1
-    for one in graph.loose:
-        found[paths[one.place.file]] += 1
-    return found
-
-
-def _recovered_in(file: LogFile, held: int) -> int:
-    try:
-        if count_lines(file.path)[0] == held:
-            return 0
-        found = entries(lines(file.path))
-        return sum(len(one.recovered) for one in found if isinstance(one, Broken))
-    except SourceError:  # gone since it was read
-        return 0
 
 
 SIGNS = {

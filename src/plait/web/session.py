@@ -76,7 +76,7 @@ class SessionRequest:
     @property
     def resumption(self) -> Resumption:
         """What Claude will see of it."""
-        make = partial(resumption_of, self.session)
+        make = partial(resumption_of, self.opened.opened)
         return self._heavy.of("resumption", self.name, self._marks, make)
 
     @property

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
 from plait.archive.model import Session
-from plait.archive.open_session import opened_together
+from plait.archive.open_session import OpenSession, opened_together
 from plait.conversation.totals import Pricing
 from plait.conversation.walk import Depth
 from plait.graph.model import Place
@@ -71,22 +71,34 @@ class ExportPlan:
     """How much pages show; None shows everything, what is long folded and cut."""
     is_single: bool = False
     """Whether each page holds all that it needs."""
+    _held: OpenSession | None = None
 
     def learn(self) -> None:
         """Lets the redactor see everything first: what one place tells is hidden in all."""
-        if self.redactor:
-            for session in self.sessions:
-                for file in session.files:
-                    self.redactor.learn(read_if_there(file.path))
+        if self.redactor is None:
+            return
+        if len(self.sessions) == 1:  # one is held, so that it is read once
+            self._held = opened_together(self.sessions)
+            for source in self._held.sources:
+                self.redactor.learn(source.records)
+            return
+        for session in self.sessions:
+            for file in session.files:
+                self.redactor.learn(read_if_there(file.path))
 
     def families(self) -> Iterator[Family]:
         """Yields sessions that share records together, read and redacted."""
         for members in families(self.sessions):
-            found = opened_together(members, self.redacted if self.redactor else None)
+            found = self._opened(members)
             is_active = self.branches == "active"
             family = Family(found, self.private, self.names, self.pricing, is_active)
             self.copies += map(self.private, family.copies)
             yield family
+
+    def _opened(self, members: Iterable[Session]) -> OpenSession:
+        if self._held:
+            return self._held.passed_through(self.redacted)
+        return opened_together(members, self.redacted if self.redactor else None)
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yields all transcripts, one by one, and remembers what each was about."""
