@@ -1,100 +1,200 @@
-"""Lines of one response to one response: blocks merged, figures taken once."""
+"""Bills to responses, responses to rows and blocks: whose, when, and how they add up."""
 
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from plait.conversation.responses import Responses
-from plait.record import record_of
-from plait.record.codec import encode
-from tests.conversation.sketched import talk
+from plait.conversation.prices import Prices
+from plait.conversation.responses import BilledResponse, Ledger, Origin
+from plait.conversation.spending import billing_blocks, spending, within
+from plait.conversation.tokens import Tokens
+from plait.line.split import CHUNK, lines, views
+from plait.record.billing import Bill, bill_of, bills, odd_bills
+
+NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
+MODEL = "claude-sonnet-4-5"
+ONE = (100 * 3 + 10 * 15) / 1_000_000
 
 
-def line(output: int = 1, **fields: Any) -> dict[str, Any]:
-    message: dict[str, Any] = {
-        "role": "assistant",
-        "model": fields.pop("model", "claude-opus-4-5"),
-        "content": [{"type": "text", "text": "a"}],
-        "stop_reason": fields.pop("stop", None),
-        "usage": {"input_tokens": fields.pop("input", 100), "output_tokens": output},
+def bill(second: int = 1, **fields: Any) -> tuple[int, Bill]:
+    """Returns the bill of a line."""
+    message = {
+        "id": fields.pop("id", "msg_1"),
+        "model": fields.pop("model", MODEL),
+        "usage": {"input_tokens": 100, "output_tokens": fields.pop("output", 10)},
     }
-    if "id" in fields:
-        message["id"] = fields.pop("id")
-    return {"type": "assistant", "uuid": fields.pop("uuid", "u"), "message": message, **fields}
+    stamp = f"2026-11-02T12:00:{second:02}.000Z"
+    value = {"type": "assistant", "uuid": f"u{second}", "timestamp": stamp, "message": message}
+    return second, bill_of({**value, **fields})
 
 
-def merged(*lines: dict[str, Any]) -> Responses:
-    found = Responses()
-    for one in lines:
-        found.number_of(record_of(encode(one)))
-    return found
+def counted(*files: tuple[Origin, list[tuple[int, Bill]]]) -> list[BilledResponse]:
+    ledger = Ledger()
+    for origin, found in files:
+        ledger.add(origin, found)
+    return list(ledger.responses())
 
 
-@pytest.mark.parametrize(
-    ("lines", "count"),
-    [
-        ([{"id": "m1"}, {"id": "m1"}], 1),
-        ([{"id": "m1"}, {"id": "m2"}], 2),
-        ([{"id": "m1", "requestId": "r1"}, {"id": "m1", "requestId": "r2"}], 1),
-        ([{"requestId": "r1"}, {"requestId": "r1"}], 1),
-        ([{}, {}], 2),
-        ([{"id": "m1"}, {"id": "m2"}, {"id": "m1"}], 2),
-    ],
-    ids=[
-        "one message id",
-        "two message ids",
-        "one message id under two requests",
-        "no message id, one request",
-        "neither: each for itself",
-        "another response between the blocks",
-    ],
+def response(time: datetime | None = NOON, **fields: Any) -> BilledResponse:
+    plain: dict[str, Any] = {
+        "model": MODEL,
+        "time": time,
+        "tokens": Tokens(100, 10),
+        "session": "s1",
+        "project": "p",
+        "kind": "main",
+        "agent": None,
+        "file": 0,
+        "uuid": None,
+    }
+    return BilledResponse(**{**plain, **fields})
+
+
+FIRST, SECOND = Origin("s1", "p"), Origin("s2", "q")
+AGENT = Origin("s1", "p", "agent", "a1")
+
+
+def test_a_response_belongs_to_the_session_that_had_it_first() -> None:
+    ours = [bill(1, id="a", sessionId="s1"), bill(5, sessionId="s1")]
+    copy = [bill(5, sessionId="s2"), bill(9, id="b", sessionId="s2")]
+    for files in ([(FIRST, ours), (SECOND, copy)], [(SECOND, copy), (FIRST, ours)]):
+        assert sorted(one.session for one in counted(*files)) == ["s1", "s1", "s2"]
+
+
+def test_a_copy_says_that_it_is_one() -> None:
+    copy = [bill(1, sessionId="s1", forkedFrom={"sessionId": "s2", "messageUuid": "u1"})]
+    kept = [bill(1, sessionId="s1")]  # older clients kept the old session's id
+    original = [bill(1, sessionId="s2")]
+    assert [one.session for one in counted((FIRST, copy), (SECOND, original))] == ["s2"]
+    assert [one.session for one in counted((SECOND, kept), (FIRST, kept))] == ["s1"]
+
+
+def test_what_a_session_and_its_agent_share_is_the_sessions() -> None:
+    (found,) = counted((AGENT, [bill(1)]), (FIRST, [bill(1)]))
+    assert found.kind == "main"
+
+
+def test_the_time_is_that_of_the_first_line_and_the_figures_of_the_largest() -> None:
+    (found,) = counted((FIRST, [bill(7, output=2), bill(9, output=480), bill(8, output=3)]))
+    assert found.time == NOON + timedelta(seconds=7)
+    assert found.tokens.output == 480
+    assert found.uuid == "u8"
+
+
+def test_costs_that_the_client_counted_are_kept_beside() -> None:
+    ledger = Ledger()
+    said = [bill_of({"type": "cost-state", "totalCostUSD": cost}) for cost in (0.5, "0.75")]
+    ledger.add(FIRST, enumerate(said))
+    assert ledger.client_costs == {"s1": 0.75}
+
+
+def test_days_are_those_of_a_zone() -> None:
+    late = response(datetime(2026, 11, 1, 23, 30, tzinfo=UTC))
+    for offset, day in ((-5, "2026-11-01"), (0, "2026-11-01"), (1, "2026-11-02")):
+        zone = timezone(timedelta(hours=offset))
+        assert [row.key for row in spending([late], "daily", Prices(), zone).rows] == [day]
+    assert [row.key for row in spending([late], "weekly", Prices(), UTC).rows] == ["2026-10-26"]
+    assert [row.key for row in spending([late], "monthly", Prices(), UTC).rows] == ["2026-11"]
+
+
+def test_what_has_no_time_is_in_a_row_of_its_own_and_in_no_span() -> None:
+    both = [response(), response(None)]
+    rows = spending(both, "daily", Prices(), UTC).rows
+    assert [row.key for row in rows] == ["2026-11-02", None]
+    assert within(both, NOON, None) == [both[0]]
+    assert within(both, None, NOON) == []
+    assert within(both, None, None) == both
+
+
+def test_parts_are_told_apart() -> None:
+    found = [
+        response(uuid="u1"),
+        response(kind="agent", uuid="u2"),
+        response(kind="workflow"),
+        response(kind="service", model="claude-tomorrow-9"),
+    ]
+    totals = spending(found, "session", Prices(), UTC, {"u1", "u2"}).totals
+    assert totals.total.responses == 4
+    assert (totals.agents.responses, totals.service.responses) == (2, 1)
+    assert totals.abandoned.cost == pytest.approx(2 * ONE)
+    assert totals.total.unpriced == {"claude-tomorrow-9": 1}
+    assert list(totals.models) == [MODEL, "claude-tomorrow-9"]
+
+
+numbers = st.lists(
+    st.tuples(st.integers(0, 40), st.sampled_from(("s1", "s2")), st.integers(0, 900_000)),
+    max_size=30,
 )
-def test_what_is_one_response(lines: list[dict[str, Any]], count: int) -> None:
-    # checklist: T7, T49
-    assert len(merged(*(line(**one) for one in lines))) == count
 
 
-@pytest.mark.parametrize(
-    ("outputs", "inputs", "expected"),
-    [
-        ((2, 2, 480), (100, 100, 100), (100, 480)),
-        ((480, 480, 480), (100, 100, 100), (100, 480)),
-        ((5, 480, 3), (1, 2, 3), (2, 480)),
-        ((7, 7), (1, 2), (2, 7)),
-    ],
-    ids=["grows", "all final", "the largest, wherever it stands", "the last among equals"],
+@given(numbers)
+def test_every_report_adds_up_to_the_same(drawn: list[tuple[int, str, int]]) -> None:
+    found = [
+        response(NOON + timedelta(days=days), session=session, tokens=Tokens(tokens))
+        for days, session, tokens in drawn
+    ]
+    prices = Prices()
+    whole = spending(found, "daily", prices, UTC).totals.total
+    for by in ("weekly", "monthly", "session", "project", "model"):
+        result = spending(found, by, prices, UTC)
+        assert result.totals.total.tokens == whole.tokens
+        assert sum(row.total.responses for row in result.rows) == whole.responses
+        assert result.totals.total.cost == pytest.approx(whole.cost)
+    held = billing_blocks(found, prices, NOON)
+    assert sum(one.total.tokens for one in held) == whole.tokens
+
+
+def at(hours: float) -> BilledResponse:
+    return response(NOON + timedelta(hours=hours))
+
+
+def test_blocks_begin_with_the_hour_and_gaps_are_shown() -> None:
+    found = billing_blocks([at(0.5), at(4), at(5.2), at(20)], Prices(), NOON + timedelta(hours=21))
+    shown = [
+        ((one.start - NOON) / timedelta(hours=1), one.total.responses, one.is_gap, one.is_active)
+        for one in found
+    ]
+    assert shown == [
+        (0, 2, False, False),
+        (5, 1, False, False),
+        (pytest.approx(10.2), 0, True, False),
+        (20, 1, False, True),
+    ]
+
+
+def test_the_present_block_is_projected_to_its_end() -> None:
+    now = NOON + timedelta(hours=2)
+    (block,) = billing_blocks([at(0), at(1)], Prices(), now)
+    assert block.is_active
+    assert block.left(now) == timedelta(hours=3)
+    assert block.rate is not None
+    assert block.rate.cost_per_hour == pytest.approx(2 * ONE)
+    tokens, cost = block.projected(now) or (0, 0.0)
+    assert tokens == 220 + 3 * 220
+    assert cost == pytest.approx(2 * ONE + 3 * 2 * ONE)
+    assert billing_blocks([at(0)], Prices(), now)[0].projected(now) is None
+
+
+@given(
+    st.lists(st.integers(0, 2 * CHUNK // 3), max_size=6).map(lambda sizes: [*sizes, 3]),
+    st.booleans(),
 )
-def test_all_figures_come_from_one_line(
-    outputs: tuple[int, ...], inputs: tuple[int, ...], expected: tuple[int, int]
+def test_views_are_the_lines_of_a_file(
+    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], is_ended: bool
 ) -> None:
-    # checklist: F37, F38
-    lines = [line(o, id="m", input=i) for o, i in zip(outputs, inputs, strict=True)]
-    (response,) = merged(*lines).finished()
-    assert response.usage is not None
-    assert (response.usage.input_tokens, response.usage.output_tokens) == expected
+    path = tmp_path_factory.mktemp("views") / "log.jsonl"
+    path.write_bytes(b"\n".join(b"x" * size for size in sizes) + (b"\n" if is_ended else b""))
+    found = [(number, bytes(view)) for number, view in views(path)]
+    assert found == [(line.number, line.data) for line in lines(path)]
 
 
-@pytest.mark.parametrize("stops", [(None, None, "tool_use"), ("tool_use",) * 3])
-def test_both_habits_of_stop_reasons_are_read(stops: tuple[str | None, ...]) -> None:
-    (response,) = merged(*(line(id="m", stop=stop) for stop in stops)).finished()
-    assert response.stop_reason == "tool_use"
-
-
-def test_the_clients_own_answers_are_marked() -> None:
-    # checklist: F39, S28
-    (made,) = merged(line(id="m", model="<synthetic>")).finished()
-    (error,) = merged(line(id="m", model="<synthetic>", isApiErrorMessage=True)).finished()
-    assert (made.is_synthetic, made.is_error) == (True, False)
-    assert (error.is_synthetic, error.is_error) == (True, True)
-
-
-def test_blocks_of_one_response_keep_their_order_and_their_number() -> None:
-    found = talk('U1 "go"\nA1< think "hm" + "I look." + Bash(command="ls") as ls\nR1< of ls')
-    assert found.picture == ("1 prompt: U1=prompt A1.1=thought A1.2=said A1=Bash:ok(R1) R1=own")
-    assert len(found.main.responses) == 1
-    assert len(found.main.responses[0].uuids) == 3
-
-
-def test_what_a_response_says_again_in_full_is_marked() -> None:
-    found = talk('U1 "go"\nA1< "I wi"\nA2<A1~A1 "I will."\nU2< "ok"')
-    assert found.picture.splitlines()[0] == "1 prompt: U1=prompt A1=said? A2=said"
+def test_no_figure_of_real_logs_is_passed_over(shared: Path) -> None:
+    for path in sorted((shared / "corpus").rglob("*.jsonl")):
+        slowly = [(line.number, one) for line in lines(path) for one in odd_bills(line.data, 0)]
+        assert list(bills(path)) == slowly, path

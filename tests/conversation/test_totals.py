@@ -4,9 +4,12 @@ from datetime import datetime
 from textwrap import dedent
 
 import pytest
+from msgspec.structs import replace
 
+from plait.conversation.model import Conversation
 from plait.conversation.tokens import Tokens
-from plait.conversation.totals import agents_below, totals_below, totals_of
+from plait.conversation.totals import agents_below, counted_once, totals_below, totals_of
+from plait.record import Usage
 from tests.conversation.sketched import Talk, talk
 
 
@@ -91,3 +94,60 @@ def test_a_response_counts_once_however_many_lines_it_has(nested: Talk) -> None:
 def test_errors_of_the_api_are_no_responses() -> None:
     totals = totals_of(talk('U1 "go"\nE1<\n').main, FixedPrices())
     assert (totals.responses, totals.cost_usd, dict(totals.unpriced)) == (0, 0.0, {})
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "counted"),
+    [
+        pytest.param(10, 30, 30, id="the later copy says more"),
+        pytest.param(30, 10, 30, id="the earlier copy says more"),
+        pytest.param(10, 10, 10, id="both say the same"),
+    ],
+)
+def test_of_two_copies_the_one_with_the_most_output_counts(
+    first: int, second: int, counted: int
+) -> None:
+    main, copy = (
+        answered(output, f"{output} of {place}") for place, output in enumerate((first, second))
+    )
+    ((where, number, response),) = counted_once([main, copy])
+    assert (where, number) == (main, 0)
+    assert response.tokens.output == counted
+    assert response.started == main.responses[0].started
+    assert response.stop_reason == (f"{counted} of {int(second >= first)}")
+
+
+def test_what_nothing_names_is_no_copy() -> None:
+    one = answered(10, "end", id=None, request=None, uuids=())
+    assert len(list(counted_once([one, one]))) == 2
+
+
+def test_what_the_client_made_up_is_no_response() -> None:
+    assert not list(counted_once([answered(10, "end", is_synthetic=True)]))
+
+
+@pytest.mark.parametrize(
+    ("fields", "key"),
+    [
+        ({"id": "m", "request": "r", "uuids": ("u",)}, "m"),
+        ({"id": None, "request": "r", "uuids": ("u",)}, "r"),
+        ({"id": None, "request": None, "uuids": ("u", "v")}, "u"),
+        ({"id": None, "request": None, "uuids": ()}, None),
+    ],
+)
+def test_what_a_response_is_known_by(fields: dict[str, object], key: str | None) -> None:
+    assert answered(1, "end", **fields).responses[0].key == key
+
+
+def test_a_response_that_says_nothing_took_nothing() -> None:
+    silent = answered(1, "end", usage=None).responses[0]
+    assert (silent.tokens, silent.output_tokens) == (Tokens(), 0)
+
+
+def answered(output: int, stop_reason: str, **fields: object) -> Conversation:
+    """Returns a conversation of one response."""
+    main = talk(f'file s start=2026-11-02T09:00:0{output % 7}Z\nU1 "go"\nA1< "yes"').main
+    (response,) = main.responses
+    usage = Usage(input_tokens=1, output_tokens=output)
+    made = replace(response, id="m", usage=usage, stop_reason=stop_reason)
+    return replace(main, responses=(replace(made, **fields),))

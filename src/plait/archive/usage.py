@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from plait.archive.model import Session
-from plait.conversation.usage import Key, Ledger, Origin, Response, RunKind
+from plait.conversation.responses import BilledResponse, Key, Ledger, Origin, RunKind
 from plait.line import LogFile
 from plait.record.billing import Bill, bills
 from plait.record.prompt import is_warmup
@@ -18,7 +18,7 @@ Watch = Callable[[Sequence[LogFile]], Iterable[LogFile]]
 class Counted(NamedTuple):
     """All responses of some sessions, with what else their files say of money."""
 
-    responses: Sequence[Response]
+    responses: Sequence[BilledResponse]
     client_costs: Mapping[str, float]
     """What the client itself counted, by session."""
     keys: Sequence[Key] = ()
@@ -77,7 +77,7 @@ def _origin_of(file: LogFile, session: Session, *, is_warmup: bool) -> Origin:
 
 def abandoned(
     sessions: Iterable[Session],
-    responses: Iterable[Response],
+    responses: Iterable[BilledResponse],
     watch: Watch | None = None,
     read: ReadLeft | None = None,
 ) -> frozenset[str]:

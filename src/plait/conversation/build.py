@@ -8,7 +8,7 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from plait.conversation.classify import expanded
-from plait.conversation.items import items_of, queue_item, squeezed
+from plait.conversation.items import Responses, items_of, queue_item, squeezed
 from plait.conversation.model import (
     Called,
     Conversation,
@@ -20,7 +20,6 @@ from plait.conversation.model import (
     Told,
 )
 from plait.conversation.pair import paired
-from plait.conversation.responses import Responses
 from plait.conversation.turns import turns_of
 from plait.graph.model import DagLine, Loose, Place, SessionGraph
 from plait.graph.paths import SPOKEN, unfolded

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from plait.conversation.tokens import NOTHING, Tokens, response_key, tokens_of
 from plait.graph.model import FoldReason, LineKind
 from plait.record.message import Usage
 
@@ -236,6 +237,21 @@ class Response(Struct, frozen=True):
     """Put there by the client, not part of what was said."""
     logged_cost: float | None = None
     effort: str | None = None
+
+    @property
+    def key(self) -> str | None:
+        """What it is known by in all conversations and files."""
+        return response_key(self.id, self.request, next(iter(self.uuids), None))
+
+    @property
+    def tokens(self) -> Tokens:
+        """What it took; nothing where it does not say."""
+        return tokens_of(self.usage) if self.usage else NOTHING
+
+    @property
+    def output_tokens(self) -> int:
+        """What decides which of its copies counts."""
+        return self.usage.output_tokens if self.usage else 0
 
 
 class Turn(Struct, frozen=True):

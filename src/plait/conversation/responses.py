@@ -1,97 +1,159 @@
-"""Records of the model to responses: the blocks of one `message.id`, with its final figures.
+"""Bills of all files to responses, each counted once.
 
-Older clients write partial figures and no stop reason on all lines of a response but the last,
-newer ones the final ones on each; so the line with the most output tokens is believed, the
-last among equals.
+A response is known by its message id, without one by its request, without either it is the
+record alone. A copy that a resume left in another file has the same id, so it is the same
+response, whatever its request is called there; a request that was tried again has an id of
+its own, and was paid for. What the client made up itself (`<synthetic>`) is no response.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from datetime import MAXYEAR, MINYEAR, datetime
+from typing import Literal, TypeAlias
 
-from plait.conversation.model import Response
-from plait.conversation.tokens import supersedes
-from plait.record import Assistant, Record, Usage
+from msgspec import Struct
 
-SYNTHETIC = "<synthetic>"
+from plait.conversation.tokens import SYNTHETIC, Tokens, response_key, supersedes, tokens_of
+from plait.record.billing import COST_STATE, Bill, Figures
+from plait.record.time import moment
 
-
-@dataclass(slots=True)
-class ResponseDraft:
-    """A response while its blocks come in, other records between them notwithstanding."""
-
-    first: Record
-    uuids: list[str] = field(default_factory=list)
-    usage: Usage | None = None
-    stop_reason: str | None = None
-    model: str | None = None
-    ended: str | None = None
-    cost: float | None = None
-    is_error: bool = False
-
-    def add(self, record: Record) -> None:
-        """Takes in one more record of the response."""
-        message = record.message
-        if record.uuid:
-            self.uuids.append(record.uuid)
-        self.ended = max(filter(None, (self.ended, record.timestamp)), default=None)
-        self.is_error = self.is_error or record.is_api_error_message
-        said = record.spoken or (record if isinstance(record, Assistant) else None)
-        if said and said.cost_usd is not None:
-            self.cost = said.cost_usd
-        if message is None:
-            return
-        self.model = self.model or message.model
-        self.stop_reason = message.stop_reason or self.stop_reason
-        self.usage = _fuller(self.usage, message.usage)
-
-    def response(self) -> Response:
-        """Returns the response as it stands."""
-        first = self.first
-        said = first.spoken or (first if isinstance(first, Assistant) else None)
-        return Response(
-            first.message_id,
-            first.request_id,
-            self.model,
-            tuple(self.uuids),
-            first.timestamp,
-            self.ended,
-            self.stop_reason,
-            self.usage,
-            is_synthetic=self.model == SYNTHETIC,
-            is_error=self.is_error,
-            is_meta=first.is_meta,
-            logged_cost=self.cost,
-            effort=said.effort if said else None,
-        )
+RunKind: TypeAlias = Literal["main", "agent", "service", "workflow"]
+Key: TypeAlias = str | tuple[int, int]
+Stamp: TypeAlias = str | int | float | None
+Rank: TypeAlias = tuple[bool, bool, bool, str, int]
 
 
-class Responses:
-    """The responses of one conversation, in the order in which they begin."""
+class Origin(Struct, frozen=True, gc=False):
+    """The file that bills are from, and whose it is."""
+
+    session: str
+    project: str
+    kind: RunKind = "main"
+    agent: str | None = None
+
+
+class BilledResponse(Struct, frozen=True, gc=False):
+    """One answer of a model, and what it took."""
+
+    model: str | None
+    time: datetime | None
+    """When its first line was written; None where no line says."""
+    tokens: Tokens
+    session: str
+    project: str
+    kind: RunKind
+    agent: str | None
+    file: int
+    """The one of its owner, by its number among all."""
+    uuid: str | None
+    """Of its line in that file."""
+    logged: float | None = None
+    """The dollars that the log itself says it cost."""
+
+
+class BilledDraft:
+    """A response while its lines are still being met."""
+
+    __slots__ = ("bill", "figures", "file", "owner", "stamp")
+
+    def __init__(self, bill: Bill, figures: Figures, file: int) -> None:
+        self.bill = self.owner = bill
+        """The line that has its figures, and the one that says whose it is."""
+        self.figures, self.file = figures, file
+        self.stamp = bill.timestamp
+
+    def add(self, bill: Bill, figures: Figures) -> None:
+        """Takes in another line of the same response."""
+        if supersedes(figures, self.figures):
+            self.bill, self.figures = bill, figures
+        stamp = bill.timestamp
+        if self.stamp != stamp:
+            self.stamp = _earlier(self.stamp, stamp)
+
+
+class Ledger:
+    """Takes the bills of one file after the other, and counts each response once."""
 
     def __init__(self) -> None:
-        self._drafts: list[ResponseDraft] = []
-        self._numbers: dict[str, int] = {}
+        self.origins: list[Origin] = []
+        self.drafts: dict[Key, BilledDraft] = {}
+        self.client_costs: dict[str, float] = {}
+        """What the client itself says that sessions have cost so far."""
+        self._starts: list[str] = []
+        """When the first response of each file was written."""
 
-    def __len__(self) -> int:
-        return len(self._drafts)
+    def add(self, origin: Origin, bills: Iterable[tuple[int, Bill]]) -> None:
+        """Takes in the bills of a file, with the numbers of their lines."""
+        file, drafts = len(self.origins), self.drafts
+        self.origins.append(origin)
+        self._starts.append("")
+        for line, bill in bills:
+            message = bill.message
+            if message is None or message.usage is None:
+                self._note(origin, bill)
+            elif message.model != SYNTHETIC:
+                if not self._starts[file]:
+                    self._starts[file] = f"{bill.timestamp}"
+                key = response_key(message.id, bill.request_id, bill.uuid) or (file, line)
+                known = drafts.get(key)
+                if known is None:
+                    drafts[key] = BilledDraft(bill, message.usage, file)
+                else:
+                    self._copy(known, bill, message.usage, file)
 
-    def number_of(self, record: Record) -> int:
-        """Returns the number of the response that a record belongs to, and takes it in."""
-        name = record.message_id or record.request_id
-        number = self._numbers.get(name) if name else None
-        if number is None:
-            number = len(self._drafts)
-            self._drafts.append(ResponseDraft(record))
-            if name:
-                self._numbers[name] = number
-        self._drafts[number].add(record)
-        return number
+    def _copy(self, known: BilledDraft, bill: Bill, figures: Figures, file: int) -> None:
+        """Takes in another line of a response; the last of its owner's says where it stands."""
+        known.add(bill, figures)
+        if known.file == file or self._rank(bill, file) < self._rank(known.owner, known.file):
+            known.file, known.owner = file, bill
 
-    def finished(self) -> tuple[Response, ...]:
-        """Returns all of them."""
-        return tuple(draft.response() for draft in self._drafts)
+    def _rank(self, bill: Bill, file: int) -> Rank:
+        """Returns what decides whose a response is that several files hold; the least owns."""
+        origin = self.origins[file]
+        return (
+            origin.kind != "main",
+            bill.forked_from is not None,
+            bill.session_id not in (None, origin.session),
+            self._starts[file],
+            file,
+        )
+
+    def _note(self, origin: Origin, bill: Bill) -> None:
+        if bill.type == COST_STATE and bill.total_cost_usd is not None:
+            self.client_costs[origin.session] = bill.total_cost_usd
+
+    def responses(self) -> Iterator[BilledResponse]:
+        """Yields what was counted, in the order in which it was met."""
+        for draft in self.drafts.values():
+            yield _response_of(draft, self.origins[draft.file])
 
 
-def _fuller(known: Usage | None, other: Usage | None) -> Usage | None:
-    if known is None or other is None:
-        return other or known
-    return other if supersedes(other, known) else known
+def _response_of(draft: BilledDraft, origin: Origin) -> BilledResponse:
+    bill, owner = draft.bill, draft.owner
+    is_side = origin.kind == "main" and owner.is_sidechain  # older versions: agents in the file
+    return BilledResponse(
+        bill.message.model if bill.message else None,
+        known_time(draft.stamp),
+        tokens_of(draft.figures),
+        origin.session,
+        origin.project,
+        "agent" if is_side else origin.kind,
+        origin.agent or owner.agent_id,
+        draft.file,
+        owner.uuid,
+        bill.cost_usd,
+    )
+
+
+def known_time(stamp: Stamp) -> datetime | None:
+    """Returns the moment of a timestamp; None at the ends of all time, where no zone reaches."""
+    time = moment(stamp)
+    return time if time and MINYEAR < time.year < MAXYEAR else None
+
+
+def _earlier(one: Stamp, other: Stamp) -> Stamp:
+    if isinstance(one, str) and isinstance(other, str) and len(one) == len(other):
+        return min(other, one)
+    first, second = moment(one), moment(other)
+    if first is None or second is None:
+        return one if first else other
+    return one if first <= second else other

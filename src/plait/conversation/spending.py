@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from plait.conversation.prices import Prices, name_of
-from plait.conversation.usage import Response, RunKind
+from plait.conversation.responses import BilledResponse, RunKind
 
 By: TypeAlias = Literal["daily", "weekly", "monthly", "session", "project", "model"]
 NO_MODEL = "unnamed"
@@ -51,7 +51,7 @@ class SpendingSum(Struct, gc=False):
         """All tokens, cached or not."""
         return self.input + self.output + self.cache_write + self.cache_read
 
-    def add(self, response: Response, cost: float | None) -> None:
+    def add(self, response: BilledResponse, cost: float | None) -> None:
         """Takes in one response."""
         tokens = response.tokens
         self.responses += 1
@@ -146,7 +146,7 @@ class Spending(Struct, frozen=True):
 
 
 def spending(
-    responses: Iterable[Response],
+    responses: Iterable[BilledResponse],
     by: By,
     prices: Prices,
     zone: tzinfo | None = None,
@@ -180,7 +180,7 @@ def _rows_of(slots: dict[Slot, SpendingSum]) -> Spending:
     return Spending(tuple(ordered), totals)
 
 
-def _key_function(by: By, zone: tzinfo | None) -> Callable[[Response], str | None]:
+def _key_function(by: By, zone: tzinfo | None) -> Callable[[BilledResponse], str | None]:
     if by == "session":
         return lambda response: response.session
     if by == "project":
@@ -190,7 +190,7 @@ def _key_function(by: By, zone: tzinfo | None) -> Callable[[Response], str | Non
     name = {"daily": day, "weekly": _week, "monthly": _month}[by]
     known: dict[float, str] = {}
 
-    def period(response: Response) -> str | None:
+    def period(response: BilledResponse) -> str | None:
         if response.time is None:
             return None
         # Clocks go by quarters of an hour everywhere: so does the beginning of a day.
@@ -216,8 +216,8 @@ def _month(time: datetime) -> str:
 
 
 def within(
-    responses: Sequence[Response], start: datetime | None, end: datetime | None
-) -> Sequence[Response]:
+    responses: Sequence[BilledResponse], start: datetime | None, end: datetime | None
+) -> Sequence[BilledResponse]:
     """Returns the responses of a span of time; those without a time are in none."""
     if start is None and end is None:
         return responses
@@ -279,7 +279,7 @@ class BillingBlock(Struct, frozen=True):
 
 
 def billing_blocks(
-    responses: Iterable[Response], prices: Prices, now: datetime
+    responses: Iterable[BilledResponse], prices: Prices, now: datetime
 ) -> list[BillingBlock]:
     """Returns the blocks and gaps in the order of time; what has no time is in none."""
     found: list[BillingBlock] = []
@@ -302,7 +302,7 @@ def billing_blocks(
     return found
 
 
-def untimed_row(responses: Iterable[Response], prices: Prices) -> SpendingRow:
+def untimed_row(responses: Iterable[BilledResponse], prices: Prices) -> SpendingRow:
     """Returns the figures of what has no time, and so stands in no block."""
     row = SpendingRow(None)
     for response in responses:
@@ -311,7 +311,7 @@ def untimed_row(responses: Iterable[Response], prices: Prices) -> SpendingRow:
     return row
 
 
-def _add_to_block(row: SpendingRow, response: Response, prices: Prices) -> None:
+def _add_to_block(row: SpendingRow, response: BilledResponse, prices: Prices) -> None:
     tally = SpendingSum()
     tally.add(response, prices.cost(response.model, response.tokens, response.time))
     row.add((None, response.model or NO_MODEL, response.kind, False), tally)

@@ -1,10 +1,11 @@
-"""What a line says of its usage to the tokens that are paid for.
+"""What a line says of its usage to the tokens that are paid for, and to the response it counts for.
 
-All figures of a response come from one of its lines: the one with the most output, the last
-among equals. Older clients write growing numbers, and only the last line has the final ones.
+A response is known by its message id, without one by its request, without either it is the
+record alone. All its figures come from one of its lines: the one with the most output, the
+last among equals. Older clients write growing numbers, and only the last line has the final ones.
 """
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct, to_builtins
 
@@ -12,6 +13,8 @@ from plait.record.billing import Figures
 from plait.record.codec import lenient
 from plait.record.message import Usage
 
+SYNTHETIC = "<synthetic>"
+"""The model of what the client made up itself: no response of anybody."""
 PLAIN_TIERS = frozenset({None, "", "standard", "default"})
 PLAIN_SPEEDS = frozenset({None, "", "standard", "normal"})
 PLAIN_PLACES = frozenset({None, "", "global", "not_available"})
@@ -101,6 +104,19 @@ def tokens_of(said: Said) -> Tokens:
     )
 
 
-def supersedes(newer: Said, older: Said) -> bool:
-    """Tells whether a later line of a response has its figures, rather than an earlier one."""
+def response_key(message_id: str | None, request: str | None, uuid: str | None) -> str | None:
+    """Returns what a response is known by, None for one that nothing names."""
+    return message_id or request or uuid
+
+
+class HasOutput(Protocol):
+    """A line of a response, or a copy of it."""
+
+    @property
+    def output_tokens(self) -> int | None:
+        """How much it says was written."""
+
+
+def supersedes(newer: HasOutput, older: HasOutput) -> bool:
+    """Tells whether a later line or copy of a response has its figures, rather than an earlier."""
     return (newer.output_tokens or 0) >= (older.output_tokens or 0)

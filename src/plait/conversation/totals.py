@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from plait.conversation.model import Called, Conversation, Conversations, Response, Told
 from plait.conversation.prices import name_of
-from plait.conversation.tokens import NOTHING, Tokens, tokens_of
+from plait.conversation.tokens import NOTHING, Tokens, supersedes
 from plait.conversation.walk import walk
 from plait.record.time import moment
 
@@ -81,10 +82,9 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
     """Returns the totals of several conversations; a response that they share counts once."""
     chosen = list(conversations)
     turns = [turn for one in chosen for turn in one.turns if turn.number]
-    answers = list(_distinct(response for one in chosen for response in one.responses))
+    answers = [response for _, _, response in counted_once(chosen)]
     counts = Counter(counted for one in chosen for counted in _counted_in(one))
-    paid = [(answer, tokens_in(answer)) for answer in answers]
-    cost, unpriced = _priced(paid, prices)
+    cost, unpriced = _priced(answers, prices)
     return Totals(
         conversations=len(chosen),
         turns=len(turns),
@@ -93,7 +93,7 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
         calls=counts["call"],
         failed=counts["failed"],
         rejected=counts["rejected"],
-        tokens=_added(tokens for _, tokens in paid),
+        tokens=sum((one.tokens for one in answers), NOTHING),
         cost_usd=cost,
         unpriced=unpriced,
         duration_ms=sum(turn.duration_ms or 0 for turn in turns),
@@ -105,20 +105,24 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
     )
 
 
-def _distinct(responses: Iterable[Response]) -> Iterator[Response]:
-    known: set[str] = set()
-    for response in responses:
-        key = response_key(response)
-        if response.is_synthetic or key in known:
-            continue
-        if key:
-            known.add(key)
-        yield response
+def counted_once(
+    conversations: Iterable[Conversation],
+) -> Iterable[tuple[Conversation, int, Response]]:
+    """Returns the responses of models, each once, with the first conversation that has it.
 
-
-def response_key(response: Response) -> str | None:
-    """Returns what a response is known by: its id, else its request, else its first record."""
-    return response.id or response.request or next(iter(response.uuids), None)
+    Its figures are those of the copy that counts, its number is that in the conversation.
+    """
+    found: dict[object, tuple[Conversation, int, Response]] = {}
+    for conversation in conversations:
+        for number, response in enumerate(conversation.responses):
+            if response.is_synthetic:
+                continue
+            key = response.key or len(found)
+            known = found.setdefault(key, (conversation, number, response))
+            if known[2] is not response and supersedes(response, known[2]):
+                started = known[2].started or response.started
+                found[key] = (*known[:2], replace(response, started=started))
+    return found.values()
 
 
 def _counted_in(conversation: Conversation) -> Iterator[str]:
@@ -130,27 +134,16 @@ def _counted_in(conversation: Conversation) -> Iterator[str]:
             yield "prompt"
 
 
-def tokens_in(response: Response) -> Tokens:
-    """Returns the tokens of a response, none where it does not say."""
-    return tokens_of(response.usage) if response.usage else NOTHING
-
-
-def _added(tokens: Iterable[Tokens]) -> Tokens:
-    total = NOTHING
-    for one in tokens:
-        total += one
-    return total
-
-
 def _priced(
-    paid: Iterable[tuple[Response, Tokens]], prices: Pricing | None
+    answers: Iterable[Response], prices: Pricing | None
 ) -> tuple[float | None, Mapping[str, int]]:
     if prices is None:
         return None, {}
     total, unpriced = 0.0, Counter[str]()
-    for response, tokens in paid:
+    for response in answers:
         if response.usage is None:
             continue
+        tokens = response.tokens
         cost = prices.cost(response.model, tokens, moment(response.started))
         if cost is None:
             unpriced[name_of(response.model, tokens)] += 1

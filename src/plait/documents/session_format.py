@@ -15,10 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.items import blocks_in, content_of_message
+from plait.conversation.tokens import SYNTHETIC
 from plait.record import Record, ToolResult, ToolUse, Usage, User
 from plait.record.message import Block
-
-SYNTHETIC = "<synthetic>"
 
 
 class TurnCall(Struct, frozen=True):

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from plait.conversation.tokens import response_key, supersedes
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.record.billing import (
     Bill,
@@ -20,6 +21,8 @@ from plait.record.billing import (
     bills,
 )
 from plait.record.prompt import is_warmup
+
+NONE = Figures()
 
 
 class Tools(ToolFigures, frozen=True, gc=False, array_like=True):
@@ -80,8 +83,8 @@ def _short(found: Iterable[tuple[int, Bill]]) -> Iterator[tuple[int, Bill]]:
     places: dict[str | int, list[int]] = {}
     for place, (line, bill) in enumerate(given):
         message = bill.message
-        name = (message.id or bill.request_id or bill.uuid) if message else None
-        places.setdefault(name or line, []).append(place)
+        key = response_key(message.id, bill.request_id, bill.uuid) if message else None
+        places.setdefault(key or line, []).append(place)
     left_out: set[int] = set()
     for several in places.values():
         merged = _as_one([given[place][1] for place in several]) if several[1:] else None
@@ -98,7 +101,7 @@ def _as_one(lines: list[Bill]) -> Bill | None:
     is_timely = len(stamps) == len(lines) and min(stamps) == first.timestamp
     if not is_timely or len(set(map(len, stamps))) > 1 or len(set(map(_standing, lines))) > 1:
         return None
-    if _output_of(last) < max(map(_output_of, lines)):
+    if not all(supersedes(last.figures or NONE, one.figures or NONE) for one in lines):
         return None
     return replace(last, timestamp=first.timestamp)
 
@@ -108,8 +111,3 @@ def _standing(bill: Bill) -> tuple[object, ...]:
     model = message.model if message else None
     is_billed = message is not None and message.usage is not None
     return bill.forked_from is None, bill.session_id, bill.type, model, is_billed
-
-
-def _output_of(bill: Bill) -> int:
-    figures = bill.figures
-    return (figures.output_tokens or 0) if figures else 0

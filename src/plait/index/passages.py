@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from plait.conversation.items import items_of, queue_item
+from plait.conversation.items import Responses, items_of, queue_item
 from plait.conversation.model import (
     Answered,
     Called,
@@ -23,7 +23,6 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
-from plait.conversation.responses import Responses
 from plait.conversation.results import persisted_text
 from plait.conversation.values import strings_in
 from plait.index.model import PassageKind

@@ -11,7 +11,7 @@ from msgspec import Struct
 from plait.conversation.model import Called, Conversation, Conversations, Item, Response, Turn
 from plait.conversation.prices import name_of
 from plait.conversation.tokens import NOTHING, Tokens
-from plait.conversation.totals import Pricing, response_key, tokens_in
+from plait.conversation.totals import Pricing, counted_once
 from plait.graph.paths import SPOKEN
 from plait.record.time import moment
 from plait.view.text import shortened
@@ -82,7 +82,7 @@ class SessionFigures:
             response = conversation.responses[number]
             if response.usage is None or response.is_synthetic:
                 continue
-            taken = tokens_in(response)
+            taken = response.tokens
             written += taken.output
             tokens += taken.total
             costs.append(self._cost(conversation.id, number, response))
@@ -101,7 +101,7 @@ class SessionFigures:
         if self._prices is None:
             return None
         if key not in self._costs:
-            when, tokens = moment(response.started), tokens_in(response)
+            when, tokens = moment(response.started), response.tokens
             self._costs[key] = self._prices.cost(response.model, tokens, when)
         return self._costs[key]
 
@@ -207,18 +207,17 @@ def session_cost(told: Conversations, cost_of: CostOf) -> SessionCost:
 
 
 def _all_paid(told: Conversations, cost_of: CostOf) -> Iterator[ResponseCost]:
-    known: set[str] = set()
     others = [one for one in told.by_line.values() if one.id != told.main]
-    number = 0
-    for line in (told.active, *others):
-        turns = {place: turn.number for turn in line.turns for place in turn.responses}
-        for place, response in enumerate(line.responses):
-            key = response_key(response)
-            if response.is_synthetic or key in known:
-                continue
-            known.update([key] if key else [])
-            number += 1
-            yield _paid_by(line, response, number, turns.get(place, 0), cost_of(response))
+    turns = {
+        (line.id, place): turn.number
+        for line in told.by_line.values()
+        for turn in line.turns
+        for place in turn.responses
+    }
+    found = counted_once((told.active, *others))
+    for number, (line, place, response) in enumerate(found, 1):
+        turn = turns.get((line.id, place), 0)
+        yield _paid_by(line, response, number, turn, cost_of(response))
 
 
 def _paid_by(
@@ -235,7 +234,7 @@ def _paid_by(
         model=response.model,
         time=response.started,
         uuid=next(iter(response.uuids), None),
-        tokens=tokens_in(response),
+        tokens=response.tokens,
         cost=cost,
         stop_reason=response.stop_reason,
         is_error=response.is_error,

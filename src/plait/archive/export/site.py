@@ -12,7 +12,6 @@ from plait.archive.open_session import rows_of
 from plait.archive.resume import Resume
 from plait.archive.sessions import is_uuid
 from plait.conversation.model import Conversation, Conversations, Response, Told
-from plait.conversation.tokens import tokens_of
 from plait.conversation.totals import Pricing, totals_over
 from plait.conversation.walk import Depth
 from plait.graph.model import Session as GraphSession
@@ -89,7 +88,7 @@ class Site:
         if self.pricing is None or response.usage is None or response.is_synthetic:
             return None
         when = moment(response.started)
-        return self.pricing.cost(response.model, tokens_of(response.usage), when)
+        return self.pricing.cost(response.model, response.tokens, when)
 
     def heading(self, family: Family, session: GraphSession, told: Conversations) -> PageHeading:
         """Returns what the head of a page says."""

@@ -14,7 +14,6 @@ from plait.conversation.files import touches_of
 from plait.conversation.model import Conversation
 from plait.conversation.stats.model import SessionCounts, digest
 from plait.conversation.stats.session import SessionCounter
-from plait.conversation.totals import response_key, tokens_in
 from plait.conversation.turns import between
 from plait.conversation.walk import calls_of, walk
 from plait.graph.build import Builder
@@ -137,9 +136,9 @@ def _responses_in(conversation: Conversation, dag: int) -> Iterator[tuple[Any, .
         if (response := getattr(item, "response", None)) is not None
     }
     for number, one in enumerate(conversation.responses):
-        tokens = tokens_in(one)
+        tokens = one.tokens
         yield (
-            *(dag, number, turns.get(number), response_key(one), next(iter(one.uuids), None)),
+            *(dag, number, turns.get(number), one.key, next(iter(one.uuids), None)),
             *(one.model, one.started, tokens.input, tokens.output, tokens.cache_write_5m),
             *(tokens.cache_write_1h, tokens.cache_read, tokens.web_searches, tokens.web_fetches),
             *(one.is_error, one.is_synthetic),

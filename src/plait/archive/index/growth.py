@@ -14,9 +14,8 @@ from plait.archive.checkpoint import Checkpoint, Digests, digest, follows, opens
 from plait.archive.index.facts import CataloguedFacts, catalogued_facts, decoded_facts
 from plait.archive.index.rows import title_passage
 from plait.conversation.branching import Branching
-from plait.conversation.items import items_of, squeezed
+from plait.conversation.items import Responses, items_of, squeezed
 from plait.conversation.model import Answered, Called, Item, Noted, Told
-from plait.conversation.responses import Responses
 from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
 from plait.index.freshness import FileStamp, has_grown, mark_of

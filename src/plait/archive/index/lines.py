@@ -14,10 +14,9 @@ from plait.archive.light_graphs import straight_graph
 from plait.archive.model import Session
 from plait.archive.open_session import Log, OpenSession, read_log
 from plait.conversation.build import Teller, told_lines
-from plait.conversation.items import items_of
+from plait.conversation.items import Responses, items_of
 from plait.conversation.model import Answered, Called, Item, Noted, Result, Said, Thought
 from plait.conversation.pair import paired
-from plait.conversation.responses import Responses
 from plait.conversation.results import REJECTED
 from plait.conversation.turns import openers_of
 from plait.conversation.walk import opened

@@ -9,7 +9,7 @@ from msgspec.structs import astuple
 from plait.archive.index.fresh import FreshIndex, key_of
 from plait.archive.model import Session
 from plait.archive.usage import Counted, FileBills, Watch, abandoned, count, left_in
-from plait.conversation.usage import Key, Response
+from plait.conversation.responses import BilledResponse, Key
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.charges import charges, charges_in
 from plait.index.rows import (
@@ -59,14 +59,14 @@ def _rows_changed(
     yield noting(USAGE, warm.generation)
 
 
-def _usage_row(key: Key, one: Response) -> tuple[Any, ...]:
+def _usage_row(key: Key, one: BilledResponse) -> tuple[Any, ...]:
     time = one.time.isoformat() if one.time else None
     named = key if isinstance(key, str) else None
     return named, one.uuid, one.model, time, one.kind, one.agent, *astuple(one.tokens), one.logged
 
 
 def indexed_abandoned(
-    warm: FreshIndex, sessions: Iterable[Session], responses: Iterable[Response], watch: Watch
+    warm: FreshIndex, sessions: Iterable[Session], responses: Iterable[BilledResponse], watch: Watch
 ) -> frozenset[str]:
     """Returns the uuids of responses on branches that were left."""
     read = IndexedBranches(warm)

@@ -22,9 +22,9 @@ from plait.archive.model import Session
 from plait.archive.stats import stats_of
 from plait.archive.tree import tree_of
 from plait.archive.usage import abandoned, count
+from plait.conversation.responses import BilledResponse
 from plait.conversation.stats.model import Figures
 from plait.conversation.stats.statistics import Statistics
-from plait.conversation.usage import Response
 from plait.index.lists import SessionShape, prompt_times, session_shapes
 from plait.record.time import moment
 
@@ -40,7 +40,7 @@ MOST_KEPT = 8
 class Money(NamedTuple):
     """All responses, and which of them were answered on branches that were left."""
 
-    responses: Sequence[Response]
+    responses: Sequence[BilledResponse]
     left: frozenset[str]
 
 

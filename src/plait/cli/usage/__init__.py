@@ -23,6 +23,7 @@ from plait.cli.selection import point_in, zone_named
 from plait.cli.text import SEPARATOR, counted, now
 from plait.cli.usage.table import time_left
 from plait.conversation.prices import Prices
+from plait.conversation.responses import BilledResponse
 from plait.conversation.spending import (
     BLOCK_LENGTH,
     By,
@@ -33,7 +34,6 @@ from plait.conversation.spending import (
     spending,
     within,
 )
-from plait.conversation.usage import Response
 from plait.errors import UserError
 from plait.line import LogFile
 from plait.view.usage import block_value, cost_of, money, row_value
@@ -133,7 +133,7 @@ def _show_rows(
 
 
 def _left_behind(
-    request: Request, asked: Asked, responses: Sequence[Response], index: "FreshIndex | None"
+    request: Request, asked: Asked, responses: Sequence[BilledResponse], index: "FreshIndex | None"
 ) -> frozenset[str] | None:
     """Returns what was answered on abandoned branches; None where that would take too long.
 
@@ -216,7 +216,7 @@ def _watched(request: Request, label: str) -> Any:
     return watch
 
 
-def _chosen(request: Request, found: Counted, asked: Asked) -> Sequence[Response]:
+def _chosen(request: Request, found: Counted, asked: Asked) -> Sequence[BilledResponse]:
     responses = within(found.responses, asked.since, asked.until)
     if asked.project is None:
         return responses

@@ -178,6 +178,11 @@ class ResponseCount(Struct, frozen=True, gc=False, array_like=True):
     """When it began; None where that is not known, or counted already."""
     responses: int = 1
 
+    @property
+    def output_tokens(self) -> int:
+        """What decides which of its copies counts."""
+        return self.tokens.output
+
 
 class SessionCounts(Struct, array_like=True):
     """What a session adds; nothing of it counts where it owns no record."""

@@ -38,7 +38,7 @@ from plait.conversation.stats.model import (
 )
 from plait.conversation.stats.statistics import LONGEST, SERVICE
 from plait.conversation.tools import tool_named
-from plait.conversation.totals import TYPED, response_key, tokens_in
+from plait.conversation.totals import TYPED
 from plait.conversation.turns import between
 from plait.conversation.values import mapping, said
 from plait.conversation.walk import calls_of, opened
@@ -271,12 +271,12 @@ def _long_turn(conversation: Conversation, turn: Turn, opener: Told) -> LongTurn
 
 
 def _answer_of(response: Response, agents: str | None) -> ResponseCount:
-    key = response_key(response)
+    key = response.key
     return ResponseCount(
         digest(key) if key else None,
         response.model or UNNAMED,
         agents,
-        tokens_in(response),
+        response.tokens,
         _quarter_of(response.started),
     )
 

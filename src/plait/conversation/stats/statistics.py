@@ -32,7 +32,7 @@ from plait.conversation.stats.model import (
     ToolCounts,
     ToolFigures,
 )
-from plait.conversation.tokens import NOTHING, Tokens
+from plait.conversation.tokens import NOTHING, Tokens, supersedes
 
 if TYPE_CHECKING:
     from plait.conversation.model import Conversations
@@ -114,7 +114,7 @@ class ResponseCounts:
         known = self._known.get(mark)
         if known is None:
             self._known[mark] = answer
-        elif answer.tokens.output >= known.tokens.output:
+        elif supersedes(answer, known):
             self._known[mark] = replace(known, tokens=answer.tokens)
         return known is None
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plait.conversation.model import Called, Conversation, Turn
-from plait.conversation.tokens import Tokens, tokens_of
-from plait.conversation.totals import Pricing, response_key
+from plait.conversation.tokens import Tokens
+from plait.conversation.totals import Pricing
 from plait.graph.paths import SPOKEN
 from plait.record.time import moment
 from plait.trace.model import Span
@@ -160,7 +160,7 @@ class TraceTeller:
         span = draft.add(
             stretch.where,
             "generation",
-            response_key(response) or f"response {number}",
+            response.key or f"response {number}",
             parent=stretch.parent,
             input=opening(turn) if is_first else None,
             tokens=tokens,
@@ -177,12 +177,12 @@ class TraceTeller:
     def _spent(self, parts: ResponseBlocks, number: int) -> tuple[Tokens | None, float | None]:
         """Returns the tokens and the dollars of a response, unless they were told before."""
         response = parts.response(number)
-        key = response_key(response)
+        key = response.key
         if response.usage is None or response.is_synthetic or key in self.counted:
             return None, None
         if key:
             self.counted.add(key)
-        tokens = tokens_of(response.usage)
+        tokens = response.tokens
         if self.prices is None:
             return tokens, None
         return tokens, self.prices.cost(response.model, tokens, moment(response.started))

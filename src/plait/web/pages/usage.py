@@ -11,8 +11,8 @@ from starlette.responses import Response
 from plait.archive.live.rows import ListedSessions, SessionRows
 from plait.archive.live.sums import Money
 from plait.conversation.prices import Prices
+from plait.conversation.responses import BilledResponse as Answered
 from plait.conversation.spending import By, billing_blocks, spending, within
-from plait.conversation.usage import Response as Answered
 from plait.view.page.figures.insights import USUAL, Insights, insights_figures, insights_page
 from plait.view.page.figures.period import Period, period_in
 from plait.view.page.figures.usage import USUAL as USUAL_SPAN

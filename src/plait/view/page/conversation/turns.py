@@ -21,7 +21,6 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.pair import Placed, story
-from plait.conversation.tokens import tokens_of
 from plait.conversation.walk import TROUBLE, Depth, visible
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import agents_sent
@@ -213,7 +212,7 @@ def _spent(conversation: Conversation, turn: Turn, setting: Setting) -> str:
     answers = [conversation.responses[number] for number in turn.responses]
     for agent in agents_sent(turn.items, setting.conversations):
         answers += setting.conversations[agent].responses
-    written = sum(tokens_of(one.usage).output for one in answers if one.usage)
+    written = sum(one.tokens.output for one in answers)
     if written:
         parts.append(f"{tokens_in_words(written)} token{'s' if written > 1 else ''}")
     costs = [cost for one in answers if (cost := setting.cost_of(one)) is not None]
@@ -264,7 +263,7 @@ def agent_box(conversation: Conversation, setting: Setting, body: str) -> str:
     calls = sum(isinstance(item, Called) for item in conversation.items())
     words = [many(calls, "call")] if calls else []
     duration = sum(turn.duration_ms or 0 for turn in conversation.turns)
-    tokens = sum(tokens_of(one.usage).total for one in conversation.responses if one.usage)
+    tokens = sum(one.tokens.total for one in conversation.responses)
     costs = [cost for one in conversation.responses if (cost := setting.cost_of(one)) is not None]
     words += [time_in_words(duration), f"{tokens_in_words(tokens)} tokens" if tokens else ""]
     words += [money_in_words(sum(costs))] if costs else []
