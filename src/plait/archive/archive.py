@@ -36,9 +36,9 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.archive.usage import Counted
     from plait.conversation.model import Conversations
     from plait.conversation.prices import Prices
+    from plait.conversation.responses import BilledResponse
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
-    from plait.conversation.usage import Response
     from plait.graph import SessionGraph
     from plait.graph.client import Context
     from plait.graph.paths import Path as GraphPath
@@ -266,7 +266,7 @@ class Archive:
 
     def abandoned(
         self,
-        responses: "Sequence[Response]",
+        responses: "Sequence[BilledResponse]",
         *sessions: Named,
         watch: Watch[LogFile] | None = None,
     ) -> frozenset[str]:
