@@ -1,0 +1,34 @@
+"""The guide to the functions of the documents to what its examples print."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from plait import documents
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = (ROOT / "docs" / "guide" / "documents.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", GUIDE, re.DOTALL)
+
+
+@pytest.mark.parametrize(("code", "expected"), EXAMPLES)
+def test_an_example_prints_what_it_says(
+    code: str,
+    expected: str,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    log = next((ROOT / "examples" / "gallery" / "straight-line").rglob("*.jsonl"))
+    shutil.copy(log, tmp_path / "session.jsonl")
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert capsys.readouterr().out == expected
+
+
+def test_every_function_is_in_the_guide() -> None:
+    offered = [name for name, value in vars(documents).items() if callable(value)]
+    assert len(EXAMPLES) == 2
+    assert [name for name in offered if f"`{name}(" not in GUIDE] == []
