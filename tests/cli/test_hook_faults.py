@@ -66,7 +66,10 @@ KINDS = ("CONFIG", "CACHE", "DATA", "STATE")
 def runs() -> Iterator[Runs]:
     """Gives the process that everything runs in, loaded once for all tests."""
     with subprocess.Popen(
-        [sys.executable, "-c", RUNS], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", RUNS],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # a full disk would cut it in two
     ) as process:
         yield process
         process.communicate()

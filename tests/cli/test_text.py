@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from plait.cli.options import point_in_time
+from plait.cli.selection import point_in_time
 from plait.cli.text import ago, clipped, columns, counted, number, safe, size, until
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)

@@ -36,7 +36,7 @@ except SourceError as error:
 def cramped(root: Path, folder: Path, most: int) -> str:
     """Returns what a run says in which no file may become larger than so many bytes."""
     child = subprocess.run(
-        [sys.executable, "-c", CHILD, str(root), str(folder), str(most)],
+        [sys.executable, "-B", "-c", CHILD, str(root), str(folder), str(most)],
         capture_output=True,
         text=True,
         check=True,

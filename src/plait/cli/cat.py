@@ -53,7 +53,7 @@ def _path_of(request: Request, session: str, agent: str | None) -> Path:
     if Path(session).suffix == SUFFIX and agent is None:
         check_file(Path(session))
         return Path(session)
-    found = request.archive.session(session, request.settings.directory)
+    found = request.session(session)
     if agent is None:
         return found.path
     files = [file for file in found.agents if file.agent and file.agent.startswith(agent)]

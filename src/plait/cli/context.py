@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from plait.archive import Resumption, Session
-from plait.cli.log import print_heading
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, number, safe, thousands
@@ -44,13 +43,13 @@ def command(
 
     Messages stand as they are sent: after compactions, repairs and the choice of a branch.
     """
-    found = request.archive.session(session, request.settings.directory)
+    found = request.session(session)
     resumption = request.archive.resumption(found, as_)
     if as_json:
         request.output.json(_as_object(found, resumption, full=full))
         return
     with request.output.paged():
-        print_heading(request, found)
+        request.output.heading(request.archive.facts(found))
         _print_context(request.output, resumption, full=full)
 
 

@@ -253,6 +253,6 @@ def _print_findings(output: Output, findings: list[Finding], *, show_all: bool) 
     output.print(counted(len(findings), "finding"), style="bold")
     shown = findings if show_all else findings[:MOST_FINDINGS]
     for finding in shown:
-        output.console.print(str(finding), soft_wrap=True)
+        output.unbroken(str(finding))
     if len(shown) < len(findings):
         output.print(f"… {number(len(findings) - len(shown))} more: --all lists them", style="dim")

@@ -23,7 +23,6 @@ from plait.archive.export.plan import (
 )
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
 from plait.cli.output import write_bytes
-from plait.cli.prices import prices_with
 from plait.cli.selection import required, selected
 from plait.cli.text import counted, in_words, size
 from plait.conversation.walk import DEPTHS
@@ -182,7 +181,7 @@ def command(request: Request, /, **asked: Any) -> None:
     if asked["no_redact"]:
         warn(request)
     plan = _plan_of(sessions, asked)
-    plan.pricing = prices_with(request.settings.prices)
+    plan.pricing = request.prices
     with without_collector():
         if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
             _hand_over(request, plan, asked)

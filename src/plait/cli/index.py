@@ -47,9 +47,8 @@ def brought_up_to_date(request: Request, *, rebuild: bool = False) -> IndexRepor
     if not rebuild and is_fresh_for(folder, request.settings.roots):
         return IndexReport(took_ms=ms_since(started))
     from plait.archive.index.update import refresh
-    from plait.cli.output import watched
 
-    with watched(request) as watch:
+    with request.output.watched() as watch:
         return refresh(request.archive, folder, rebuild=rebuild, watch=watch)
 
 

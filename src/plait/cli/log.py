@@ -10,7 +10,7 @@ import click
 from plait.archive import Archive, Session
 from plait.archive.tree import unlinked_in
 from plait.cli.options import Request, global_options, json_option, session_argument
-from plait.cli.output import Output, print_lines
+from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, fitting, lasting, local, number, safe
 from plait.cli.tree import recovered, unlinked
 from plait.graph.model import SessionGraph
@@ -18,7 +18,7 @@ from plait.graph.paths import SPOKEN
 from plait.graph.rows import RowShape, rows
 from plait.graph.tree import depth_first
 from plait.view.graph_text import GraphLine, graph_lines
-from plait.view.words import notes_of, one_line, record_words, words_of
+from plait.view.words import notes_of, record_words, words_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -90,7 +90,7 @@ class Page:
         self.width = self.output.width
         lines = list(graph_lines(shapes, ascii_only=self.ascii_only))
         width = min(max((len(line.text) for line in lines), default=0), WIDEST)
-        print_lines(self.output, (self.line(line, width) for line in lines))
+        self.output.lines(self.line(line, width) for line in lines)
 
     def line(self, line: GraphLine, width: int) -> "Text":
         """Returns one line: the strands, the time, the words, the figures."""
@@ -190,15 +190,6 @@ def _words_style(row: RowShape) -> str:
     return "dim" if is_aside else ""
 
 
-def print_heading(request: Request, session: Session) -> None:
-    """Prints which session it is."""
-    facts = request.archive.facts(session)
-    title = clipped(one_line(facts.title or "(no title)"), request.output.width)
-    request.output.print(title, style="bold")
-    request.output.print(f"{session.id}  {facts.cwd or session.project}", style="dim")
-    request.output.print("")
-
-
 @click.command("log")
 @session_argument
 @click.option(
@@ -225,7 +216,7 @@ def command(
     The active line stands on the left; abandoned branches and agents leave it to the right.
     A prompt that was taken back before any answer is folded at the one that replaced it.
     """
-    found = request.archive.session(session, request.settings.directory)
+    found = request.session(session)
     graph, roots = _woven(request, found, everything=everything)
     shapes = list(rows(graph, "record" if records else "turn", everything=everything, roots=roots))
     if as_json:
@@ -233,7 +224,7 @@ def command(
         return
     words = Words.of(request.archive, graph, shapes, is_by_record=records)
     with request.output.paged():
-        print_heading(request, found)
+        request.output.heading(request.archive.facts(found))
         Page(request.output, words, ascii_only).print(shapes)
         _print_totals(request.output, graph, shapes)
         for remark in chain(unlinked(unlinked_in(graph)), recovered(request.archive, found)):

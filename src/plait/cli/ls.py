@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plait.archive import Archive, Facts
-from plait.archive.sessions import is_of_project
 from plait.cli.options import (
     Request,
     filter_options,
@@ -18,9 +17,9 @@ from plait.cli.options import (
     index_of,
     json_option,
     no_index_option,
-    point_in_time,
 )
 from plait.cli.output import Output
+from plait.cli.selection import is_in, is_within, point_in_time
 from plait.cli.text import ago, clipped, counted, now, number, safe, size, until
 from plait.record.time import moment
 
@@ -96,20 +95,6 @@ def _survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list
     return [row for row in rows if not projects or any(is_in(row, name) for name in projects)]
 
 
-def is_in(row: Facts, project: str) -> bool:
-    """Tells whether a session is of a project: by its folder's name or its directory."""
-    directory = (row.cwd or "").casefold()
-    return is_of_project(row.project, project) or project.casefold() in directory
-
-
-def is_within(row: Facts, start: datetime | None, end: datetime | None) -> bool:
-    """Tells whether a session was held in a span of time."""
-    began, ended = moment(row.started), moment(row.ended)
-    if start and not (ended and ended >= start):
-        return False
-    return not end or bool(began and began < end)
-
-
 def _is_expiring(row: Facts, time: datetime) -> bool:
     return row.deleted_at is not None and row.deleted_at - time < SOON
 
@@ -153,7 +138,7 @@ def _print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long:
         return
     for project, members in _by_project(rows).items():
         heading = next((row.cwd for row in members if row.cwd), project)
-        output.console.print(safe(heading), style="bold", soft_wrap=True)
+        output.unbroken(heading, style="bold")
         output.print(_project_table(output, members, time, is_long=is_long))
         output.print("")
     total = sum(row.bytes for row in rows)
@@ -299,7 +284,7 @@ def _print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...])
         f"{plait} doctor{root}": "every line accounted for, and what is odd",
     }
     for command, what in steps.items():
-        output.console.print(f"  {command}", soft_wrap=True)
+        output.unbroken(f"  {command}")
         output.print(f"      {what}", style="dim")
 
 

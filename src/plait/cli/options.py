@@ -4,22 +4,20 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from plait.errors import UserError
-
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from plait.archive import Archive
+    from plait.archive import Archive, Session
     from plait.archive.index.fresh import FreshIndex
     from plait.cli.output import Output
     from plait.cli.settings import Settings
+    from plait.conversation.prices import Prices
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -56,6 +54,17 @@ class Request:
         if self.settings.is_default_root:
             roots = tuple(root for root in roots if root.exists())
         return Archive(roots)
+
+    @cached_property
+    def prices(self) -> "Prices":
+        """The prices in force."""
+        from plait.cli.settings import prices_with
+
+        return prices_with(self.settings.prices)
+
+    def session(self, name: str) -> "Session":
+        """Returns the session that a user names, from where they stand."""
+        return self.archive.session(name, self.settings.directory)
 
 
 def global_options(function: F) -> F:
@@ -124,27 +133,6 @@ def complete_session(
     if "latest".startswith(incomplete):
         offers.insert(0, item("latest", help="the newest session"))
     return offers
-
-
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-
-
-def point_in_time(text: str | None, now: datetime) -> datetime | None:
-    """Returns the moment that a user names: `2026-11-15`, `2026-11-15T10:00`, `7d`, `today`."""
-    if text is None:
-        return None
-    midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
-    if text in ("today", "yesterday"):
-        return (midnight - timedelta(days=text == "yesterday")).astimezone(UTC)
-    if text[:-1].isdigit() and text[-1] in UNITS:
-        return now - timedelta(**{UNITS[text[-1]]: int(text[:-1])})
-    try:
-        return datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError):
-        raise UserError(
-            f"'{text}' is not a time",
-            "say a day (2026-11-15), a time (2026-11-15T10:00), 7d or today",
-        ) from None
 
 
 LARGE = 200_000_000

@@ -3,16 +3,15 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from plait.cli.options import Request
 from plait.cli.settings import Settings
-from plait.cli.text import safe
+from plait.cli.text import clipped, safe
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from plait.archive import Facts
     from plait.archive.index.update import Watch
 
 
@@ -73,6 +73,29 @@ class Output:
         """Writes lines of text or a table."""
         self.console.print(*(safe(p) if isinstance(p, str) else p for p in parts), style=style)
 
+    def lines(self, lines: Iterable["Text"]) -> None:
+        """Writes one line each, thousands quickly: without colours the words alone."""
+        console, width = self.console, self.width
+        is_plain = not (console.is_terminal or console.color_system)
+        for line in lines:
+            fits = line.cell_len <= width
+            if is_plain and fits:
+                console.file.write(f"{line.plain}\n")
+            else:
+                console.print(line, soft_wrap=fits)
+
+    def unbroken(self, text: str, style: str = "") -> None:
+        """Writes a line that is never broken: a path or a command must stay whole."""
+        self.console.print(safe(text), style=style, soft_wrap=True)
+
+    def heading(self, facts: "Facts") -> None:
+        """Writes which session it is."""
+        from plait.view.words import one_line
+
+        self.print(clipped(one_line(facts.title or "(no title)"), self.width), style="bold")
+        self.print(f"{facts.session}  {facts.cwd or facts.project}", style="dim")
+        self.print("")
+
     def note(self, text: str) -> None:
         """Writes a line beside the results."""
         self.stderr.print(safe(text), style="dim")
@@ -113,6 +136,25 @@ class Output:
         from rich.progress import track
 
         return track(items, label, console=self.stderr, transient=True)
+
+    @contextmanager
+    def watched(self, label: str = "reading sessions") -> "Iterator[Watch | None]":
+        """Gives what shows how many bytes have been read; nothing where nobody looks.
+
+        The bar is drawn when there is something to be told, and goes away at the end.
+        """
+        if not sys.stderr.isatty():
+            yield None
+            return
+        with ExitStack() as drawn:
+            bars: list[Progress] = []
+
+            def watch(done: int, total: int) -> None:
+                if not bars:
+                    bars.append(drawn.enter_context(_bar(self.stderr, label)))
+                bars[0].update(bars[0].task_ids[0], completed=done, total=total)
+
+            yield watch
 
 
 def as_json(value: object) -> bytes:
@@ -159,63 +201,10 @@ def print_error(error: PlaitError, *, as_json: bool) -> None:
         print(f"hint: {safe(hint)}", file=sys.stderr)
 
 
-def print_lines(output: Output, lines: Iterable["Text"]) -> None:
-    """Writes one line each: laid out where it is too wide, without colours the words alone."""
-    console, width = output.console, output.width
-    is_plain = not (console.is_terminal or console.color_system)
-    for line in lines:
-        fits = line.cell_len <= width
-        if is_plain and fits:
-            console.file.write(f"{line.plain}\n")
-        else:
-            console.print(line, soft_wrap=fits)
+def _bar(console: "Console", label: str) -> "Progress":
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-
-@contextmanager
-def watched(request: Request, label: str = "reading sessions") -> "Iterator[Watch | None]":
-    """Gives what shows how many bytes have been read; nothing where nobody looks."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    bar = Bar(request, label)
-    try:
-        yield bar.watch
-    finally:
-        bar.stop()
-
-
-class Bar:
-    """A bar that is drawn when there is something to be told, and goes away at the end."""
-
-    def __init__(self, request: Request, label: str) -> None:
-        self.request = request
-        self.label = label
-        self.progress: Progress | None = None
-
-    def watch(self, done: int, total: int) -> None:
-        """Shows how many bytes have been read of how many."""
-        if self.progress is None:
-            self.progress = self.started()
-        self.progress.update(self.progress.task_ids[0], completed=done, total=total)
-
-    def started(self) -> "Progress":
-        """Draws the bar."""
-        from rich.progress import (
-            BarColumn,
-            DownloadColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-        )
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
-        console = self.request.output.stderr
-        progress = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
-        progress.add_task(self.label, total=None)
-        progress.start()
-        return progress
-
-    def stop(self) -> None:
-        """Takes the bar away."""
-        if self.progress:
-            self.progress.stop()
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    progress = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
+    progress.add_task(label, total=None)
+    return progress

@@ -8,7 +8,7 @@ import click
 
 from plait.archive.tree import unlinked_in
 from plait.cli.options import Request, filter_options, global_options, json_option
-from plait.cli.output import Output, as_json, print_lines, write_bytes
+from plait.cli.output import Output, as_json, write_bytes
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, fitting, local, safe, short
 from plait.cli.tree import unlinked
@@ -79,7 +79,7 @@ def _print_json(objects: Iterable[dict[str, Any]]) -> None:
 
 
 def _print_paths(output: Output, graph: SessionGraph, found: Sequence[Path]) -> None:
-    print_lines(output, _lines_of(graph, found, output.width))
+    output.lines(_lines_of(graph, found, output.width))
     output.print("")
     output.print(counted(len(found), "path"), style="dim")
 

@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from plait.archive.resume import CLIENT, Back, Resume, resume_of
-from plait.cli.log import print_heading
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder, expanded
@@ -36,7 +35,7 @@ def command(
     """
     if is_run and as_json:
         raise UserError("say either `--run` or `--json`, not both")
-    found = request.archive.session(session, request.settings.directory)
+    found = request.session(session)
     resume = resume_of(
         found,
         default=expanded(claude_folder({}), {}),
@@ -48,7 +47,7 @@ def command(
     elif as_json:
         request.output.json(_as_object(resume))
     else:
-        print_heading(request, found)
+        request.output.heading(request.archive.facts(found))
         _print_resume(request.output, resume)
 
 
@@ -69,7 +68,7 @@ def _as_object(resume: Resume) -> dict[str, Any]:
 
 def _print_resume(output: Output, resume: Resume) -> None:
     if resume.why_not is None:
-        _print_line(output, resume.line)
+        output.unbroken(resume.line, style="bold green")
     else:
         output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
     sentences = [warning.sentence for warning in resume.warnings]
@@ -78,13 +77,6 @@ def _print_resume(output: Output, resume: Resume) -> None:
     _print_warnings(output, sentences)
     if resume.back:
         _print_back(output, resume.back)
-
-
-def _print_line(output: Output, line: str) -> None:
-    """Prints a line in one piece, so that it can be copied."""
-    from rich.text import Text
-
-    output.console.print(Text(safe(line), style="bold green"), soft_wrap=True)
 
 
 def _print_warnings(output: Output, sentences: list[str]) -> None:

@@ -8,7 +8,6 @@ import click
 
 from plait.archive.search import Way, search
 from plait.cli.options import Request, filter_options, global_options, json_option
-from plait.cli.output import print_lines, watched
 from plait.cli.text import (
     SEPARATOR,
     ago,
@@ -85,7 +84,7 @@ def command(
         "branch": branch,
     }
     filters = [Field(name, value) for name, value in asked.items() if value]
-    with watched(request) as watch:
+    with request.output.watched() as watch:
         found = search(
             request.archive,
             request.settings.index,
@@ -207,14 +206,13 @@ def _print_session(request: Request, hit: Hit) -> None:
     room = max(output.width - columns(beside), output.width // 2)
     line = Text(clipped(title, room), style="bold").append(beside, style="dim not bold")
     line.truncate(output.width, overflow="ellipsis")
-    print_lines(output, [line])
+    output.lines([line])
 
 
 def _print_hit(request: Request, hit: Hit) -> None:
     output, width = request.output, request.output.width
     words = _marked(hit).wrap(output.console, max(width - len(INDENT) * 2, 10))
-    print_lines(
-        output,
+    output.lines(
         (
             *_heading(hit, width),
             *(_aside(line, width) for line in hit.before),

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
-from plait.archive import Session
+from plait.archive import Facts, Session
 from plait.archive.sessions import is_of_project
-from plait.cli.ls import is_in, is_within
-from plait.cli.options import Request, complete_session, point_in_time
+from plait.cli.options import Request, complete_session
 from plait.cli.text import now
 from plait.errors import UserError
+from plait.record.time import moment
 
 WORDS = (".", "latest")
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 name_argument = click.argument(
     "name", metavar="[SESSION|PROJECT]", required=False, shell_complete=complete_session
@@ -48,7 +49,7 @@ def named(request: Request, name: str | None) -> list[Session]:
         members = members_of(request, archive.sessions, name)
         if members:
             return members
-    return [archive.session(name, request.settings.directory)]
+    return [request.session(name)]
 
 
 def members_of(request: Request, sessions: Iterable[Session], project: str) -> list[Session]:
@@ -71,6 +72,20 @@ def required(found: list[Session]) -> list[Session]:
     return found
 
 
+def is_in(row: Facts, project: str) -> bool:
+    """Tells whether a session is of a project: by its folder's name or its directory."""
+    directory = (row.cwd or "").casefold()
+    return is_of_project(row.project, project) or project.casefold() in directory
+
+
+def is_within(row: Facts, start: datetime | None, end: datetime | None) -> bool:
+    """Tells whether a session was held in a span of time."""
+    began, ended = moment(row.started), moment(row.ended)
+    if start and not (ended and ended >= start):
+        return False
+    return not end or bool(began and began < end)
+
+
 def zone_named(name: str | None) -> tzinfo | None:
     """Returns a zone by its name, None for the machine's own."""
     if name is None:
@@ -87,16 +102,23 @@ def zone_named(name: str | None) -> tzinfo | None:
         ) from None
 
 
-def point_in(text: str | None, now: datetime, zone: tzinfo | None) -> datetime | None:
-    """Returns the moment that a user names, a day being a day of the zone."""
-    if text is None or zone is None:
-        return point_in_time(text, now)
-    here = now.astimezone(zone)
+def point_in_time(text: str | None, now: datetime, zone: tzinfo | None = None) -> datetime | None:
+    """Returns the moment that a user names: `2026-11-15`, `2026-11-15T10:00`, `7d`, `today`.
+
+    A day is a day of the zone, of the machine's own without one.
+    """
+    if text is None:
+        return None
     if text in ("today", "yesterday"):
-        midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = now.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
         return (midnight - timedelta(days=text == "yesterday")).astimezone(UTC)
     try:
+        if text[:-1].isdigit() and text[-1] in UNITS:
+            return now - timedelta(**{UNITS[text[-1]]: int(text[:-1])})
         named = datetime.fromisoformat(text)
-    except ValueError:
-        return point_in_time(text, now)
-    return (named if named.tzinfo else named.replace(tzinfo=zone)).astimezone(UTC)
+        return (named if named.tzinfo else named.replace(tzinfo=zone)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise UserError(
+            f"'{text}' is not a time",
+            "say a day (2026-11-15), a time (2026-11-15T10:00), 7d or today",
+        ) from None

@@ -17,7 +17,6 @@ from plait.cli.desktop import open_in_browser
 from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options
 from plait.cli.output import write_bytes
-from plait.cli.prices import prices_with
 from plait.cli.settings import has_display
 from plait.cli.text import safe
 from plait.errors import SourceError, UserError
@@ -110,10 +109,9 @@ class Serving:
 
     def run(self, running: Running, listener: socket.socket) -> None:
         """Runs the server."""
-        settings = self.request.settings
-        prices = prices_with(settings.prices)
-        roots = tuple(root.path for root in self.request.archive.roots)
-        library = LiveArchive(roots, settings.index, prices)
+        request = self.request
+        roots = tuple(root.path for root in request.archive.roots)
+        library = LiveArchive(roots, request.settings.index, request.prices)
         run(library, listener, Keys(running.secret), self.names, self.idle)
 
 
@@ -212,7 +210,7 @@ def open_command(
 
 
 def _place_of(request: Request, name: str, turn: int | None) -> str:
-    session = request.archive.session(name, request.settings.directory)
+    session = request.session(name)
     roots = tuple(root.path for root in request.archive.roots)
     names = LiveArchive(roots, request.settings.index).now.name_of
     known = names.get(session.path)

@@ -26,9 +26,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from plait.errors import ConfigError
+
+if TYPE_CHECKING:
+    from plait.conversation.prices import Prices
 
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
@@ -231,3 +234,18 @@ def _chosen_colour(option: str | None, env: Mapping[str, str], config: Mapping[s
         if chosen == colour:
             return colour  # type: ignore[return-value]
     raise ConfigError(f"unknown colour '{chosen}'", f"known are {', '.join(COLOURS)}")
+
+
+def prices_with(own: Path | None) -> "Prices":
+    """Returns the prices in force, or says what is wrong with the user's own file."""
+    from plait.conversation.prices import Prices
+
+    if own is None:
+        return Prices()
+    from plait.conversation.price_file import price_file
+
+    try:
+        return Prices(price_file(own.read_text(encoding="utf-8"), str(own)))
+    except (OSError, UnicodeDecodeError) as error:
+        said = getattr(error, "strerror", None) or "it is not text"
+        raise ConfigError(f"cannot read the prices in '{own}': {said.lower()}") from error

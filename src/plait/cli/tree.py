@@ -17,7 +17,7 @@ from plait.cli.options import (
     json_option,
     no_index_option,
 )
-from plait.cli.output import Output, print_lines
+from plait.cli.output import Output
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, fitting, lasting, local, safe, short, size
 from plait.graph.outline import OutlineItem
@@ -130,7 +130,7 @@ class Drawing:
 
     def print(self, found: list[OutlineItem]) -> None:
         """Prints all parts and their sum."""
-        print_lines(self.output, self.lines(found, self.output.width))
+        self.output.lines(self.lines(found, self.output.width))
         self.output.print("")
         self.output.print(", ".join(_totals(found)), style="dim")
 

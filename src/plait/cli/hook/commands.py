@@ -41,8 +41,7 @@ def work(folder: Path, **limits: float) -> None:
 
 def _work_with_settings(folder: Path, limits: dict[str, float]) -> None:
     from plait.archive.hook.worker import Limits, Worker
-    from plait.cli.prices import prices_with
-    from plait.cli.settings import load_settings
+    from plait.cli.settings import load_settings, prices_with
     from plait.cli.trace.target import target_in
     from plait.trace.hook.jobs import WorkerLog, take_jobs
 

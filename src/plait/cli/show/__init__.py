@@ -10,7 +10,6 @@ import click
 
 from plait.archive import Session
 from plait.cli.options import Request, global_options, json_option, session_argument
-from plait.cli.prices import prices_with
 from plait.cli.text import counted, safe
 from plait.cli.turns import chosen_conversation, chosen_turns, short_name
 from plait.conversation.model import Called, Conversation, Conversations, Turn
@@ -89,14 +88,14 @@ class Chosen:
 
 
 def _chosen_by(request: Request, session: str, branch: str | None, turn: str | None) -> Chosen:
-    meant = request.archive.session(session, request.settings.directory)
+    meant = request.session(session)
     found = request.archive.conversations(meant)
     shown = chosen_conversation(found, branch)
     return Chosen(meant, found, shown, chosen_turns(shown, turn), turn is None)
 
 
 def _print_json(request: Request, chosen: Chosen, *, has_data: bool) -> None:
-    totals = _totals_of(chosen.found, chosen.shown, prices_with(request.settings.prices))
+    totals = _totals_of(chosen.found, chosen.shown, request.prices)
     value = _as_object(chosen.found, chosen.shown, chosen.turns, totals, has_data=has_data)
     request.output.json(value)
 
@@ -109,7 +108,7 @@ def _print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: boo
     folder = chosen.session.path.with_suffix("")
     whole, is_kept = partial(_kept_beside, folder), partial(_is_kept_beside, folder)
     page = Page(output, chosen.session.id, "wrap" if depth == "all" else "cut")
-    prices = prices_with(request.settings.prices)
+    prices = request.prices
     with output.paged():
         spending = SessionFigures(found, prices)
         reading = TerminalTeller(found, spending, depth, thinking, facts.cwd, whole, is_kept)

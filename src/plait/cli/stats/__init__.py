@@ -11,7 +11,7 @@ import msgspec
 from plait.archive import Session
 from plait.archive.stats import counted as stats_counted
 from plait.archive.stats import in_order
-from plait.cli.ls import is_within, say_where_plait_looked
+from plait.cli.ls import say_where_plait_looked
 from plait.cli.options import (
     Request,
     filter_options,
@@ -21,7 +21,7 @@ from plait.cli.options import (
     no_index_option,
 )
 from plait.cli.output import Output
-from plait.cli.selection import name_argument, point_in, selected, zone_named
+from plait.cli.selection import is_within, name_argument, point_in_time, selected, zone_named
 from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
 from plait.cli.text import counted, now
 from plait.conversation.stats.model import Figures
@@ -153,7 +153,7 @@ def command(
     session that began first, however often it was copied into others.
     """
     zone, time = zone_named(timezone), now()
-    start, end = point_in(since, time, zone), point_in(until, time, zone)
+    start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
     output = request.output
     with index_of(request, no_index=no_index) as index:
         chosen = selected(request, name, project)
@@ -164,9 +164,7 @@ def command(
     elif figures.sessions:
         with output.paged():
             if name and len(sessions) == 1:
-                from plait.cli.log import print_heading
-
-                print_heading(request, sessions[0])
+                output.heading(request.archive.facts(sessions[0]))
             is_plain = ascii_only or not _is_drawable(output.console.encoding)
             StatsPage(output, figures, zone, is_plain).print()
     elif request.archive.sessions:

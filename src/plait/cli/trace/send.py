@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from plait.archive.traces import TracePlan, batched
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
 from plait.cli.output import write_bytes
-from plait.cli.prices import prices_with
 from plait.cli.selection import required
 from plait.cli.text import counted, in_words
 from plait.cli.trace.target import destination
@@ -120,8 +119,8 @@ def sent(
     request: Request, plan: TracePlan, target: Target | Path, tally: Tally, asked: dict[str, Any]
 ) -> Delivered:
     """Sends everything, or counts what would be sent; tells on a screen how far it is."""
-    settings, console = request.settings, request.output.stderr
-    plan.pricing = prices_with(settings.prices)
+    console = request.output.stderr
+    plan.pricing = request.prices
     with console.status("tracing") if console.is_terminal else nullcontext():
         batches = batched(tally.watched(plan.traces()))
         if asked["dry_run"]:

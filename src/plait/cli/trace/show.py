@@ -10,7 +10,6 @@ from rich.text import Text
 
 from plait.archive.traces import traces
 from plait.cli.options import Request, global_options, json_option, session_argument
-from plait.cli.prices import prices_with
 from plait.cli.text import clipped, columns, counted, safe
 from plait.cli.turns import SPAN, from_end
 from plait.errors import UserError
@@ -235,12 +234,9 @@ def command(
 def _spans_of(
     request: Request, session: str, turn: str | None, *, has_thinking: bool
 ) -> list[list[Span]]:
-    settings = request.settings
-    chosen = request.archive.session(session, settings.directory)
-    prices = prices_with(settings.prices)
-    content = Content(has_thinking=has_thinking)
-    among = request.archive.sessions
-    found = list(traces([chosen], content=content, pricing=prices, among=among))
+    content, among = Content(has_thinking=has_thinking), request.archive.sessions
+    chosen = [request.session(session)]
+    found = list(traces(chosen, content=content, pricing=request.prices, among=among))
     found.sort(key=lambda spans: (spans[0].start is None, spans[0].start or 0))
     return found if turn is None else _of_turns(found, turn)
 

@@ -18,8 +18,8 @@ from plait.cli.options import (
     json_option,
     no_index_option,
 )
-from plait.cli.prices import prices_with
-from plait.cli.selection import point_in, zone_named
+from plait.cli.selection import point_in_time, zone_named
+from plait.cli.settings import prices_with
 from plait.cli.text import SEPARATOR, counted, now
 from plait.cli.usage.table import time_left
 from plait.conversation.prices import Prices
@@ -100,7 +100,7 @@ def command(
     is named and left out of the sum.
     """
     zone, time = zone_named(timezone), now()
-    start, end = point_in(since, time, zone), point_in(until, time, zone)
+    start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
     asked = Asked(report, zone, time, start, end, project, breakdown, order, limit)
     given = own or request.settings.prices
     prices = prices_with(Path(given) if given else None)

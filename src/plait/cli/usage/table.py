@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plait.archive import Session
 from plait.cli.options import Request
-from plait.cli.output import print_lines as print_texts
 from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe, short, thousands
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
 from plait.view.usage import cost_of, model_names, money, told_apart
@@ -129,7 +128,7 @@ def _print_lines(
     ]
     rule = Text("─" * min(max(one.cell_len for one in drawn), room), style="dim")
     rest = [Text(head.rstrip(), style="dim"), *drawn[: len(rows)], rule, *drawn[len(rows) :]]
-    print_texts(request.output, rest)
+    request.output.lines(rest)
 
 
 def _fitted(
