@@ -8,10 +8,14 @@
                 print("asked:", text)
 
     archive = plait.Archive(["/home/me/.claude"])
-    latest = archive.session("latest")
-    archive.graph(latest).lines
-    archive.conversations(latest).active.turns
-    plait.context(latest).messages
+    session = archive.session("latest")
+    for turn in session.turns:
+        print(turn.prompt, turn.cost, [call.name for call in turn.calls])
+    session.conversations.active.markdown()
+    archive.search("parser").hits
+    archive.usage("weekly").rows
+    archive.graph("latest").lines
+    archive.context("latest").messages
 
 Names are loaded when they are first used, so that importing plait costs nothing.
 """
@@ -20,9 +24,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from plait import graph, redact
-    from plait.archive import Archive, context
-    from plait.conversation.model import Conversation, Conversations, Turn
+    from plait import documents, graph, redact
+    from plait.archive import Archive, OpenSession, Session, context
+    from plait.conversation.model import Called, Conversation, Conversations, Turn
+    from plait.conversation.prices import Prices
     from plait.errors import PlaitError
     from plait.record import (
         Assistant,
@@ -45,18 +50,24 @@ if TYPE_CHECKING:
         read,
     )
 
+    __version__: str
+
 __all__ = [
     "Archive",
     "Assistant",
     "Attachment",
     "Broken",
+    "Called",
     "Conversation",
     "Conversations",
     "Message",
+    "OpenSession",
     "Other",
     "PlaitError",
+    "Prices",
     "Progress",
     "Record",
+    "Session",
     "Summary",
     "System",
     "Text",
@@ -67,25 +78,35 @@ __all__ = [
     "UnknownBlock",
     "Usage",
     "User",
+    "__version__",
     "context",
+    "documents",
     "entries",
     "graph",
     "read",
     "redact",
 ]
 
-PACKAGES = frozenset({"graph", "redact"})
+PACKAGES = frozenset({"documents", "graph", "redact"})
 HOMES = {
     "Archive": "plait.archive",
+    "Called": "plait.conversation.model",
     "Conversation": "plait.conversation.model",
     "Conversations": "plait.conversation.model",
+    "OpenSession": "plait.archive",
     "PlaitError": "plait.errors",
+    "Prices": "plait.conversation.prices",
+    "Session": "plait.archive",
     "Turn": "plait.conversation.model",
     "context": "plait.archive",
 }
 
 
 def __getattr__(name: str) -> object:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("plait")
     if name in PACKAGES:
         return import_module(f"plait.{name}")
     if name in __all__:

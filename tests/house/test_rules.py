@@ -16,7 +16,7 @@ MOST_LINES = 400
 MOST_FUNCTION_LINES = 40
 
 # A size over the limit needs a reason.
-LONG_MODULES: dict[str, str] = {}
+LONG_MODULES = {"archive/archive.py": "the front door: one verb each"}
 LONG_FUNCTIONS: dict[str, str] = {}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
 BANNED_PREFIXES = ("get_", "do_", "handle_", "process_")
@@ -95,9 +95,9 @@ def test_the_public_surface_is_this() -> None:
 
 
 PUBLIC = """
-    Archive Assistant Attachment Broken Conversation Conversations Message Other PlaitError
-    Progress Record Summary System Text Thinking ToolResult ToolUse Turn UnknownBlock Usage User
-    context entries graph read redact
+    Archive Assistant Attachment Broken Called Conversation Conversations Message OpenSession Other
+    PlaitError Prices Progress Record Session Summary System Text Thinking ToolResult ToolUse Turn
+    UnknownBlock Usage User __version__ context documents entries graph read redact
 """.split()
 
 COMMITTED = [

@@ -13,6 +13,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
@@ -32,9 +33,9 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.archive.open_session import OpenSession, Through
     from plait.archive.resume import Resume
     from plait.archive.resumption import Resumption
+    from plait.archive.session_turns import SessionConversations, SessionTurn
     from plait.archive.tree import SessionTree, Way
     from plait.archive.usage import Counted
-    from plait.conversation.model import Conversations
     from plait.conversation.prices import Prices
     from plait.conversation.responses import BilledResponse
     from plait.conversation.spending import By, Spending
@@ -70,6 +71,7 @@ class Archive:
         self._prices = prices
         self._facts: dict[Path, Facts] = {}
         self._open: OpenSession | None = None
+        self._talked: tuple[OpenSession, SessionConversations] | None = None
         self._fresh: FreshIndex | None = None
         self._held: ExitStack | None = None
         self._has_asked = False
@@ -106,7 +108,7 @@ class Archive:
     @cached_property
     def sessions(self) -> tuple[Session, ...]:
         """All sessions, the newest last."""
-        found = sessions_of(self.files, self.roots)
+        found = (replace(one, archive=self) for one in sessions_of(self.files, self.roots))
         return tuple(sorted(found, key=lambda session: (session.modified, str(session.path))))
 
     def __iter__(self) -> Iterator[Session]:
@@ -149,7 +151,7 @@ class Archive:
         real = path.resolve()
         for session in (*self.sessions, *beside(real)):
             if any(file.path.resolve() == real for file in session.files):
-                return session
+                return replace(session, archive=self)
         raise NoSuchSession(f"no session lies at '{path}'")
 
     def facts(self, session: Named) -> Facts:
@@ -208,9 +210,22 @@ class Archive:
             return held.records_behind(graph, uuids)
         return records_of(graph, uuids)
 
-    def conversations(self, session: Named) -> "Conversations":
+    def conversations(self, session: Named) -> "SessionConversations":
         """Returns a session as people and tools took turns: its trunk, branches and agents."""
-        return self.open(session).conversations
+        from plait.archive.session_turns import session_conversations
+
+        opened = self.open(session)
+        if not (self._talked and self._talked[0] is opened):
+            self._talked = opened, session_conversations(opened, self.prices)
+        return self._talked[1]
+
+    def turns(
+        self, since: datetime | None = None, until: datetime | None = None
+    ) -> "Iterator[tuple[Session, SessionTurn]]":
+        """Yields every turn that people held with its session; one that was copied comes once."""
+        from plait.archive.session_turns import distinct_turns
+
+        return distinct_turns(self.sessions, since, until)
 
     def paths(self, *sessions: Named) -> "tuple[GraphPath, ...]":
         """Returns the ways through some sessions, one for each ending."""
@@ -321,16 +336,27 @@ class Archive:
         return self._answer(kept, lambda: stats_of(chosen, zone, since, until, watch))
 
     def search(self, text: str, filters: "Sequence[Field]" = (), **options: Any) -> "SearchResult":
-        """Returns the turns that answer, the best first; brings the index up to date before."""
+        """Returns the turns that answer, the best first; an index is brought up to date before.
+
+        Where there is none, the logs are looked through: for words, exact texts, expressions.
+        """
         from plait.archive.search import search
 
-        return search(self, self._index_folder, text, filters, **options)
+        return search(self, self.index, text, filters, **options)
 
-    def export(self, plan: "ExportPlan", format_: str = "md") -> "Iterator[File]":
-        """Yields the files of an export: transcripts or pages, a manifest, a report."""
-        from plait.archive.export.plan import export
+    def export(self, what: "Named | ExportPlan | None" = None, as_: str = "md") -> "Iterator[File]":
+        """Yields the files of an export: transcripts or pages, a manifest, a report.
 
-        return export(plan, format_)
+        A session, or all of them, is redacted; a plan says for itself what becomes of it.
+        """
+        from plait.archive.export.plan import ExportPlan, export
+
+        if not isinstance(what, ExportPlan):
+            from plait.redact import Redactor
+
+            chosen = self._meant([what] if what is not None else [])
+            what = ExportPlan(chosen, redactor=Redactor(), pricing=self.prices)
+        return export(what, as_)
 
     def traces(self, *sessions: Named, **options: Any) -> "Iterator[list[Span]]":
         """Yields the spans of each answered turn of some sessions, the root of each first."""
@@ -338,11 +364,15 @@ class Archive:
 
         return traces(self._meant(sessions), among=self.sessions, **options)
 
-    def watch(self, **options: Any) -> Iterator[None]:
-        """Yields each time something under the roots has changed."""
-        from plait.archive.watch import changes
+    def watch(self, **options: Any) -> Iterator[Session]:
+        """Yields each session that is written to or begun from now on, as it is then."""
+        from plait.archive.watch import changed_sessions
 
-        return changes([root.logs for root in self.roots], **options)
+        return changed_sessions(self, **options)
+
+    def renewed(self) -> "Archive":
+        """Returns the same archive as its folders are now."""
+        return Archive([root.path for root in self.roots], self.index, self._prices)
 
     def update_index(self, **options: Any) -> "IndexReport":
         """Brings the index up to date and says what that took."""

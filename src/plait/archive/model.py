@@ -1,20 +1,27 @@
 """Projects, sessions and the facts that a list shows, as plain values."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from plait.line import LogFile
 from plait.record.prompt import TitleKind
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.archive.session_turns import SessionConversations, SessionTurn
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session: its file, and the files of its agents."""
+    """One session: its file, and the files of its agents.
+
+    What it says is read when it is asked for; it goes through its turns like a list.
+    """
 
     id: str
     project: str
@@ -24,6 +31,8 @@ class Session:
     journals: tuple[LogFile, ...] = ()
     config: Path | None = None
     """The configuration folder of the client that wrote it."""
+    archive: "Archive | None" = field(default=None, compare=False, repr=False)
+    """The archive that it was found in."""
 
     @property
     def files(self) -> tuple[LogFile, ...]:
@@ -45,6 +54,41 @@ class Session:
     def modified(self) -> float:
         """When any of its files was last written, in seconds since 1970."""
         return max(file.modified for file in self.files)
+
+    @property
+    def title(self) -> str | None:
+        """What it is called: by its person, by the client, else its first prompt."""
+        return self._home.facts(self).title
+
+    @property
+    def conversations(self) -> "SessionConversations":
+        """Its trunk, its branches and its agents, with what each turn cost."""
+        return self._home.conversations(self)
+
+    @property
+    def turns(self) -> "tuple[SessionTurn, ...]":
+        """The turns of the conversation that goes on."""
+        return self.conversations.active.turns
+
+    @property
+    def cost(self) -> float:
+        """In US dollars, of what has a price: of the conversation that goes on."""
+        return self.conversations.active.cost
+
+    def __iter__(self) -> "Iterator[SessionTurn]":
+        return iter(self.turns)
+
+    def __len__(self) -> int:
+        return len(self.turns)
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def _home(self) -> "Archive":
+        from plait.archive.archive import Archive
+
+        return self.archive or Archive([])
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec.structs import replace
 
-from plait.errors import SourceError
+from plait.errors import SourceError, UserError
 from plait.index.freshness import is_fresh_for, known_stamps
 from plait.index.model import Hit, SearchResult, ms_since
 from plait.index.query import All, Field, Phrase, Wanted, Word, parse
@@ -25,6 +25,7 @@ Way: TypeAlias = Literal["words", "exact", "regex"]
 Watch: TypeAlias = Callable[[int, int], None]
 UNINDEXED = "the index cannot be written: the logs were read instead"
 BEHIND = "the index cannot be written now: what came since the last time is not found"
+INDEX_HINT = "name the folder of one: Archive(roots, index)"
 MOST_WAITED = 1.0
 """Seconds for which one who searches waits for another who writes, where there is an index."""
 
@@ -58,7 +59,7 @@ def _is_signs(text: str) -> bool:
 
 def search(
     archive: "Archive",
-    folder: Path,
+    folder: Path | None,
     text: str,
     filters: Sequence[Field] = (),
     *,
@@ -76,6 +77,10 @@ def search(
     started = time.perf_counter()
     asked = Question(text, filters, way, limit, context, has_facets)
     sought = asked.sought()  # what is wrong is said before anything is read
+    if folder is None:
+        if filters:
+            raise UserError("fields can be asked for only with an index", INDEX_HINT)
+        return replace(_by_scan(archive, asked, sought, started), note=None)
     problem = _update_problem(archive, folder, watch)
     try:
         reader = _open_reader(archive, folder, watch, is_writable=problem is None)

@@ -3,8 +3,13 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from threading import Event
+from typing import TYPE_CHECKING
 
 from plait.index.freshness import stamps
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.archive.model import Session
 
 STEP_MS = 50
 SETTLE_MS = 100
@@ -37,6 +42,24 @@ def changes(
         # What changed before the notices began, or was not told, is seen now and then.
         if change or number % OFTEN == 0:
             yield
+
+
+def changed_sessions(
+    archive: "Archive", *, poll: float = POLL, stop: Event | None = None
+) -> Iterator["Session"]:
+    """Yields the sessions that are written to or begun, each time as they are then."""
+    known = _marks_of(archive)
+    for _ in changes([root.logs for root in archive.roots], poll=poll, stop=stop):
+        archive = archive.renewed()
+        before, known = known, _marks_of(archive)
+        yield from (one for one in archive.sessions if before.get(one.path) != known[one.path])
+
+
+def _marks_of(archive: "Archive") -> dict[Path, list[tuple[Path, int, float]]]:
+    return {
+        session.path: [(file.path, file.size, file.modified) for file in session.files]
+        for session in archive.sessions
+    }
 
 
 def polled_changes(places: list[Path], poll: float, stop: Event | None = None) -> Iterator[None]:

@@ -276,6 +276,17 @@ class Turn(Struct, frozen=True):
     is_interrupted: bool = False
 
     @property
+    def prompt(self) -> str | None:
+        """What began it, None before the first prompt."""
+        return self.opener.text if self.opener else None
+
+    @property
+    def calls(self) -> tuple[Called, ...]:
+        """The calls of tools, in reading order, each with its result."""
+        found = (item for item in self.items if isinstance(item, Called))
+        return tuple(call for call in found if not call.is_intermediate)
+
+    @property
     def is_answered(self) -> bool:
         """Tells whether the model said something, be it an error."""
         return bool(self.responses)

@@ -89,7 +89,7 @@ class Chosen:
 
 def _chosen_by(request: Request, session: str, branch: str | None, turn: str | None) -> Chosen:
     meant = request.session(session)
-    found = request.archive.conversations(meant)
+    found = request.archive.open(meant).conversations
     shown = chosen_conversation(found, branch)
     return Chosen(meant, found, shown, chosen_turns(shown, turn), turn is None)
 

@@ -1,0 +1,133 @@
+"""An open session to its conversations as a program meets them: what a turn cost, how it reads."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from plait.archive.model import Session
+from plait.archive.open_session import OpenSession
+from plait.archive.stats import in_order
+from plait.conversation.files import CHANGING, Touch, of_call
+from plait.conversation.model import Conversation, Conversations, Turn
+from plait.conversation.stats.session import Ownership
+from plait.view.costs import Figures, SessionFigures
+
+if TYPE_CHECKING:
+    from plait.conversation.prices import Prices
+    from plait.conversation.walk import Depth
+
+
+class SessionTurn(Turn, frozen=True, kw_only=True):
+    """A turn of a session, with what it took."""
+
+    took: Figures
+
+    @property
+    def cost(self) -> float:
+        """In US dollars, of what has a price; the agents that it sent out are part of it."""
+        return self.took.cost or 0.0
+
+    @property
+    def tokens(self) -> int:
+        """All that was read and written, by its agents too."""
+        return self.took.tokens
+
+    @property
+    def edits(self) -> tuple[Touch, ...]:
+        """What its calls did to files: created, written, edited."""
+        touches = (of_call(call, self.number) for call in self.calls)
+        return tuple(one for one in touches if one and one.action in CHANGING)
+
+
+class SessionConversation(Conversation, frozen=True, kw_only=True, eq=False):
+    """A conversation of a session that is open."""
+
+    turns: tuple[SessionTurn, ...]
+    opened: OpenSession
+
+    @property
+    def cost(self) -> float:
+        """In US dollars, of what has a price, agents included."""
+        return sum(turn.cost for turn in self.turns)
+
+    @property
+    def tokens(self) -> int:
+        """All that was read and written, by agents too."""
+        return sum(turn.tokens for turn in self.turns)
+
+    def markdown(self, depth: "Depth" = "tools") -> str:
+        """Returns it as a transcript, from the session's first turn to its end, not redacted."""
+        from plait.archive.export.transcripts import Family, Names
+        from plait.view.passages.stream import Manner
+        from plait.view.transcript.markdown import markdown_of, text_of
+
+        family = Family(self.opened, str, Names())
+        found = (*family.transcripts(), *family.agent_transcripts())
+        own = next(one for one in found if one.name == family.targets[self.id])
+        return text_of(markdown_of(own, Manner(depth=depth)))
+
+
+class SessionConversations(Conversations, frozen=True, kw_only=True, eq=False):
+    """All conversations of a session that is open: its trunk, its branches, its agents."""
+
+    by_line: Mapping[str, SessionConversation]
+
+    @property
+    def active(self) -> SessionConversation:
+        """The one that Claude Code would go on with."""
+        return self.by_line[self.main]
+
+    @property
+    def branches(self) -> tuple[SessionConversation, ...]:
+        """Those that were left, each from its session's beginning."""
+        spoken = (one for one in self.by_line.values() if one.kind in ("trunk", "branch"))
+        return tuple(one for one in spoken if one.id != self.main)
+
+    @property
+    def agents(self) -> tuple[SessionConversation, ...]:
+        """Those of agents."""
+        return tuple(one for one in self.by_line.values() if one.kind == "agent")
+
+    def __iter__(self) -> Iterator[SessionConversation]:
+        return iter(self.by_line.values())
+
+    def __len__(self) -> int:
+        return len(self.by_line)
+
+
+def session_conversations(opened: OpenSession, prices: "Prices") -> SessionConversations:
+    """Returns the conversations of an open session, with what each turn took."""
+    found = opened.conversations
+    figures = SessionFigures(found, prices)
+
+    def bound(one: Conversation) -> SessionConversation:
+        turns = (
+            SessionTurn(**_fields(turn), took=figures.of_turn(one, turn)) for turn in one.turns
+        )
+        return SessionConversation(**_fields(one) | {"turns": tuple(turns)}, opened=opened)
+
+    by_line = {name: bound(one) for name, one in found.by_line.items()}
+    return SessionConversations(**_fields(found) | {"by_line": by_line})
+
+
+def _fields(value: Struct) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in value.__struct_fields__}
+
+
+def distinct_turns(
+    sessions: Iterable[Session], since: datetime | None = None, until: datetime | None = None
+) -> Iterator[tuple[Session, SessionTurn]]:
+    """Yields the turns of all conversations that people held, each once.
+
+    A turn that stands in several sessions belongs to the one that began first.
+    """
+    met = Ownership(since, until)
+    for session in in_order(sessions):
+        met.begin()
+        for conversation in session.conversations:
+            if conversation.kind in ("trunk", "branch"):
+                for turn in conversation.turns:
+                    if turn.opener and met.owns(turn.opener):
+                        yield session, turn

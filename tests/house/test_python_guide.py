@@ -1,0 +1,71 @@
+"""The guide to the library: every script runs, is short, and prints what stands below it."""
+
+import doctest
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import plait
+
+ROOT = Path(__file__).resolve().parents[2]
+GALLERY = ROOT / "examples" / "gallery"
+TEXT = (ROOT / "docs" / "guide" / "python.md").read_text(encoding="utf-8")
+SCRIPTS = re.findall(
+    r"```python\n((?:(?!```).)*)```\n(?:```text\n((?:(?!```).)*)```)?", TEXT, re.DOTALL
+)
+CONVERSATION = re.findall(r"```pycon\n(.*?)```", TEXT, re.DOTALL)
+HOME = "/home/me/.claude"
+MOST_LINES = 15
+
+
+def test_there_are_six_scripts_of_fifteen_lines_at_most_with_public_names_alone() -> None:
+    assert len(SCRIPTS) == 6
+    for code, _ in SCRIPTS:
+        assert len(code.splitlines()) < MOST_LINES
+        assert set(re.findall(r"plait\.([A-Za-z_]\w*)", code.replace(HOME, ""))) <= set(
+            plait.__all__
+        )
+        assert not re.search(r"from plait|import plait\.|\._", code)
+
+
+@pytest.mark.parametrize("number", [number for number, (_, said) in enumerate(SCRIPTS) if said])
+def test_a_script_prints_what_stands_below_it(
+    number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = SCRIPTS[number]
+    exec(code.replace(HOME, str(GALLERY)), {})
+    assert capsys.readouterr().out == said
+
+
+def test_the_conversation_with_the_library_goes_as_it_is_written() -> None:
+    text = CONVERSATION[0].replace(HOME, str(GALLERY))
+    parsed = doctest.DocTestParser().get_doctest(text, {}, "guide", None, 0)
+    said: list[str] = []
+    assert doctest.DocTestRunner().run(parsed, out=said.append).failed == 0, "".join(said)
+
+
+def test_sessions_are_seen_as_they_go_on(tmp_path: Path) -> None:
+    shutil.copytree(GALLERY / "straight-line", tmp_path / "logs")
+    log = next((tmp_path / "logs").rglob("*.jsonl"))
+    code = next(code for code, _ in SCRIPTS if ".watch()" in code).replace(HOME, str(tmp_path))
+    ready = code.replace("for session in", "print('ready', flush=True)\nfor session in")
+    with subprocess.Popen(
+        [sys.executable, "-u", "-c", ready], stdout=subprocess.PIPE, text=True
+    ) as script:
+        assert script.stdout and script.stdout.readline() == "ready\n"
+        try:
+            for _ in range(20):
+                try:
+                    with log.open("a", encoding="utf-8") as file:
+                        file.write('{"type":"mode","mode":"normal","sessionId":"x"}\n')
+                    script.wait(0.5)
+                except subprocess.TimeoutExpired:
+                    continue
+        finally:
+            script.kill()
+        lines = script.stdout.read().splitlines()
+    assert lines and lines[0].startswith("Gift card is deducted twice at checkout | ")
