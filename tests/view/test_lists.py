@@ -75,7 +75,6 @@ def test_a_chart_says_its_figures_in_a_table_too() -> None:
     chart = Chart(
         title="Walks",
         labels=("Monday", "Tuesday", "Wednesday"),
-        ticks=("Mon", "Tue", "Wed"),
         series=(Series("long", (1.0, 0.0, 3.0)), Series("short", (2.0, 0.0, 0.0))),
         write=lambda value: f"{value:g} km",
     )

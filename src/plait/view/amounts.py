@@ -10,6 +10,16 @@ def many(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}".replace(",", " ")
 
 
+def some(count: int | None, noun: str, plural: str | None = None) -> str:
+    """Writes a number with its noun, "" where there is none."""
+    return many(count, noun, plural) if count else ""
+
+
+def dotted(*parts: str) -> str:
+    """Writes the parts that there are on one line, a dot between two."""
+    return " · ".join(filter(None, parts))
+
+
 def bytes_in_words(count: int) -> str:
     """Writes a number of bytes."""
     value, unit = float(max(count, 0)), UNITS[0]

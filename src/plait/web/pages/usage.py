@@ -13,10 +13,9 @@ from plait.archive.live.sums import Money
 from plait.conversation.prices import Prices
 from plait.conversation.responses import BilledResponse as Answered
 from plait.conversation.spending import By, billing_blocks, spending, within
-from plait.view.page.figures.insights import USUAL, Insights, insights_figures, insights_page
-from plait.view.page.figures.period import Period, period_in
-from plait.view.page.figures.usage import USUAL as USUAL_SPAN
-from plait.view.page.figures.usage import CacheSavings, Usage, usage_figures, usage_page
+from plait.view.page.figures.insights import Insights, insights_figures
+from plait.view.page.figures.period import USUAL, Period, figures_page, period_in
+from plait.view.page.figures.usage import CacheSavings, Usage, usage_figures
 from plait.view.page.frame import framed
 from plait.view.page.lists.rows import short_place
 from plait.web.answers import html
@@ -26,7 +25,7 @@ def serve_insights(request: Request) -> Response:
     """Returns the page, or its figures alone."""
     shelf: SessionRows = request.app.state.shelf
     span = period_in(request.query_params)
-    bounds = span.bounds(datetime.now(UTC), USUAL)
+    bounds = span.bounds(datetime.now(UTC), USUAL["insights"])
     figures, is_counting = shelf.sums.figures(span.project or None, *bounds).ask()
     insights, rows = None, shelf.rows()
     if figures is not None:
@@ -36,7 +35,8 @@ def serve_insights(request: Request) -> Response:
     told = insights_figures(insights, is_counting=is_counting)
     if "part" in request.query_params:
         return html(request, told)
-    return html(request, framed("Insights", insights_page(span, told, names), here="insights"))
+    page = figures_page("insights", span, told, names)
+    return html(request, framed("Insights", page, here="insights"))
 
 
 BY: dict[str, By] = {"day": "daily", "week": "weekly", "month": "monthly"}
@@ -56,13 +56,14 @@ def serve_usage(request: Request) -> Response:
     figures = usage_figures(usage, is_counting=rows.is_counting)
     if "part" in request.query_params:
         return html(request, figures)
-    return html(request, framed("Usage", usage_page(span, figures, names), here="usage"))
+    page = figures_page("usage", span, figures, names)
+    return html(request, framed("Usage", page, here="usage"))
 
 
 def _usage_of(
     rows: ListedSessions, money: Money, span: Period, now: datetime, prices: Prices
 ) -> Usage:
-    chosen = within(money.responses, *span.bounds(now, USUAL_SPAN))
+    chosen = within(money.responses, *span.bounds(now, USUAL["usage"]))
     if span.project:
         chosen = [one for one in chosen if one.project == span.project]
     step = span.by or _usual_step(chosen)

@@ -13,9 +13,10 @@ from plait.graph.paths import SPOKEN
 from plait.view.amounts import bytes_in_words
 from plait.view.page.conversation.column import ReadingColumn
 from plait.view.page.conversation.page import PageHeading, about, facts, outline, switch
+from plait.view.page.forms import session_address
 from plait.view.page.frame import framed
 from plait.view.page.markup import esc, icon
-from plait.view.page.tabs.head import share_dialog, tab_address, tabs
+from plait.view.page.tabs.head import share_dialog, tabs
 from plait.view.text import model_names
 
 CUT = "\x00"
@@ -55,7 +56,7 @@ def page_rest(reading: ReadingColumn, heading: PageHeading, rail: str, mark: str
     column = reading.column()
     models = f'<span class="models">{esc(model_names(heading.models))}</span>'
     if not column or _is_silent(told):
-        column += EMPTY.format(raw=esc(tab_address(name, "raw")))
+        column += EMPTY.format(raw=esc(session_address(name, "raw")))
     return (
         f"{_head_rest(heading, told)}</section>{tabs(name, 'read')}"
         f'<section aria-label="Where and when">{about(heading, models)}</section>'

@@ -17,7 +17,11 @@ MOST_SERIES = 5
 REST = "other"
 MOST_ROWS, MOST_FOLDED = 12, 112
 """Rows of a table that are shown at once, and in all."""
+THIN = 0.4
+"""What is there is seen, however little it is."""
 Writer: TypeAlias = Callable[[float], str]
+Cell: TypeAlias = str | tuple[str, str]
+"""The markup of a cell, its class before it where it has one."""
 
 
 class Series(Struct, frozen=True):
@@ -37,9 +41,7 @@ class Chart(Struct, frozen=True, kw_only=True):
 
     title: str
     labels: tuple[str, ...]
-    """Of the columns, in full."""
-    ticks: tuple[str, ...]
-    """Of the columns, short; the first, the middle and the last are shown."""
+    """Of the columns; the first, the middle and the last are shown below them."""
     series: tuple[Series, ...]
     """The largest first, and at the bottom."""
     write: Writer
@@ -65,7 +67,7 @@ def columns_chart(chart: Chart) -> str:
         f'<figure class="chart">{_legend(chart)}<div class="plot">'
         f'<div class="ys" aria-hidden="true"><span>{esc(chart.write(top))}</span>'
         f"<span>{esc(chart.write(top / 2))}</span><span>{esc(chart.write(0))}</span></div>"
-        f"{_columns(chart, totals, top)}</div>{_tick_words(chart.ticks)}"
+        f"{_columns(chart, totals, top)}</div>{_tick_words(chart.labels)}"
         f"{_table_behind(chart, totals)}</figure>"
     )
 
@@ -151,22 +153,72 @@ def _table_behind(chart: Chart, totals: Sequence[float]) -> str:
         for place, label in enumerate(chart.labels)
         if totals[place]
     ]
-    table = plain_table([chart.heading, *heads, "Total"], rows, chart.title)
-    return f'<details class="behind"><summary>Table</summary>{table}</details>'
+    return plain_table([chart.heading, *heads, "Total"], rows, chart.title)
 
 
-def plain_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str) -> str:
-    """Returns a table of words and figures; all but the first column are figures."""
-    head = "".join(f'<th scope="col">{esc(one)}</th>' for one in heads)
-    body = "".join(
-        f'<tr><th scope="row">{esc(row[0])}</th>'
-        + "".join(f"<td>{esc(cell)}</td>" for cell in row[1:])
-        + "</tr>"
-        for row in rows
+def plain_table(heads: Sequence[str], rows: Iterable[Sequence[str]], title: str) -> str:
+    """Returns a table of words and figures, folded away behind a drawing that shows the same."""
+    inner = scrolled(table(heads, (row(*map(esc, one)) for one in rows)), title)
+    return f'<details class="behind"><summary>Table</summary>{inner}</details>'
+
+
+def folded_table(heads: Sequence[str], rows: Sequence[str], name: str) -> str:
+    """Returns a table with bars in its second column, of which only the first rows are shown."""
+    names = (heads[0], None, *heads[1:])
+    first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:MOST_FOLDED]
+    shown = scrolled(table(names, first), f"{name}s")
+    if not rest:
+        return shown
+    left = len(rows) - len(first) - len(rest)
+    words = f"{len(rest)} more" + (f", and {left} that are not shown" if left else "")
+    more = scrolled(table(names, rest), f"More {name.lower()}s")
+    return f'{shown}<details class="behind"><summary>{words}</summary>{more}</details>'
+
+
+def table(
+    heads: Sequence[str | None],
+    rows: Iterable[str],
+    kind: str = "figures",
+    *,
+    is_silent: bool = False,
+) -> str:
+    """Returns a table of rows; the names of silent columns are for those who hear the page."""
+    names = "".join(
+        "<td></td>" if one is None else f'<th scope="col">{esc(one)}</th>' for one in heads
     )
-    return scrolled(
-        f'<table class="figures"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>', title
+    state = ' class="state"' if is_silent else ""
+    head = f"<thead{state}><tr>{names}</tr></thead>" if heads else ""
+    return f'<table class="{kind}">{head}<tbody>{"".join(rows)}</tbody></table>'
+
+
+def row(about: str, *figures: Cell) -> str:
+    """Returns a row: what it is about, and its figures, all of them markup."""
+    return f'<tr><th scope="row">{about}</th>{cells(*figures)}</tr>'
+
+
+def cells(*found: Cell) -> str:
+    """Returns cells side by side."""
+    return "".join(
+        f"<td>{cell}</td>" if isinstance(cell, str) else f'<td class="{cell[0]}">{cell[1]}</td>'
+        for cell in found
     )
+
+
+def bar_cell(value: float, most: float) -> Cell:
+    """Returns a cell with a bar as long as a value's share of the most."""
+    share = 0.0 if most <= 0 or value <= 0 else max(value / most * 100, 0.8)
+    drawn = (
+        '<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="rest" width="100" height="8"/><rect class="c0" width="{share:.1f}" '
+        'height="8"/></svg>'
+    )
+    return "bar-cell", drawn
+
+
+def section(title: str, inner: str, note: str = "") -> str:
+    """Returns a part of a page with its title, and a word on it."""
+    more = f" <small>{note}</small>" if note else ""
+    return f"<section><h2>{title}{more}</h2>{inner}</section>"
 
 
 def scrolled(inner: str, name: str, kind: str = "scroll") -> str:
@@ -174,34 +226,16 @@ def scrolled(inner: str, name: str, kind: str = "scroll") -> str:
     return f'<div class="{kind}" tabindex="0" role="region" aria-label="{esc(name)}">{inner}</div>'
 
 
-def _barred_table(heads: Sequence[str], body: str, title: str) -> str:
-    first, *others = (f'<th scope="col">{esc(one)}</th>' for one in heads)
-    head = f"<thead><tr>{first}<td></td>{''.join(others)}</tr></thead>"
-    return scrolled(f'<table class="figures">{head}<tbody>{body}</tbody></table>', title)
-
-
-def folded_table(heads: Sequence[str], rows: Sequence[str], name: str) -> str:
-    """Returns a table of which only the first rows are shown at once."""
-    first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:MOST_FOLDED]
-    if not rest:
-        return _barred_table(heads, "".join(first), f"{name}s")
-    left = len(rows) - len(first) - len(rest)
-    words = f"{len(rest)} more" + (f", and {left} that are not shown" if left else "")
-    return (
-        f"{_barred_table(heads, ''.join(first), f'{name}s')}"
-        f'<details class="behind"><summary>{words}</summary>'
-        f"{_barred_table(heads, ''.join(rest), f'More {name.lower()}s')}</details>"
+def strip(
+    figures: Iterable[tuple[str, str, str]], kind: str = "strip", *, is_counting: bool = False
+) -> str:
+    """Returns totals in one line: what they are, the figure, a word on it."""
+    cells = "".join(
+        f"<div><dt>{name}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
+        for name, value, more in figures
     )
-
-
-def bar_of(value: float, most: float, kind: str = "c0") -> str:
-    """Returns a bar as long as a value's share of the most, for a cell of a table."""
-    share = 0.0 if most <= 0 or value <= 0 else max(value / most * 100, 0.8)
-    return (
-        '<svg class="share" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
-        f'<rect class="rest" width="100" height="8"/><rect class="{kind}" width="{share:.1f}" '
-        'height="8"/></svg>'
-    )
+    counting = ' data-counting="1"' if is_counting else ""
+    return f'<dl class="{kind}"{counting}>{cells}</dl>'
 
 
 def parts_bar(parts: Sequence[tuple[str, float]], write: Writer, title: str) -> str:
@@ -235,10 +269,6 @@ def share_in_words(value: float, whole: float) -> str:
     if 0 < share < 1:
         return "<1 %".replace("<", "&lt;")
     return "99 %" if 99 < share < 100 else f"{share:.0f} %"
-
-
-THIN = 0.4
-"""What is there is seen, however little it is."""
 
 
 def bar(share: float, kind: str = "") -> str:

@@ -1,16 +1,64 @@
 """Days, and hours of the week, and how much was done in them to maps of squares."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
+from typing import NamedTuple
 
 from plait.view.amounts import many
 from plait.view.page.figures.charts import plain_table, scrolled
-from plait.view.page.markup import esc
 
-SQUARE, GAP, LEFT, TOP = 11, 2, 28, 16
-MOST_WEEKS = 53
-SHADES = 4
-NAMED_DAYS = ("Mon", "", "Wed", "", "Fri", "", "")
+GAP, SHADES = 2, 4
+MOST_WEEKS, LEAST_WEEKS = 53, 12
+HOURS = 24
+DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+
+class Grid(NamedTuple):
+    """Squares side by side, a row for each day of the week, names at the left and above."""
+
+    wide: int
+    tall: int
+    left: int
+    top: int
+    base: int
+    """How far down in its row a name stands."""
+
+    def across(self, column: int) -> int:
+        """Returns where a column begins."""
+        return self.left + column * (self.wide + GAP)
+
+    def down(self, row: int) -> int:
+        """Returns where a row begins."""
+        return self.top + row * (self.tall + GAP)
+
+    def square(
+        self, column: int, row: int, count: int, most: int, words: str, more: str = ""
+    ) -> str:
+        """Returns one square, darker where there is more; it says its figure when pointed at."""
+        place = f'x="{self.across(column)}" y="{self.down(row)}"'
+        size = f'width="{self.wide}" height="{self.tall}" rx="2"'
+        if not count:
+            return f"<rect {place} {size}></rect>"
+        shade = min(SHADES, 1 + count * SHADES // (most + 1))
+        return f'<rect class="h{shade}"{more} {place} {size}><title>{words}</title></rect>'
+
+    def names(self, rows: Iterable[int]) -> str:
+        """Returns the names of some days."""
+        return "".join(
+            f'<text x="0" y="{self.down(row) + self.base}">{DAYS[row]}</text>' for row in rows
+        )
+
+    def drawing(self, kind: str, columns: int, label: str, inner: str) -> str:
+        """Returns the whole map."""
+        width, height = self.across(columns), self.down(len(DAYS))
+        return (
+            f'<svg class="{kind}" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" role="img" aria-label="{label}">{inner}</svg>'
+        )
+
+
+YEAR = Grid(11, 11, 28, 16, 9)
+WEEK = Grid(26, 20, 36, 20, 14)
 
 
 def heat_map(prompts: Mapping[date, int], today: date | None = None, noun: str = "prompt") -> str:
@@ -24,92 +72,51 @@ def heat_map(prompts: Mapping[date, int], today: date | None = None, noun: str =
     end = last + timedelta(days=6 - last.weekday())
     weeks = MOST_WEEKS
     if today is None:
-        weeks = min(MOST_WEEKS, max(12, ((end - min(prompts)).days // 7) + 1))
+        weeks = min(MOST_WEEKS, max(LEAST_WEEKS, ((end - min(prompts)).days // 7) + 1))
     start = end - timedelta(days=weeks * 7 - 1)
+    days = [start + timedelta(days=number) for number in range((last - start).days + 1)]
     most = max((count for day, count in prompts.items() if day >= start), default=0)
-    step = SQUARE + GAP
     squares = "".join(
-        _day_square(start + timedelta(days=number), prompts, most, number, noun)
-        for number in range(weeks * 7)
-        if start + timedelta(days=number) <= last
+        YEAR.square(*divmod(number, 7), count, most, *_day(day, many(count, noun)))
+        for number, day in enumerate(days)
+        for count in (prompts.get(day, 0),)
     )
-    width, height = LEFT + weeks * step, TOP + 7 * step
-    names = "".join(
-        f'<text x="0" y="{TOP + place * step + 9}">{name}</text>'
-        for place, name in enumerate(NAMED_DAYS)
-        if name
+    label = f"{noun.capitalize()}s by day, up to {last:%d %B %Y}"
+    inner = f"{_months(days[::7])}{YEAR.names((0, 2, 4))}{squares}"
+    return YEAR.drawing("heat", weeks, label, inner)
+
+
+def _day(day: date, figure: str) -> tuple[str, str]:
+    return f"{day:%a %d %b %Y}: {figure}", f' data-day="{day}"'
+
+
+def _months(weeks: Iterable[date]) -> str:
+    """Returns the names of the months above the weeks in which they begin."""
+    return "".join(
+        f'<text x="{YEAR.across(week)}" y="10">{day:%b}</text>'
+        for week, day in enumerate(weeks)
+        if day.day <= 7
     )
-    return (
-        f'<svg class="heat" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'role="img" aria-label="{noun.capitalize()}s by day, up to {last:%d %B %Y}">'
-        f"{_months(start, weeks, step)}{names}{squares}</svg>"
-    )
-
-
-def _day_square(day: date, prompts: Mapping[date, int], most: int, number: int, noun: str) -> str:
-    count, step = prompts.get(day, 0), SQUARE + GAP
-    shade = f' class="h{min(SHADES, 1 + count * SHADES // (most + 1))}"' if count else ""
-    across, down = LEFT + number // 7 * step, TOP + number % 7 * step
-    title = f"<title>{day:%a %d %b %Y}: {esc(many(count, noun))}</title>" if count else ""
-    named = f' data-day="{day}"' if count else ""
-    return (
-        f'<rect{shade}{named} x="{across}" y="{down}" width="{SQUARE}" height="{SQUARE}" rx="2">'
-        f"{title}</rect>"
-    )
-
-
-def _months(start: date, weeks: int, step: int) -> str:
-    found = []
-    for week in range(weeks):
-        day = start + timedelta(days=week * 7)
-        if day.day <= 7:
-            found.append(f'<text x="{LEFT + week * step}" y="10">{day:%b}</text>')
-    return "".join(found)
-
-
-DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-WIDE, TALL, HOURS_LEFT, HOURS_TOP = 26, 20, 36, 20
-HOURS = 24
 
 
 def hours_map(counts: Mapping[tuple[int, int], int]) -> str:
-    """Returns the map, darker where more was begun, with its table."""
+    """Returns the hours of the week, darker where more was begun, with their table."""
     most = max(counts.values(), default=0)
     squares = "".join(
-        _hour_square(weekday, hour, counts.get((weekday, hour), 0), most)
-        for weekday in range(len(DAYS))
+        WEEK.square(hour, weekday, count, most, f"{name} {hour:02}:00: {many(count, 'turn')}")
+        for weekday, name in enumerate(DAYS)
         for hour in range(HOURS)
-    )
-    names = "".join(
-        f'<text x="0" y="{HOURS_TOP + place * (TALL + GAP) + 14}">{name}</text>'
-        for place, name in enumerate(DAYS)
+        for count in (counts.get((weekday, hour), 0),)
     )
     clock = "".join(
-        f'<text x="{HOURS_LEFT + hour * (WIDE + GAP)}" y="12">{hour:02}</text>'
-        for hour in range(0, HOURS, 3)
+        f'<text x="{WEEK.across(hour)}" y="12">{hour:02}</text>' for hour in range(0, HOURS, 3)
     )
-    width, height = HOURS_LEFT + HOURS * (WIDE + GAP), HOURS_TOP + len(DAYS) * (TALL + GAP)
-    drawn = (
-        f'<svg class="heat hours" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" role="img" aria-label="Turns begun by weekday and hour; '
-        f'the table below has the figures">{clock}{names}{squares}</svg>'
-    )
-    return scrolled(drawn, "Hours of the week") + _behind(counts)
-
-
-def _hour_square(weekday: int, hour: int, count: int, most: int) -> str:
-    shade = f' class="h{min(SHADES, 1 + count * SHADES // (most + 1))}"' if count else ""
-    across, down = HOURS_LEFT + hour * (WIDE + GAP), HOURS_TOP + weekday * (TALL + GAP)
-    title = f"<title>{DAYS[weekday]} {hour:02}:00: {many(count, 'turn')}</title>" if count else ""
-    return (
-        f'<rect{shade} x="{across}" y="{down}" width="{WIDE}" height="{TALL}" rx="2">{title}</rect>'
-    )
-
-
-def _behind(counts: Mapping[tuple[int, int], int]) -> str:
-    rows = [
-        [f"{hour:02}:00", *(str(counts.get((weekday, hour), 0) or "") for weekday in range(7))]
+    title = "Turns begun by weekday and hour"
+    label = f"{title}; the table below has the figures"
+    inner = f"{clock}{WEEK.names(range(len(DAYS)))}{squares}"
+    drawn = WEEK.drawing("heat hours", HOURS, label, inner)
+    rows = (
+        [f"{hour:02}:00", *(str(counts.get((day, hour), 0) or "") for day in range(len(DAYS)))]
         for hour in range(HOURS)
-    ]
-    table = plain_table(["Hour", *DAYS], rows, "Turns begun by weekday and hour")
-    return f'<details class="behind"><summary>Table</summary>{table}</details>'
+    )
+    return scrolled(drawn, "Hours of the week") + plain_table(["Hour", *DAYS], rows, title)

@@ -6,16 +6,15 @@ from urllib.parse import quote
 
 from plait.conversation.stats.model import Figures, LongTurn, ToolFigures
 from plait.view.amounts import many, time_in_words, tokens_in_words
-from plait.view.page.figures.charts import bar_of, folded_table
+from plait.view.page.figures.charts import bar_cell, folded_table, row, section, strip, table
 from plait.view.page.figures.heat import hours_map
-from plait.view.page.figures.period import Period, chooser, uncounted
-from plait.view.page.lists.rows import ListedSession, session_address, short_place
+from plait.view.page.figures.period import nothing_in, uncounted
+from plait.view.page.forms import session_address
+from plait.view.page.lists.rows import ListedSession, short_place
 from plait.view.page.markup import esc, tool_icon, with_breaks
 from plait.view.text import shortened
 from plait.view.usage import told_apart
 
-PATH = "/insights"
-USUAL = "all"
 MOST_ROWS = 15
 TOOL_HEADS = ("Tool", "Calls", "Failed", "Rejected", "Time", "Median")
 
@@ -30,66 +29,38 @@ class Insights(NamedTuple):
     is_counting: bool = False
 
 
-def insights_page(span: Period, figures: str, projects: Mapping[str, str]) -> str:
-    """Returns the page with its figures."""
-    return (
-        '<main class="page" id="main" data-live="insights"><div class="heading"><h1>Insights</h1>'
-        f"{chooser(PATH, span, USUAL, projects)}</div><div data-results>{figures}</div></main>"
-    )
-
-
 def insights_figures(insights: Insights | None, *, is_counting: bool) -> str:
     """Returns the figures; where nothing is counted yet, it says so."""
     if insights is None:
         return uncounted(is_counting=is_counting)
-    return _panels(insights) if insights.figures.sessions else _nothing()
-
-
-def _nothing() -> str:
-    return (
-        '<div class="empty" role="status"><p>Nothing was done in this time.</p>'
-        f'<p><a href="{PATH}">Show all time</a></p></div>'
-    )
-
-
-def _panels(insights: Insights) -> str:
     figures = insights.figures
+    if not figures.sessions:
+        return nothing_in("insights", "Nothing was done in this time.")
     return (
-        f"{_strip(figures, insights.is_counting)}{_tools(figures)}"
+        f"{_totals(figures, insights.is_counting)}{_tools(figures)}"
         f'<div class="columns2"><div>{_course(figures)}{_agents(figures)}</div>'
         f"{_models(figures)}</div>"
         f"{_when(insights)}{_files(figures)}{_longest(insights)}"
     )
 
 
-def _strip(figures: Figures, is_counting: bool) -> str:
-    counting = ' data-counting="1"' if is_counting else ""
+def _totals(figures: Figures, is_counting: bool) -> str:
+    asked = time_in_words(figures.asking_ms)
+    waiting = f"{asked} waiting for you" if asked else ""
     cells = (
         ("Sessions", number(figures.sessions), many(figures.projects, "project")),
         ("Turns", number(figures.turns), many(figures.prompts, "prompt")),
         ("Responses", number(figures.responses), f"{tokens_in_words(figures.tokens.total)} tokens"),
         ("Tool calls", number(figures.calls), f"{number(figures.failed)} failed"),
         ("Agents", number(figures.agents), f"{number(figures.service_agents)} of the client"),
-        ("Models at work", time_in_words(figures.working_ms) or "0 s", _waiting(figures)),
+        ("Models at work", time_in_words(figures.working_ms) or "0 s", waiting),
     )
-    return (
-        f'<dl class="strip"{counting}>'
-        + "".join(
-            f"<div><dt>{name}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
-            for name, value, more in cells
-        )
-        + "</dl>"
-    )
+    return strip(cells, is_counting=is_counting)
 
 
 def number(count: int) -> str:
     """Writes a number with gaps between thousands."""
     return f"{count:,}".replace(",", " ")
-
-
-def _waiting(figures: Figures) -> str:
-    asked = time_in_words(figures.asking_ms)
-    return f"{asked} waiting for you" if asked else ""
 
 
 def _course(figures: Figures) -> str:
@@ -103,16 +74,9 @@ def _course(figures: Figures) -> str:
         ("Commands", figures.commands, "typed with a slash"),
         ("API errors", figures.api_errors, f"and {many(figures.api_retries, 'retry', 'retries')}"),
     )
-    rows = "".join(
-        f'<tr><th scope="row">{name}</th><td>{number(count)}</td>'
-        f'<td class="words">{esc(words)}</td></tr>'
-        for name, count, words in cells
-    )
-    return (
-        '<section><h2>How it went</h2><table class="figures wordy"><thead class="state"><tr>'
-        '<th scope="col">What</th><th scope="col">How often</th><th scope="col">Meaning</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table></section>"
-    )
+    rows = (row(name, number(count), ("words", esc(words))) for name, count, words in cells)
+    heads = ("What", "How often", "Meaning")
+    return section("How it went", table(heads, rows, "figures wordy", is_silent=True))
 
 
 def _tools(figures: Figures) -> str:
@@ -120,18 +84,21 @@ def _tools(figures: Figures) -> str:
     if not found:
         return ""
     most = max(one.calls for one in found)
-    table = folded_table(TOOL_HEADS, [_tool_row(one, most) for one in found], "Tool")
-    return (
-        f"<section><h2>Tools <small>time from the call to its result</small></h2>{table}</section>"
+    rows = [_tool_row(one, most) for one in found]
+    return section(
+        "Tools", folded_table(TOOL_HEADS, rows, "Tool"), "time from the call to its result"
     )
 
 
 def _tool_row(one: ToolFigures, most: int) -> str:
-    return (
-        f'<tr><th scope="row"><span class="tool">{tool_icon(one.name)}{esc(one.name)}</span></th>'
-        f'<td class="bar-cell">{bar_of(one.calls, most)}</td><td>{number(one.calls)}</td>'
-        f"<td>{_failures(one)}</td><td>{number(one.rejected) if one.rejected else ''}</td>"
-        f"<td>{time_in_words(one.total_ms)}</td><td>{_quick_time(one.median_ms)}</td></tr>"
+    return row(
+        f'<span class="tool">{tool_icon(one.name)}{esc(one.name)}</span>',
+        bar_cell(one.calls, most),
+        number(one.calls),
+        _failures(one),
+        number(one.rejected) if one.rejected else "",
+        time_in_words(one.total_ms),
+        _quick_time(one.median_ms),
     )
 
 
@@ -152,38 +119,32 @@ def _quick_time(milliseconds: float | None) -> str:
 def _when(insights: Insights) -> str:
     if not insights.hours:
         return ""
-    return (
-        "<section><h2>When <small>turns begun, in all projects and all time</small></h2>"
-        f"{hours_map(insights.hours)}</section>"
-    )
+    return section("When", hours_map(insights.hours), "turns begun, in all projects and all time")
 
 
 def _models(figures: Figures) -> str:
     names = told_apart(one.model for one in figures.models)
     most = max((one.responses for one in figures.models), default=0)
     rows = [
-        f'<tr><th scope="row">{esc(names[one.model])}</th>'
-        f'<td class="bar-cell">{bar_of(one.responses, most)}</td><td>{number(one.responses)}</td>'
-        f"<td>{tokens_in_words(one.tokens.output)}</td></tr>"
+        row(
+            esc(names[one.model]),
+            bar_cell(one.responses, most),
+            number(one.responses),
+            tokens_in_words(one.tokens.output),
+        )
         for one in figures.models
     ]
-    table = folded_table(("Model", "Responses", "Written"), rows, "Model")
-    return f"<section><h2>Models</h2>{table}</section>"
+    return section("Models", folded_table(("Model", "Responses", "Written"), rows, "Model"))
 
 
 def _agents(figures: Figures) -> str:
     if not figures.agent_types:
         return ""
-    rows = "".join(
-        f'<tr><th scope="row">{esc(one.type)}</th><td>{number(one.agents)}</td>'
-        f"<td>{number(one.calls)}</td><td>{tokens_in_words(one.tokens.total)}</td></tr>"
+    rows = (
+        row(esc(one.type), number(one.agents), number(one.calls), tokens_in_words(one.tokens.total))
         for one in figures.agent_types[:MOST_ROWS]
     )
-    return (
-        '<section><h2>Agents</h2><table class="figures"><thead><tr><th scope="col">Kind</th>'
-        '<th scope="col">Sent out</th><th scope="col">Calls</th><th scope="col">Tokens</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table></section>"
-    )
+    return section("Agents", table(("Kind", "Sent out", "Calls", "Tokens"), rows))
 
 
 def _files(figures: Figures) -> str:
@@ -192,26 +153,26 @@ def _files(figures: Figures) -> str:
         return ""
     most = max(one.changes for one in found)
     rows = [
-        f'<tr><th scope="row"><code>{with_breaks(one.path)}</code></th>'
-        f'<td class="bar-cell">{bar_of(one.changes, most)}</td><td>{number(one.changes)}</td>'
-        f'<td class="good">+{number(one.added)}</td><td class="bad">−{number(one.removed)}</td>'
-        f"<td>{number(one.reads)}</td></tr>"
+        row(
+            f"<code>{with_breaks(one.path)}</code>",
+            bar_cell(one.changes, most),
+            number(one.changes),
+            ("good", f"+{number(one.added)}"),
+            ("bad", f"−{number(one.removed)}"),
+            number(one.reads),
+        )
         for one in found
     ]
-    table = folded_table(("File", "Changes", "Added", "Removed", "Reads"), rows, "File")
-    return f"<section><h2>Files changed most</h2>{table}</section>"
+    heads = ("File", "Changes", "Added", "Removed", "Reads")
+    return section("Files changed most", folded_table(heads, rows, "File"))
 
 
 def _longest(insights: Insights) -> str:
     found = insights.figures.longest_turns
     if not found:
         return ""
-    rows = "".join(_turn_row(one, insights.known.get(one.session)) for one in found)
-    return (
-        '<section><h2>Longest turns</h2><table class="figures"><thead class="state"><tr>'
-        '<th scope="col">Prompt</th><th scope="col">Session</th><th scope="col">Time</th></tr>'
-        f"</thead><tbody>{rows}</tbody></table></section>"
-    )
+    rows = (_turn_row(one, insights.known.get(one.session)) for one in found)
+    return section("Longest turns", table(("Prompt", "Session", "Time"), rows, is_silent=True))
 
 
 def _turn_row(one: LongTurn, session: ListedSession | None) -> str:
@@ -223,7 +184,4 @@ def _turn_row(one: LongTurn, session: ListedSession | None) -> str:
         if one.conversation != one.session:
             href += f"#line-{quote(one.conversation)}"
         name, where = f'<a href="{esc(href)}">{words}</a>', esc(short_place(session.place))
-    return (
-        f'<tr><th scope="row">{name}</th><td>{where}</td>'
-        f"<td>{time_in_words(one.working_ms)}</td></tr>"
-    )
+    return row(name, where, time_in_words(one.working_ms))

@@ -1,21 +1,22 @@
-"""Stretches of time, as addresses name them and people choose them."""
+"""Stretches of time, as addresses name them and people choose them, to pages of figures."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from urllib.parse import urlencode
+from typing import Literal, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
+from plait.view.page.forms import address, asked_in, day, hidden, select, switch
 from plait.view.page.markup import esc
-from plait.view.text import shortened
 
+FiguresPage: TypeAlias = Literal["usage", "insights"]
+USUAL: dict[FiguresPage, str] = {"usage": "30d", "insights": "all"}
+"""The range of a page where none is asked for."""
 RANGES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "Year", "all": "All time"}
 DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}
 STEPS = {"day": "Day", "week": "Week", "month": "Month"}
 MEASURES = {"cost": "Cost", "tokens": "Tokens"}
 LONGEST = 300
-CHOSEN = ' aria-current="true"'
 
 
 class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -29,10 +30,9 @@ class Period(Struct, frozen=True, kw_only=True, omit_defaults=True):
     of: str = "cost"
     project: str = ""
 
-    def address(self, path: str, **changes: object) -> str:
-        """Returns the address that asks for this, with some things changed."""
-        asked = msgspec.to_builtins(msgspec.structs.replace(self, **changes))
-        return f"{path}?{urlencode(asked)}" if asked else path
+    def address(self, page: FiguresPage, **changes: object) -> str:
+        """Returns the address that asks a page for this, with some things changed."""
+        return address(f"/{page}", self, **changes)
 
     def bounds(self, now: datetime, usual: str) -> tuple[datetime | None, datetime | None]:
         """Returns the moments between which figures are asked for; days are those of here."""
@@ -56,49 +56,51 @@ def midnight(day: str, later: int) -> datetime | None:
 
 def period_in(query: Mapping[str, str]) -> Period:
     """Returns what an address asks for; what makes no sense is as if it were not said."""
-    told = {
-        name: query[name][:LONGEST]
-        for name in ("since", "until", "project")
-        if query.get(name) and (name == "project" or midnight(query[name], 1))
-    }
+    told = asked_in(query, ("since", "until", "project"), LONGEST)
     known = {"range": RANGES, "by": STEPS, "of": MEASURES}
+    told = {name: one for name, one in told.items() if name == "project" or midnight(one, 1)}
     told |= {name: query[name] for name, names in known.items() if query.get(name) in names}
     return Period(**told)
 
 
-def chooser(path: str, span: Period, usual: str, projects: Mapping[str, str]) -> str:
-    """Returns what chooses the range and the project."""
-    has_days = bool(span.since or span.until)
-    here = "" if has_days else span.range or usual
+def figures_page(
+    page: FiguresPage, period: Period, figures: str, projects: Mapping[str, str]
+) -> str:
+    """Returns a page with its figures, and what chooses their range and their project."""
+    return (
+        f'<main class="page" id="main" data-live="{page}"><div class="heading">'
+        f"<h1>{page.capitalize()}</h1>{_chooser(page, period, projects)}</div>"
+        f"<div data-results>{figures}</div></main>"
+    )
+
+
+def _chooser(page: FiguresPage, period: Period, projects: Mapping[str, str]) -> str:
+    has_days = bool(period.since or period.until)
+    here = "" if has_days else period.range or USUAL[page]
     ranges = switch(
         "Range",
-        [
-            (span.address(path, range=name, since="", until=""), words, name == here)
+        (
+            (period.address(page, range=name, since="", until=""), words, name == here)
             for name, words in RANGES.items()
-        ],
+        ),
     )
-    options = "".join(
-        f'<option value="{esc(name)}"{" selected" if name == span.project else ""}>'
-        f"{esc(shortened(words, 60))}</option>"
-        for name, words in sorted(projects.items(), key=lambda pair: pair[1].casefold())
-    )
-    kept = "".join(
-        f'<input type="hidden" name="{name}" value="{esc(value)}">'
-        for name in ("range", "by", "of")
-        if (value := getattr(span, name)) and value != "cost" and not (name == "range" and has_days)
-    )
+    kept = hidden("range", "" if has_days else period.range) + hidden("by", period.by)
     return (
-        f'<form class="range filters" action="{path}" data-chosen>{ranges}'
-        f"{day('since', 'From', span.since)}{day('until', 'to', span.until)}"
-        '<select name="project" aria-label="Project"><option value="">All projects</option>'
-        f'{options}</select>{kept}<button class="quiet" data-unscripted>Show</button></form>'
+        f'<form class="range filters" action="/{page}" data-chosen>{ranges}'
+        f"{day('since', 'From', period.since)}{day('until', 'to', period.until)}"
+        f"{select('project', 'Project', 'All projects', projects, period.project)}"
+        f"{kept}{hidden('of', period.of, 'cost')}"
+        '<button class="quiet" data-unscripted>Show</button></form>'
     )
 
 
-def day(name: str, words: str, value: str) -> str:
-    """Returns a choice of a day."""
-    field = f'<input type="date" name="{name}" value="{esc(value)}">'
-    return f'<label class="day">{words} {field}</label>'
+def nothing_in(page: FiguresPage, words: str) -> str:
+    """Says that there is nothing in a stretch of time, and what to do."""
+    everything = Period(range="" if USUAL[page] == "all" else "all").address(page)
+    return (
+        f'<div class="empty" role="status"><p>{words}</p>'
+        f'<p><a href="{esc(everything)}">Show all time</a></p></div>'
+    )
 
 
 def uncounted(*, is_counting: bool) -> str:
@@ -109,12 +111,3 @@ def uncounted(*, is_counting: bool) -> str:
         '<p class="counting" role="status">This could not be counted: the terminal that Plait was '
         "started in says why.</p>"
     )
-
-
-def switch(name: str, ways: list[tuple[str, str, bool]]) -> str:
-    """Returns a few ways of which one is chosen."""
-    links = "".join(
-        f'<a href="{esc(href)}"{CHOSEN if is_chosen else ""}>{esc(words)}</a>'
-        for href, words, is_chosen in ways
-    )
-    return f'<div class="switch" role="group" aria-label="{esc(name)}">{links}</div>'

@@ -1,28 +1,36 @@
 """Tokens and money to their page: totals, over time, by what they were spent on."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.amounts import many, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import (
     MOST_ROWS,
+    Cell,
     Chart,
     Series,
-    Writer,
-    bar_of,
+    bar_cell,
     columns_chart,
     folded_table,
     largest_series,
     parts_bar,
+    row,
+    section,
     share_in_words,
+    strip,
+    table,
 )
-from plait.view.page.figures.period import MEASURES, STEPS, Period, chooser, switch, uncounted
-from plait.view.page.lists.rows import ListedSession, session_address, short_place
+from plait.view.page.figures.period import MEASURES, STEPS, Period, nothing_in, uncounted
+from plait.view.page.forms import session_address, switch
+from plait.view.page.lists.rows import ListedSession, priced, short_place
 from plait.view.page.markup import esc
 from plait.view.text import shortened
 from plait.view.usage import told_apart
+
+MOST_STEPS = 400
+HEADINGS = {"day": "Day", "week": "Week of", "month": "Month"}
 
 
 class CacheSavings(NamedTuple):
@@ -61,126 +69,92 @@ class Usage(NamedTuple):
 
     def write(self, value: float) -> str:
         """Writes what is measured."""
-        return _dollars(value) if self.span.of == "cost" else tokens_in_words(round(value))
+        return priced(value) if self.span.of == "cost" else tokens_in_words(round(value))
 
 
-def _dollars(value: float) -> str:
-    return money_in_words(value) if value else "$0"
-
-
-def _session_name(one: ListedSession | None, key: str | None) -> str:
-    if one is None:
-        return esc(key or "unknown")
-    place = f"<small> {esc(short_place(one.place))}</small>"
+def usage_figures(usage: Usage | None, *, is_counting: bool) -> str:
+    """Returns the figures; where nothing is counted yet, it says so."""
+    if usage is None:
+        return uncounted(is_counting=is_counting)
+    if not usage.total.total.responses:
+        return nothing_in("usage", "No model answered in this time.")
     return (
-        f'<a href="{session_address(one.name)}/usage">{esc(shortened(one.words, 100))}</a>{place}'
+        f"{_totals(usage)}{_over_time(usage)}"
+        f'<div class="columns2">{_models(usage)}<div>{_parts(usage)}{_cache(usage)}</div></div>'
+        f'<div class="columns2">{_projects(usage)}{_blocks(usage)}</div>'
+        f"{_sessions(usage)}{_unpriced(usage)}"
     )
 
 
-def _largest(spent: Spending, usage: Usage) -> list[SpendingRow]:
-    return sorted(spent.rows, key=lambda row: (-usage.amount(row.total), row.key or ""))
-
-
-def _tallies(name: str, rows: Sequence[tuple[str, SpendingSum]], usage: Usage) -> str:
-    most = max((usage.amount(tally) for _, tally in rows), default=0)
-    cells = [
-        f'<tr><th scope="row">{words}</th><td class="bar-cell">'
-        f"{bar_of(usage.amount(tally), most)}</td><td>{tokens_in_words(tally.tokens)}</td>"
-        f"<td>{_cost_of(tally)}</td></tr>"
-        for words, tally in rows
-    ]
-    return folded_table((name, "Tokens", "Cost"), cells, name)
-
-
-def _cost_of(tally: SpendingSum) -> str:
-    if not tally.unpriced:
-        return _dollars(tally.cost)
-    star = '<abbr title="some of it has no price">*</abbr>'
-    has_none = sum(tally.unpriced.values()) == tally.responses
-    return '<abbr title="has no price">*</abbr>' if has_none else _dollars(tally.cost) + star
-
-
-def _windows(usage: Usage) -> str:
-    found = [block for block in usage.blocks if not block.is_gap][::-1]
-    most = max((usage.amount(block.total) for block in found[:MOST_ROWS]), default=0)
-    rows = [_block_row(block, most, usage) for block in found]
-    table = folded_table(("Begun", "Tokens", "Cost", "Per hour"), rows, "Five-hour block")
-    return f"<section><h2>Five-hour blocks <small>as plans count them</small></h2>{table}</section>"
-
-
-def _block_row(block: BillingBlock, most: float, usage: Usage) -> str:
-    here, rate = block.start.astimezone(), block.rate
-    pace = _dollars(rate.cost_per_hour) if rate and rate.cost_per_hour else ""
-    return (
-        f'<tr><th scope="row">{here.day} {here:%b %H:%M}{_going_on(block, usage.now)}</th>'
-        f'<td class="bar-cell">{bar_of(usage.amount(block.total), most)}</td>'
-        f"<td>{tokens_in_words(block.total.tokens)}</td><td>{_cost_of(block.total)}</td>"
-        f"<td>{pace}</td></tr>"
+def _totals(usage: Usage) -> str:
+    total = usage.total.total
+    read = total.input + total.cache_write + total.cache_read
+    saved = usage.saved.without - usage.saved.paid
+    figures = (
+        ("Cost", priced(total.cost) + ("*" if total.unpriced else ""), _per_step(usage)),
+        ("Tokens", tokens_in_words(total.tokens), many(total.responses, "response")),
+        ("Written by models", tokens_in_words(total.output), "output tokens"),
+        ("Read from cache", _share(total.cache_read, read), "of what models read"),
+        ("Saved by the cache", priced(max(saved, 0)), "against no cache at all"),
+        ("Sessions", str(len(usage.sessions.rows)), many(len(usage.projects.rows), "project")),
     )
+    return strip(figures, is_counting=usage.is_counting)
 
 
-def _going_on(block: BillingBlock, now: datetime) -> str:
-    if not block.is_active:
+def _per_step(usage: Usage) -> str:
+    """Says what a day, a week or a month costs, of those with anything in them."""
+    count = sum(1 for one in usage.periods.rows if one.key)
+    if not count:
         return ""
-    left = time_in_words(block.left(now).total_seconds() * 1000)
-    projected = block.projected(now)
-    come = f", comes to {_dollars(projected[1])}" if projected else ""
-    return f' <small><span class="live"></span>{left} left{come}</small>'
+    return f"{priced(usage.total.total.cost / count)} per active {STEPS[usage.step].lower()}"
 
 
-def _unpriced(usage: Usage) -> str:
-    found = usage.total.total.unpriced
-    if not found:
-        return ""
-    rows = "".join(
-        f'<tr><th scope="row">{esc(name)}</th><td>{many(count, "response")}</td></tr>'
-        for name, count in sorted(found.items(), key=lambda one: -one[1])
-    )
-    return (
-        "<section><h2>Without a price <small>left out of all sums of money</small></h2>"
-        f'<table class="figures"><tbody>{rows}</tbody></table>'
-        '<p class="note-line">A file of your own prices helps: <code>prices = "prices.toml"</code> '
-        "in the configuration.</p></section>"
-    )
+def _share(value: int, whole: int) -> str:
+    return f"{value / whole * 100:.1f} %" if whole else "0 %"
 
 
-MOST_STEPS = 400
-NOTHING = SpendingSum()
+def _over_time(usage: Usage) -> str:
+    steps = switch("Step", _ways(usage, "by", STEPS, usage.step))
+    measures = switch("What is measured", _ways(usage, "of", MEASURES, usage.span.of))
+    chart = _chart(usage)
+    drawn = columns_chart(chart) if chart else ""
+    return section("Over time", f'<div class="told">{measures}{steps}</div>{drawn}')
 
 
-def _over_time(
-    spent: Spending, step: str, amount: Callable[[SpendingSum], float], write: Writer
-) -> Chart | None:
+def _ways(
+    usage: Usage, name: str, ways: Mapping[str, str], chosen: str
+) -> Iterator[tuple[str, str, bool]]:
+    for way, words in ways.items():
+        yield usage.span.address("usage", **{name: way}), words, way == chosen
+
+
+def _chart(usage: Usage) -> Chart | None:
     """Returns what was spent over time, model upon model; None where no day is known."""
-    rows = {row.key: row for row in spent.rows if row.key}
+    spent, step = usage.periods, usage.step
+    rows = {one.key: one.models for one in spent.rows if one.key}
     if not rows:
         return None
     steps = list(between(min(rows), max(rows), step))[-MOST_STEPS:]
     names = told_apart(spent.totals.models)
     series = [
-        Series(
-            names[model],
-            tuple(
-                amount(rows[key].models[model])
-                if key in rows and model in rows[key].models
-                else 0.0
-                for key in steps
-            ),
-        )
+        Series(names[model], tuple(_amount_in(usage, rows.get(key, {}), model) for key in steps))
         for model in spent.totals.models
     ]
     return Chart(
         title="Spent over time, by model",
         labels=tuple(_label(key, step) for key in steps),
-        ticks=tuple(_label(key, step) for key in steps),
         series=largest_series(series),
-        write=write,
-        heading={"day": "Day", "week": "Week of", "month": "Month"}[step],
+        write=usage.write,
+        heading=HEADINGS[step],
     )
 
 
+def _amount_in(usage: Usage, models: Mapping[str, SpendingSum], model: str) -> float:
+    return usage.amount(models[model]) if model in models else 0.0
+
+
 def between(first: str, last: str, step: str) -> Iterator[str]:
-    """Yields the names of all steps from the first to the last."""
+    """Yields the names of all steps from the first to the last: no step is left out."""
     if step == "month":
         year, month = int(first[:4]), int(first[5:7])
         while f"{year:04}-{month:02}" <= last:
@@ -200,141 +174,101 @@ def _label(key: str, step: str) -> str:
     return f"{day.day} {day:%b %Y}"
 
 
-PATH = "/usage"
-USUAL = "30d"
-
-
-def usage_page(span: Period, figures: str, projects: Mapping[str, str]) -> str:
-    """Returns the page with its figures."""
-    return (
-        '<main class="page" id="main" data-live="usage"><div class="heading"><h1>Usage</h1>'
-        f"{chooser(PATH, span, USUAL, projects)}</div><div data-results>{figures}</div></main>"
-    )
-
-
-def usage_figures(usage: Usage | None, *, is_counting: bool) -> str:
-    """Returns the figures; where nothing is counted yet, it says so."""
-    if usage is None:
-        return uncounted(is_counting=is_counting)
-    return _figures_of(usage) if usage.total.total.responses else _nothing()
-
-
-def _nothing() -> str:
-    everything = esc(Period(range="all").address(PATH))
-    return (
-        '<div class="empty" role="status"><p>No model answered in this time.</p>'
-        f'<p><a href="{everything}">Show all time</a></p></div>'
-    )
-
-
-def _figures_of(usage: Usage) -> str:
-    return (
-        f"{_strip(usage)}{_over(usage)}"
-        f'<div class="columns2">{_models(usage)}<div>{_parts(usage)}{cache(usage)}</div></div>'
-        f'<div class="columns2">{_by_project(usage)}{_windows(usage)}</div>'
-        f"{_by_session(usage)}{_unpriced(usage)}"
-    )
-
-
-def _strip(usage: Usage) -> str:
-    total = usage.total.total
-    read = total.input + total.cache_write + total.cache_read
-    days = len([row for row in usage.periods.rows if row.key])
-    saved = usage.saved.without - usage.saved.paid
-    figures = (
-        ("Cost", _dollars(total.cost) + ("*" if total.unpriced else ""), _per_step(usage, days)),
-        ("Tokens", tokens_in_words(total.tokens), many(total.responses, "response")),
-        ("Written by models", tokens_in_words(total.output), "output tokens"),
-        ("Read from cache", _share(total.cache_read, read), "of what models read"),
-        ("Saved by the cache", _dollars(max(saved, 0)), "against no cache at all"),
-        ("Sessions", str(len(usage.sessions.rows)), many(len(usage.projects.rows), "project")),
-    )
-    cells = "".join(
-        f"<div><dt>{name}</dt><dd>{esc(value)}<small>{esc(more)}</small></dd></div>"
-        for name, value, more in figures
-    )
-    counting = ' data-counting="1"' if usage.is_counting else ""
-    return f'<dl class="strip"{counting}>{cells}</dl>'
-
-
-def _per_step(usage: Usage, count: int) -> str:
-    if not count:
-        return ""
-    name = STEPS[usage.step].lower()
-    return f"{_dollars(usage.total.total.cost / count)} per active {name}"
-
-
-def _share(value: int, whole: int) -> str:
-    return f"{value / whole * 100:.1f} %" if whole else "0 %"
-
-
-def _over(usage: Usage) -> str:
-    steps = switch(
-        "Step",
-        [
-            (usage.span.address(PATH, by=name), words, name == usage.step)
-            for name, words in STEPS.items()
-        ],
-    )
-    measures = switch(
-        "What is measured",
-        [
-            (usage.span.address(PATH, of=name), words, name == usage.span.of)
-            for name, words in MEASURES.items()
-        ],
-    )
-    chart = _over_time(usage.periods, usage.step, usage.amount, usage.write)
-    drawn = columns_chart(chart) if chart else ""
-    return f'<section><h2>Over time</h2><div class="told">{measures}{steps}</div>{drawn}</section>'
-
-
 def _models(usage: Usage) -> str:
-    found = usage.total.models
-    names = told_apart(found)
-    rows = [(esc(names[name]), tally) for name, tally in found.items()]
-    return f"<section><h2>Models</h2>{_tallies('Model', rows, usage)}</section>"
+    names = told_apart(usage.total.models)
+    rows = [(esc(names[name]), spent) for name, spent in usage.total.models.items()]
+    return _sums("Model", rows, usage)
 
 
-def _by_project(usage: Usage) -> str:
+def _projects(usage: Usage) -> str:
     rows = [
         (
-            f'<a href="{esc(usage.span.address(PATH, project=row.key or ""))}">'
-            f"{esc(short_place(usage.places.get(row.key or '', row.key or 'unknown')))}</a>",
-            row.total,
+            f'<a href="{esc(usage.span.address("usage", project=one.key or ""))}">'
+            f"{esc(short_place(usage.places.get(one.key or '', one.key or 'unknown')))}</a>",
+            one.total,
         )
-        for row in _largest(usage.projects, usage)
+        for one in _largest(usage.projects, usage)
     ]
-    return f"<section><h2>Projects</h2>{_tallies('Project', rows, usage)}</section>"
+    return _sums("Project", rows, usage)
 
 
-def _by_session(usage: Usage) -> str:
+def _sessions(usage: Usage) -> str:
     rows = [
-        (_session_name(usage.known.get(row.key or ""), row.key), row.total)
-        for row in _largest(usage.sessions, usage)
+        (_session_name(usage.known.get(one.key or ""), one.key), one.total)
+        for one in _largest(usage.sessions, usage)
     ]
-    return f"<section><h2>Sessions</h2>{_tallies('Session', rows, usage)}</section>"
+    return _sums("Session", rows, usage)
+
+
+def _session_name(one: ListedSession | None, key: str | None) -> str:
+    if one is None:
+        return esc(key or "unknown")
+    href, words = f"{session_address(one.name)}/usage", esc(shortened(one.words, 100))
+    return f'<a href="{href}">{words}</a><small> {esc(short_place(one.place))}</small>'
+
+
+def _largest(spent: Spending, usage: Usage) -> list[SpendingRow]:
+    return sorted(spent.rows, key=lambda one: (-usage.amount(one.total), one.key or ""))
+
+
+def _sums(name: str, rows: Sequence[tuple[str, SpendingSum]], usage: Usage) -> str:
+    """Returns what each of something took; their names are markup already."""
+    most = max((usage.amount(spent) for _, spent in rows), default=0)
+    cells = [row(words, *_spent_cells(spent, most, usage)) for words, spent in rows]
+    return section(f"{name}s", folded_table((name, "Tokens", "Cost"), cells, name))
+
+
+def _spent_cells(spent: SpendingSum, most: float, usage: Usage) -> tuple[Cell, ...]:
+    has_none = spent.unpriced and sum(spent.unpriced.values()) == spent.responses
+    cost = priced(None if has_none else spent.cost, is_partly=bool(spent.unpriced))
+    return bar_cell(usage.amount(spent), most), tokens_in_words(spent.tokens), cost
+
+
+def _blocks(usage: Usage) -> str:
+    found = [block for block in usage.blocks if not block.is_gap][::-1]
+    most = max((usage.amount(block.total) for block in found[:MOST_ROWS]), default=0)
+    rows = [_block_row(block, most, usage) for block in found]
+    heads = ("Begun", "Tokens", "Cost", "Per hour")
+    return section(
+        "Five-hour blocks", folded_table(heads, rows, "Five-hour block"), "as plans count them"
+    )
+
+
+def _block_row(block: BillingBlock, most: float, usage: Usage) -> str:
+    here, rate = block.start.astimezone(), block.rate
+    pace = priced(rate.cost_per_hour) if rate and rate.cost_per_hour else ""
+    begun = f"{here.day} {here:%b %H:%M}{_going_on(block, usage.now)}"
+    return row(begun, *_spent_cells(block.total, most, usage), pace)
+
+
+def _going_on(block: BillingBlock, now: datetime) -> str:
+    if not block.is_active:
+        return ""
+    left = time_in_words(block.left(now).total_seconds() * 1000)
+    projected = block.projected(now)
+    come = f", comes to {priced(projected[1])}" if projected else ""
+    return f' <small><span class="live"></span>{left} left{come}</small>'
 
 
 def _parts(usage: Usage) -> str:
-    row = usage.total
-    whole = usage.amount(row.total)
-    agents, service = usage.amount(row.agents), usage.amount(row.service)
-    left = usage.amount(row.abandoned)
+    spent = usage.total
+    whole = usage.amount(spent.total)
+    agents, service = usage.amount(spent.agents), usage.amount(spent.service)
+    left = usage.amount(spent.abandoned)
     runs = [
         ("Main conversations", max(whole - agents - service, 0.0)),
         ("Agents", agents),
         ("Service", service),
     ]
     states = [("Kept", max(whole - left, 0.0)), ("On abandoned branches", left)]
-    return (
-        "<section><h2>What it was for</h2>"
-        f"{parts_bar(runs, usage.write, 'Main conversations, agents and service')}"
-        f"{parts_bar(states, usage.write, 'Kept and abandoned')}</section>"
+    return section(
+        "What it was for",
+        parts_bar(runs, usage.write, "Main conversations, agents and service")
+        + parts_bar(states, usage.write, "Kept and abandoned"),
     )
 
 
-def cache(usage: Usage) -> str:
-    """Returns how well the cache served."""
+def _cache(usage: Usage) -> str:
     total = usage.total.total
     read = [
         ("Read from cache", float(total.cache_read)),
@@ -343,13 +277,23 @@ def cache(usage: Usage) -> str:
     ]
     saved = usage.saved.without - usage.saved.paid
     words = (
-        f"The same tokens would have cost {_dollars(usage.saved.without)} without a cache: "
-        f"{_dollars(saved)} more, {share_in_words(saved, usage.saved.without)} of it."
+        f"The same tokens would have cost {priced(usage.saved.without)} without a cache: "
+        f"{priced(saved)} more, {share_in_words(saved, usage.saved.without)} of it."
         if saved > 0
         else "The cache saved nothing in this time."
     )
-    return (
-        "<section><h2>Cache</h2>"
-        f"{parts_bar(read, lambda value: tokens_in_words(round(value)), 'What models read')}"
-        f'<p class="note-line">{words}</p></section>'
+    drawn = parts_bar(read, lambda value: tokens_in_words(round(value)), "What models read")
+    return section("Cache", f'{drawn}<p class="note-line">{words}</p>')
+
+
+def _unpriced(usage: Usage) -> str:
+    found = usage.total.total.unpriced
+    if not found:
+        return ""
+    ordered = sorted(found.items(), key=lambda one: -one[1])
+    rows = (row(esc(name), many(count, "response")) for name, count in ordered)
+    note = (
+        '<p class="note-line">A file of your own prices helps: <code>prices = "prices.toml"</code> '
+        "in the configuration.</p>"
     )
+    return section("Without a price", table((), rows) + note, "left out of all sums of money")

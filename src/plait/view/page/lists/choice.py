@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode
 
-import msgspec
 from msgspec import Struct
 
 from plait.record.time import moment
 from plait.view.page.figures.period import midnight
+from plait.view.page.forms import address, asked_in, count_in
 from plait.view.page.lists.rows import ListedSession
 
 STEP = 200
@@ -64,22 +63,17 @@ class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def address(self, **changes: object) -> str:
         """Returns the address that asks for this, with some things changed."""
-        asked = msgspec.to_builtins(msgspec.structs.replace(self, **changes))
-        return f"/sessions?{urlencode(asked)}" if asked else "/sessions"
+        return address("/sessions", self, **changes)
 
 
 def choice_in(query: Mapping[str, str]) -> Choice:
     """Returns what an address asks for; what makes no sense is as if it were not said."""
     names = set(Choice.__struct_fields__) - {"n", "sort"}
-    told = {
-        name: query[name][:LONGEST]
-        for name in names
-        if query.get(name) and (name not in DAYS or midnight(query[name], 0))
-    }
+    told = asked_in(query, names, LONGEST)
+    told = {name: one for name, one in told.items() if name not in DAYS or midnight(one, 0)}
     sort = query.get("sort", "ended")
-    given = query.get("n", "")
-    count = int(given) if given.isdecimal() and len(given) < 6 else STEP
-    return Choice(**told, sort=sort if sort in SORTS else "ended", n=min(max(count, STEP), MOST))
+    count = count_in(query, STEP, MOST)
+    return Choice(**told, sort=sort if sort in SORTS else "ended", n=count)
 
 
 def chosen(rows: Iterable[ListedSession], choice: Choice) -> list[ListedSession]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
-from plait.view.amounts import many, tokens_in_words
-from plait.view.page.figures.charts import scrolled
+from plait.view.amounts import many, some, tokens_in_words
+from plait.view.page.figures.charts import row, scrolled, table
 from plait.view.page.figures.heat import heat_map
 from plait.view.page.figures.period import uncounted
 from plait.view.page.lists.choice import Choice
@@ -109,9 +109,9 @@ def _item(one: ListedSession, home: Home) -> str:
         f'<a class="where" href="{esc(Choice(project=one.project).address())}">'
         f"{esc(short_place(one.place))}</a>",
         f'<span class="git">{icon("fork")}{esc(one.branch)}</span>' if one.branch else "",
-        many(one.turns, "turn") if one.turns else "",
-        many(one.branches, "branch", "branches") if one.branches else "",
-        many(one.agents, "agent") if one.agents else "",
+        some(one.turns, "turn"),
+        some(one.branches, "branch", "branches"),
+        some(one.agents, "agent"),
     ]
     return (
         f'<li data-name="{esc(one.name)}"><div class="naming">{title_link(one)}'
@@ -128,21 +128,16 @@ def _weeks(home: Home) -> str:
         return f'<section class="weeks"><h2>Usage</h2>{told}</section>'
     now, before = home.week, home.last_week
     rows = (
-        ("Cost", _spent(now), _spent(before)),
-        ("Tokens", tokens_in_words(now.tokens), tokens_in_words(before.tokens)),
-        ("Sessions", str(now.sessions), str(before.sessions)),
-        ("Turns", str(now.turns), str(before.turns)),
-    )
-    body = "".join(
-        f'<tr><th scope="row">{name}</th><td>{this}</td><td>{last}</td></tr>'
-        for name, this, last in rows
+        row("Cost", _spent(now), _spent(before)),
+        row("Tokens", tokens_in_words(now.tokens), tokens_in_words(before.tokens)),
+        row("Sessions", str(now.sessions), str(before.sessions)),
+        row("Turns", str(now.turns), str(before.turns)),
     )
     counting = ' data-counting="1"' if home.is_counting else ""
     return (
         f'<section class="weeks"{counting}><h2>Usage '
         '<small><a href="/usage">All figures</a></small></h2>'
-        '<table class="figures two"><thead><tr><td></td><th scope="col">This week</th>'
-        f'<th scope="col">Last week</th></tr></thead><tbody>{body}</tbody></table></section>'
+        f"{table((None, 'This week', 'Last week'), rows, 'figures two')}</section>"
     )
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from urllib.parse import quote
 
 from msgspec import Struct
 
 from plait.record.time import moment
 from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.page.forms import session_address
 from plait.view.page.markup import clean, esc
 from plait.view.text import shortened
 
@@ -92,11 +92,6 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     def has_parts(self) -> bool:
         """Tells whether something hangs on it: branches, agents."""
         return bool(self.branches or self.agents)
-
-
-def session_address(name: str) -> str:
-    """Returns where the page of a session lies."""
-    return f"/s/{quote(name, safe='~')}"
 
 
 def title_link(one: ListedSession, most: int = LONGEST) -> str:

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
 from plait.view.amounts import many
-from plait.view.page.lists.rows import ago, joined, session_address, short_place
+from plait.view.page.forms import CHOSEN, address, asked_in, count_in, session_address, switch
+from plait.view.page.lists.rows import ago, joined, short_place
 from plait.view.page.markup import esc, icon, tool_icon
 from plait.view.text import shortened
 
@@ -41,8 +41,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def address(self, **changes: object) -> str:
         """Returns the address that asks for this, with some things changed."""
-        asked = msgspec.to_builtins(msgspec.structs.replace(self, **changes))
-        return f"/search?{urlencode(asked)}" if asked else "/search"
+        return address("/search", self, **changes)
 
     @property
     def is_narrowed(self) -> bool:
@@ -91,7 +90,7 @@ def _hit_row(one: SearchHit, asked: SearchQuery, now: datetime, places: Mapping[
 def place_of(one: SearchHit, asked: SearchQuery) -> str:
     """Returns where a hit opens: at its turn, with its words marked."""
     turn = f"turn={one.turn}&" if one.turn else ""
-    words = {one.snippet[start:end] for start, end in one.marks}
+    words = [one.snippet[start:end] for start, end in one.marks]
     mark = max(words, key=len, default=asked.q)
     anchor = f"#{quote(one.uuid)}" if one.uuid else ""
     return f"{session_address(one.name)}?{turn}mark={quote(mark)}{anchor}"
@@ -144,10 +143,9 @@ class SearchResults(NamedTuple):
 def search_query_in(query: Mapping[str, str]) -> SearchQuery:
     """Returns what an address asks for; what makes no sense is as if it were not said."""
     names = set(SearchQuery.__struct_fields__) - {"n", "way"}
-    told = {name: query[name][:LONGEST] for name in names if query.get(name)}
-    way, given = query.get("way", "words"), query.get("n", "")
-    count = int(given) if given.isdecimal() and len(given) < 6 else STEP
-    return SearchQuery(**told, way=way if way in WAYS else "words", n=min(max(count, STEP), MOST))
+    told, way = asked_in(query, names, LONGEST), query.get("way", "words")
+    count = count_in(query, STEP, MOST)
+    return SearchQuery(**told, way=way if way in WAYS else "words", n=count)
 
 
 def search_page(
@@ -165,21 +163,19 @@ def results(
 ) -> str:
     """Returns what answers, and the ways to ask for less or more."""
     if answers is None:
-        return f"{ways(asked)}{_examples()}"
+        return f"{_ways(asked)}{_examples()}"
     if answers.error is not None:
-        return f"{ways(asked)}{_query_error(answers)}"
+        return f"{_ways(asked)}{_query_error(answers)}"
     return (
-        f'{ways(asked, answers)}<div class="found-in">'
-        f'<nav class="facets" aria-label="Narrow down">{facets(asked, answers, places)}</nav>'
+        f'{_ways(asked, answers)}<div class="found-in">'
+        f'<nav class="facets" aria-label="Narrow down">{_facets(asked, answers, places)}</nav>'
         f"<div>{_hits(asked, answers, now, places)}</div></div>"
     )
 
 
-def ways(asked: SearchQuery, answers: SearchResults | None = None) -> str:
-    """Returns how the words are meant, and how much was found."""
-    links = "".join(
-        f'<a href="{esc(asked.address(way=way, n=STEP))}"{_current(way == asked.way)}>{words}</a>'
-        for way, words in WAYS.items()
+def _ways(asked: SearchQuery, answers: SearchResults | None = None) -> str:
+    links = (
+        (asked.address(way=way, n=STEP), words, way == asked.way) for way, words in WAYS.items()
     )
     told = shower = ""
     if answers:
@@ -189,13 +185,9 @@ def ways(asked: SearchQuery, answers: SearchResults | None = None) -> str:
             f"{icon('filter')}Narrow down</button>"
         )
     return (
-        f'<div class="told"><div class="switch" role="group" aria-label="What is looked for">'
-        f'{links}</div>{shower}<span role="status">{told}</span></div>'
+        f'<div class="told">{switch("What is looked for", links)}{shower}'
+        f'<span role="status">{told}</span></div>'
     )
-
-
-def _current(is_it: bool) -> str:
-    return ' aria-current="true"' if is_it else ""
 
 
 def _examples() -> str:
@@ -223,8 +215,7 @@ def _with_code(hint: str) -> str:
     )
 
 
-def facets(asked: SearchQuery, answers: SearchResults, places: Mapping[str, str]) -> str:
-    """Returns what narrows the answers down, with how many there would be."""
+def _facets(asked: SearchQuery, answers: SearchResults, places: Mapping[str, str]) -> str:
     found = "".join(
         _facet(asked, name, words, counts, places)
         for name, words in FACETS.items()
@@ -267,9 +258,8 @@ def _facet_link(asked: SearchQuery, name: str, value: str, words: str, count: in
     is_chosen = getattr(asked, name) == value
     href = asked.address(**{name: "" if is_chosen else value}, n=STEP)
     number = "" if count is None else f"<small>{count:,}</small>".replace(",", " ")
-    return (
-        f'<li><a href="{esc(href)}"{_current(is_chosen)}><span>{esc(words)}</span>{number}</a></li>'
-    )
+    current = CHOSEN if is_chosen else ""
+    return f'<li><a href="{esc(href)}"{current}><span>{esc(words)}</span>{number}</a></li>'
 
 
 def _hits(

@@ -5,14 +5,13 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import quote
 
-from plait.view.amounts import bytes_in_words, many, money_in_words
-from plait.view.page.figures.period import day
+from plait.view.amounts import bytes_in_words, dotted, many, money_in_words, some
+from plait.view.page.forms import day, hidden, select, session_address, toggle
 from plait.view.page.lists.choice import STEP, Choice, by_project, chosen, nested
 from plait.view.page.lists.rows import (
     ListedSession,
     ago,
     cost_cell,
-    session_address,
     short_place,
     title_link,
     tokens_cell,
@@ -79,13 +78,12 @@ def results(page: SessionList) -> str:
 
 
 def _summary(found: Sequence[ListedSession], page: SessionList) -> str:
-    parts = [
+    told = dotted(
         many(len(found), "session"),
         many(len({one.project for one in found}), "project"),
         bytes_in_words(sum(one.bytes for one in found)),
         "counting tokens and cost …" if page.is_counting and not _is_counted(found) else "",
-    ]
-    told = " · ".join(part for part in parts if part)
+    )
     everything = '<a href="/sessions">Show all</a>' if page.choice.is_narrowed else ""
     return f"<span>{esc(told)}</span>{everything}"
 
@@ -130,12 +128,12 @@ def _bodies(page: SessionList, found: Sequence[ListedSession]) -> str:
 def _project_row(members: Sequence[ListedSession]) -> str:
     first = members[0]
     costs = [one.cost for one in members if one.cost is not None]
-    told = [many(len(members), "session"), money_in_words(sum(costs)) if costs else ""]
+    told = dotted(many(len(members), "session"), money_in_words(sum(costs)) if costs else "")
     only = Choice(project=first.project).address()
     return (
         f'<tr class="group"><th scope="rowgroup" colspan="{len(COLUMNS)}">'
         f'<a href="{esc(only)}">{with_breaks(first.place)}</a>'
-        f"<small>{esc(' · '.join(part for part in told if part))}</small></th></tr>"
+        f"<small>{esc(told)}</small></th></tr>"
     )
 
 
@@ -181,11 +179,8 @@ def _title_cell(one: ListedSession, page: SessionList) -> str:
 def _opener(one: ListedSession) -> str:
     if not one.has_parts:
         return '<span class="fold"></span>'
-    told = [
-        many(one.branches, "branch", "branches") if one.branches else "",
-        many(one.agents, "agent") if one.agents else "",
-    ]
-    words = ", ".join(part for part in told if part)
+    told = (some(one.branches, "branch", "branches"), some(one.agents, "agent"))
+    words = ", ".join(filter(None, told))
     return (
         f'<button class="fold" data-parts="{esc(one.name)}" aria-expanded="false" '
         f'aria-label="Show {words}" title="{words}"></button>'
@@ -205,7 +200,8 @@ def _more(choice: Choice, count: int) -> str:
 def _filters(page: SessionList) -> str:
     choice = page.choice
     projects = {one.project: short_place(one.place) for one in reversed(page.rows)}
-    branches = sorted({one.branch for one in page.rows if one.branch})
+    branches = {one: one for one in sorted({one.branch for one in page.rows if one.branch})}
+    every_branch = "All git branches"
     return (
         '<form class="filters" action="/sessions" data-typing role="search" '
         'aria-label="Filter sessions">'
@@ -214,41 +210,15 @@ def _filters(page: SessionList) -> str:
         'autocomplete="off" spellcheck="false" data-filter>'
         '<button type="button" class="quiet shower" data-show="filters" aria-expanded="false">'
         f'{icon("filter")}Filters</button><div class="narrowing">'
-        f"{_select('project', 'All projects', projects, choice.project)}"
-        f"{_select('branch', 'All git branches', {one: one for one in branches}, choice.branch)}"
+        f"{select('project', 'All projects', 'All projects', projects, choice.project)}"
+        f"{select('branch', every_branch, every_branch, branches, choice.branch)}"
         f"{day('since', 'From', choice.since)}{day('until', 'to', choice.until)}"
-        f"{_toggle('live', 'Running', choice.live)}"
-        f"{_toggle('branches', 'Branches', choice.branches)}"
-        f"{_toggle('agents', 'Agents', choice.agents)}{_toggle('flat', 'One list', choice.flat)}"
-        f"{hidden('sort', choice.sort, 'ended')}{hidden('turned', choice.turned, '')}"
+        f"{toggle('live', 'Running', choice.live)}"
+        f"{toggle('branches', 'Branches', choice.branches)}"
+        f"{toggle('agents', 'Agents', choice.agents)}{toggle('flat', 'One list', choice.flat)}"
+        f"{hidden('sort', choice.sort, 'ended')}{hidden('turned', choice.turned)}"
         '<button class="quiet" data-unscripted>Filter</button></div></form>'
     )
-
-
-def _select(name: str, everything: str, options: Mapping[str, str], value: str) -> str:
-    ordered = sorted(options.items(), key=lambda pair: pair[1].casefold())
-    choices = "".join(
-        f'<option value="{esc(one)}"{" selected" if one == value else ""}>'
-        f"{esc(shortened(words, 60))}</option>"
-        for one, words in ordered
-    )
-    return (
-        f'<select name="{name}" aria-label="{everything}"><option value="">{everything}</option>'
-        f"{choices}</select>"
-    )
-
-
-def _toggle(name: str, words: str, value: str) -> str:
-    checked = " checked" if value else ""
-    return (
-        f'<label class="toggle"><input type="checkbox" name="{name}" value="1"{checked}>'
-        f"<span>{words}</span></label>"
-    )
-
-
-def hidden(name: str, value: str, usual: str) -> str:
-    """Returns what a form keeps of its address."""
-    return f'<input type="hidden" name="{name}" value="{esc(value)}">' if value != usual else ""
 
 
 def _nothing(page: SessionList) -> str:
@@ -300,7 +270,7 @@ def parts_rows(name: str, parts: Sequence[SessionPart]) -> str:
 def _part_row(name: str, part: SessionPart) -> str:
     words = shortened(part.label or "", 160) or part.id.rpartition("#")[2].rpartition("@")[2]
     state = "abandoned" if part.state == "abandoned" else ""
-    told = " · ".join(one for one in (NAMES.get(part.kind, ""), state) if one)
+    told = dotted(NAMES.get(part.kind, ""), state)
     anchor = quote(part.uuid) if part.uuid else f"line-{quote(part.id, safe='@#~')}"
     return (
         f'<tr class="part"><th scope="row"><div class="titled"><span class="fold"></span>'

@@ -3,17 +3,11 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from plait.view.amounts import many
+from plait.view.amounts import many, some
+from plait.view.page.forms import session_address
 from plait.view.page.frame import PLACES
 from plait.view.page.lists.choice import Choice, nested
-from plait.view.page.lists.rows import (
-    ListedSession,
-    ago,
-    joined,
-    session_address,
-    short_place,
-    title_link,
-)
+from plait.view.page.lists.rows import ListedSession, ago, joined, short_place, title_link
 from plait.view.page.lists.search import KINDS, SearchHit, SearchQuery, marked, place_of
 from plait.view.page.markup import esc, icon
 from plait.view.text import shortened
@@ -57,7 +51,7 @@ def _side_item(one: ListedSession, depth: int, here: str, now: datetime) -> str:
     told = [
         esc(short_place(one.place)),
         ago(one.ended, now),
-        many(one.branches, "branch", "branches") if one.branches else "",
+        some(one.branches, "branch", "branches"),
     ]
     return (
         f'<li{deep} data-name="{esc(one.name)}"{current}>{title_link(one, LONGEST)}'

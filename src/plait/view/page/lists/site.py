@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from plait.record.time import moment
-from plait.view.amounts import many, money_in_words, tokens_in_words
+from plait.view.amounts import dotted, many, money_in_words, some, tokens_in_words
 from plait.view.page.conversation.entries import clock
 from plait.view.page.figures.heat import heat_map
 from plait.view.page.markup import clean, esc, icon, with_breaks
@@ -48,14 +48,13 @@ def site_page(entries: Sequence[SiteEntry], title: str) -> str:
         projects.setdefault(entry.project, []).append(entry)
     sections = "".join(_section(name, found) for name, found in projects.items())
     costs = [entry.cost for entry in entries if entry.cost is not None]
-    figures = [
+    told = dotted(
         many(len(entries), "session"),
         many(len(projects), "project"),
         many(sum(entry.turns for entry in entries), "turn"),
         f"{tokens_in_words(sum(entry.tokens for entry in entries))} tokens",
         money_in_words(sum(costs)) if costs else "",
-    ]
-    told = " · ".join(figure for figure in figures if figure)
+    )
     nothing = "No session has these words in its title or its prompts."
     return (
         f'<main class="site"><div class="lead"><h1>{esc(title)}</h1>'
@@ -107,17 +106,16 @@ def _below(entry: SiteEntry, children: Mapping[str, Sequence[SiteEntry]]) -> str
 
 
 def _row(entry: SiteEntry) -> str:
-    numbers = [
+    told = dotted(
         many(entry.turns, "turn"),
-        many(entry.branches, "branch", "branches") if entry.branches else "",
-        many(entry.agents, "agent") if entry.agents else "",
+        some(entry.branches, "branch", "branches"),
+        some(entry.agents, "agent"),
         f"{tokens_in_words(entry.tokens)} tokens" if entry.tokens else "",
         money_in_words(entry.cost) if entry.cost is not None else "",
-    ]
+    )
     first = shortened(entry.prompts[0], 200) if entry.prompts else "no prompt"
     if first.startswith(entry.title.removesuffix(" …")) and len(first) <= len(entry.title) + 2:
         first = ""
-    told = " · ".join(number for number in numbers if number)
     return (
         f'<li data-session="{esc(entry.session)}"><a class="entry" href="{esc(entry.href)}">'
         f'<span class="title">{esc(entry.title)}</span>'

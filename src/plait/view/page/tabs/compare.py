@@ -13,8 +13,9 @@ from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import weight
 from plait.view.page.conversation.page import spoken, way_name
 from plait.view.page.conversation.turns import turn_html
+from plait.view.page.forms import options, session_address
 from plait.view.page.markup import esc, icon, with_breaks
-from plait.view.page.tabs.head import tab_address, tabs
+from plait.view.page.tabs.head import tabs
 from plait.view.text import shortened
 
 ROOM = 400_000
@@ -54,7 +55,7 @@ def compare_page(
     drawn = ComparedPage(found, setting, agents, told)
     return (
         f'<section class="top" aria-label="This session"><a class="home" '
-        f'href="{esc(tab_address(name))}" title="To the session">{icon("back")}</a>'
+        f'href="{esc(session_address(name))}" title="To the session">{icon("back")}</a>'
         f'<h1 title="{esc(title)}">{esc(title)}</h1></section>{tabs(name, "read")}'
         f'<main id="main" class="versus show-one" data-session="{esc(name)}" '
         f'data-served="/s/{esc(quote(name))}" data-versus>{_picks(name, told, found)}'
@@ -63,19 +64,12 @@ def compare_page(
 
 
 def _picks(name: str, told: Conversations, found: Comparison) -> str:
-    ways = [one for one in spoken(told) if one.turns]
-
-    def options(chosen: str) -> str:
-        return "".join(
-            f'<option value="{esc(one.id)}"{" selected" if one.id == chosen else ""}>'
-            f"{esc(way_name(one, told))}</option>"
-            for one in ways
-        )
+    ways = [(one.id, way_name(one, told)) for one in spoken(told) if one.turns]
 
     return (
         f'<form class="picks" action="/s/{esc(quote(name))}/compare">'
-        f'<label>One <select name="a">{options(found.one.line)}</select></label>'
-        f'<label>Two <select name="b">{options(found.two.line)}</select></label>'
+        f'<label>One <select name="a">{options(ways, found.one.line)}</select></label>'
+        f'<label>Two <select name="b">{options(ways, found.two.line)}</select></label>'
         '<button class="more">Compare</button>'
         '<button type="button" class="more flip" data-do="flip">Show the other</button></form>'
     )
@@ -135,7 +129,8 @@ class ComparedPage:
         if not turns:
             return '<p class="blank">They have no turn in common.</p>'
         rows = "".join(
-            f'<li value="{turn.number}"><a href="{esc(tab_address(name))}#{esc(_uuid_of(turn))}">'
+            f'<li value="{turn.number}">'
+            f'<a href="{esc(session_address(name))}#{esc(_uuid_of(turn))}">'
             f"{esc(shortened(turn.opener.text if turn.opener else ''))}</a></li>"
             for turn in turns
         )
@@ -195,7 +190,7 @@ class ComparedPage:
         """Returns how much more there is, and where to read it."""
         if count <= 0:
             return '<p class="blank">This branch ends here.</p>'
-        address = f"{tab_address(name)}#line-{side.line}"
+        address = f"{session_address(name)}#line-{side.line}"
         return (
             f'<p class="blank">{many(count, "more turn")}: '
             f'<a href="{esc(address)}">read on</a>.</p>'

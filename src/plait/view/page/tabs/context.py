@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plait.view.amounts import many, tokens_in_words
+from plait.view.amounts import dotted, many, tokens_in_words
 from plait.view.context_window import Omitted, Weighed, Weight
 from plait.view.page.conversation.blocks import prose, typed
 from plait.view.page.figures.charts import bar, stack, swatches
 from plait.view.page.markup import esc, icon
-from plait.view.page.tabs.head import Head, pager, unfolding
+from plait.view.page.tabs.head import Head, paged, unfolding
 
 STEP = 300
 MOST_SHOWN = 400_000
@@ -59,22 +59,18 @@ def _window_html(found: Weighed) -> str:
     known = f"{tokens_in_words(tokens)} tokens after the last answer" if tokens else ""
     guess = f"{tokens_in_words(estimated)} tokens of messages, estimated"
     share = f"{100 * used / window:.0f} % of a window of {tokens_in_words(window)}"
-    facts = " · ".join(part for part in (known, guess, share) if part)
     drawn = stack((name, count / window) for name, count in parts.items())
     keys = swatches(
         (name, NAMES.get(name, name), tokens_in_words(count)) for name, count in parts.items()
     )
-    return f'<section class="filled"><p>{facts}</p>{drawn}{keys}</section>'
+    return f'<section class="filled"><p>{dotted(known, guess, share)}</p>{drawn}{keys}</section>'
 
 
 def _messages_html(head: Head, found: Weighed, start: int) -> str:
     messages = found.messages
     if not messages:
         return '<p class="empty">There are no messages.</p>'
-    first = min(max(start, 1), len(messages))
-    shown = messages[first - 1 : first - 1 + STEP]
-    base = f"{head.place('context')}?"
-    pages = pager("messages", first, first - 1 + len(shown), len(messages), base, STEP)
+    shown, pages = paged("messages", messages, start, f"{head.place('context')}?", STEP)
     most = max(one.tokens for one in messages) or 1
     rows = "".join(f"<li>{_message_row(head, one, most, found.window)}</li>" for one in shown)
     return f'{pages}<ol class="messages">{rows}</ol>{pages}'

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from plait.view.amounts import many
+from plait.view.amounts import dotted, many
 from plait.view.changed_files import ChangedFiles, FileStory, Handled, TurnStory
 from plait.view.page.conversation.blocks import CODE, EVERYTHING, Cut
 from plait.view.page.conversation.changes import changes
 from plait.view.page.conversation.entries import clock
 from plait.view.page.markup import esc, icon, with_breaks
-from plait.view.page.tabs.head import Head, choice, pager, unfolding
+from plait.view.page.tabs.head import Head, choice, paged, unfolding
 from plait.view.text import shortened
 
 STEP = 200
@@ -47,11 +47,10 @@ def _summed(found: ChangedFiles) -> str:
     changed = [one for one in found.files if one.changes]
     lines = _signed(sum(one.added for one in changed), sum(one.removed for one in changed))
     others = len(found.files) - len(changed)
-    parts = [
+    return dotted(
         f"{many(len(changed), 'file')} changed{f', {lines}' if lines else ''}" if changed else "",
         f"{many(others, 'other')} looked at" if others else "",
-    ]
-    return " · ".join(part for part in parts if part)
+    )
 
 
 def _near(path: str, directory: str | None) -> str:
@@ -66,10 +65,7 @@ def _signed(added: int, removed: int) -> str:
 
 
 def _by_file(head: Head, files: Sequence[FileStory], start: int, directory: str | None) -> str:
-    first = min(max(start, 1), len(files))
-    shown = files[first - 1 : first - 1 + STEP]
-    base = f"{head.place('files')}?"
-    pages = pager("files", first, first - 1 + len(shown), len(files), base, STEP)
+    shown, pages = paged("files", files, start, f"{head.place('files')}?", STEP)
     changed = "".join(f"<li>{_file_row(head, one, directory)}</li>" for one in shown if one.changes)
     others = "".join(
         f"<li>{_file_row(head, one, directory)}</li>" for one in shown if not one.changes
@@ -84,9 +80,11 @@ def _file_row(head: Head, one: FileStory, directory: str | None) -> str:
     state = "new" if one.is_new else "changed" if one.changes else "seen"
     word = {"new": "created", "changed": "edited", "seen": "read"}[state]
     counts = Counter(each.touch.action for each in one.handled if each.touch.outcome == "ok")
-    told = " · ".join(
-        DONE[action] if count == 1 else f"{DONE[action]} {count} times"
-        for action, count in counts.items()
+    told = dotted(
+        *(
+            DONE[action] if count == 1 else f"{DONE[action]} {count} times"
+            for action, count in counts.items()
+        )
     )
     failed = f'<span class="warn">{one.failed} failed</span>' if one.failed else ""
     summary = (
@@ -101,10 +99,7 @@ def _file_row(head: Head, one: FileStory, directory: str | None) -> str:
 def _by_turn(head: Head, turns: Sequence[TurnStory], start: int) -> str:
     if not turns:
         return '<p class="empty">No turn of this conversation touched files.</p>'
-    first = min(max(start, 1), len(turns))
-    shown = turns[first - 1 : first - 1 + STEP]
-    base = f"{head.place('files')}?by=turn&"
-    pages = pager("turns", first, first - 1 + len(shown), len(turns), base, STEP)
+    shown, pages = paged("turns", turns, start, f"{head.place('files')}?by=turn&", STEP)
     rows = "".join(f"<li>{_turn_row(head, one)}</li>" for one in shown)
     return f'{pages}<ul class="stories">{rows}</ul>{pages}'
 
@@ -114,10 +109,10 @@ def _turn_row(head: Head, one: TurnStory) -> str:
     seen = {each.touch.path for each in one.handled} - set(changed)
     patches = [each.touch.patch for each in one.handled if each.is_change and each.touch.patch]
     lines = _signed(sum(one.added for one in patches), sum(one.removed for one in patches))
-    told = [
+    told = dotted(
         many(len(changed), "file") + " changed" if changed else "",
         f"{len(seen)} looked at" if seen else "",
-    ]
+    )
     names = ", ".join(name.rsplit("/", 1)[-1] for name in changed[:4])
     more = f" and {len(changed) - 4} more" if len(changed) > 4 else ""
     summary = (
@@ -125,7 +120,7 @@ def _turn_row(head: Head, one: TurnStory) -> str:
         f"{esc(shortened(one.words, 120)) or 'before the first prompt'}"
         f'<span class="names">{esc(names)}{more}</span></span>'
         f'<span class="lines">{lines}</span>'
-        f'<span class="counts">{" · ".join(part for part in told if part)}</span>'
+        f'<span class="counts">{told}</span>'
     )
     return unfolding(f"{head.place('files')}/changes?turn={one.number}", summary)
 

@@ -1,13 +1,16 @@
 """A session's name to the row of its tabs, the frame they share, and the box that exports it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
 
+from plait.view.page.forms import session_address
 from plait.view.page.frame import framed
 from plait.view.page.markup import esc, icon
 
+T = TypeVar("T")
 TABS: tuple[tuple[str, str], ...] = (
     ("read", "Read"),
     ("context", "Context"),
@@ -29,7 +32,7 @@ class Head(Struct, frozen=True, kw_only=True):
 
     def place(self, tab: str = "read") -> str:
         """Returns the address of one of the tabs."""
-        return tab_address(self.name, tab)
+        return session_address(self.name, tab)
 
     def at(self, uuid: str | None) -> str:
         """Returns the address of a record in the conversation."""
@@ -58,13 +61,7 @@ def tabs(name: str, here: str) -> str:
 
 def _tab(name: str, one: str, words: str, here: str) -> str:
     current = ' aria-current="page"' if one == here else ""
-    return f'<a href="{esc(tab_address(name, one))}"{current}>{words}</a>'
-
-
-def tab_address(name: str, tab_name: str = "read") -> str:
-    """Returns the address of a session, in one of its tabs."""
-    page = f"/s/{quote(name, safe='~')}"
-    return page if tab_name == "read" else f"{page}/{tab_name}"
+    return f'<a href="{esc(session_address(name, one))}"{current}>{words}</a>'
 
 
 def unfolding(address: str, summary: str, kind: str = "") -> str:
@@ -82,6 +79,15 @@ def choice(label: str, options: Iterable[tuple[str, str, bool]]) -> str:
         for words, href, is_here in options
     )
     return f'<nav class="choice" aria-label="{esc(label)}">{links}</nav>'
+
+
+def paged(
+    label: str, found: Sequence[T], start: int, address: str, step: int
+) -> tuple[Sequence[T], str]:
+    """Returns what a page shows of many, and the way to what stands before and after."""
+    first = min(max(start, 1), max(len(found), 1))
+    shown = found[first - 1 : first - 1 + step]
+    return shown, pager(label, first, first - 1 + len(shown), len(found), address, step)
 
 
 def pager(label: str, first: int, last: int, total: int, address: str, step: int) -> str:

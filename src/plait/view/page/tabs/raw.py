@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from plait.view.amounts import bytes_in_words, many
 from plait.view.page.conversation.entries import clock
+from plait.view.page.forms import options
 from plait.view.page.markup import esc, icon
 from plait.view.page.tabs.head import Head, pager, unfolding
 
@@ -78,16 +79,11 @@ def _raw_address(head: Head, file: int, kind: str | None = None) -> str:
 
 
 def _chooser(head: Head, view: RawView) -> str:
-    files = "".join(
-        f'<option value="{one.number}"{" selected" if one.number == view.file else ""}>'
-        f"{esc(one.name)} ({bytes_in_words(one.size)})</option>"
-        for one in view.files
+    files = options(
+        ((str(one.number), f"{one.name} ({bytes_in_words(one.size)})") for one in view.files),
+        str(view.file),
     )
-    kinds = "".join(
-        f'<option value="{esc(kind)}"{" selected" if kind == view.kind else ""}>'
-        f"{esc(kind)} ({count})</option>"
-        for kind, count in view.counts.items()
-    )
+    kinds = options(((kind, f"{kind} ({count})") for kind, count in view.counts.items()), view.kind)
     wanted = f' value="{view.line}"' if view.line else ""
     return (
         f'<form class="chooser" action="{esc(head.place("raw"))}">'

@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from plait.view.amounts import many, time_in_words, tokens_in_words
+from plait.view.amounts import dotted, many, some, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import drawing, stack, swatches
 from plait.view.page.markup import esc, icon, tool_icon
-from plait.view.page.tabs.head import Head, choice, pager
+from plait.view.page.tabs.head import Head, choice, paged
 from plait.view.text import DATED, shortened
 from plait.view.timeline import GOOD, Bar, Lane, Timeline, TurnBar
 
@@ -195,12 +195,8 @@ def _turn_row(head: Head, timeline: Timeline, turn: TurnBar, longest: float) -> 
         ("person", turn.asking_ms / longest),
         ("other", other / longest),
     ]
-    counts = [
-        many(turn.calls, "call") if turn.calls else "",
-        many(len(turn.agents), "agent") if turn.agents else "",
-    ]
+    told = dotted(some(turn.calls, "call"), some(len(turn.agents), "agent"))
     failed = f'<span class="warn">{turn.failed} failed</span>' if turn.failed else ""
-    told = " · ".join(one for one in counts if one)
     words = esc(shortened(turn.words, 120)) or "<i>before the first prompt</i>"
     stopped = '<span class="warn">interrupted</span>' if turn.is_interrupted else ""
     return (
@@ -234,7 +230,7 @@ def _lane_row(head: Head, one: Lane, longest: float) -> str:
     failed = f'<span class="warn">{one.failed} failed</span>' if one.failed else ""
     if one.is_failed:
         failed = '<span class="warn">failed</span>'
-    counts = " · ".join(part for part in (turn, many(one.calls, "call")) if part)
+    counts = dotted(turn, many(one.calls, "call"))
     length = one.end - one.start
     return (
         f'<li class="fall"><a class="what" href="{esc(_address(head, one.line))}">'
@@ -255,11 +251,9 @@ def waterfall_body(
     """Returns one turn: a row for each response and call, agents as lanes of their own."""
     end = max([turn.end, *(lane.end for lane, _ in agents.values())], default=turn.end)
     scale = plain_scale(turn.start, end)
-    first = min(max(start, 1), max(len(bars), 1))
-    shown = bars[first - 1 : first - 1 + MOST_ROWS]
-    rows = "".join(row for bar in shown for row in _bar_rows(head, bar, agents, scale))
     base = _address(head, timeline.line, turn.number)
-    pages = pager("rows", first, first - 1 + len(shown), len(bars), f"{base}&", MOST_ROWS)
+    shown, pages = paged("rows", bars, start, f"{base}&", MOST_ROWS)
+    rows = "".join(row for bar in shown for row in _bar_rows(head, bar, agents, scale))
     words = esc(shortened(turn.words, 300)) or "Before the first prompt"
     return (
         f"{_turn_links(head, timeline, turn)}"
@@ -271,7 +265,7 @@ def waterfall_body(
 
 
 def _turn_times(turn: TurnBar) -> str:
-    parts = [
+    return dotted(
         _short_time(turn.length),
         f"{_short_time(turn.model_ms)} the model" if turn.model_ms else "",
         f"{_short_time(turn.tools_ms)} tools" if turn.tools_ms else "",
@@ -279,8 +273,7 @@ def _turn_times(turn: TurnBar) -> str:
         many(turn.responses, "response"),
         many(turn.calls, "call"),
         f"{turn.failed} failed" if turn.failed else "",
-    ]
-    return " · ".join(part for part in parts if part)
+    )
 
 
 def _turn_links(head: Head, timeline: Timeline, turn: TurnBar) -> str:

@@ -6,9 +6,9 @@ from plait.conversation.tokens import Tokens
 from plait.view.amounts import many, money_in_words, tokens_in_words
 from plait.view.costs import CostSum, ResponseCost, SessionCost
 from plait.view.page.conversation.entries import clock
-from plait.view.page.figures.charts import bar, drawing
+from plait.view.page.figures.charts import bar, cells, drawing, strip, table
 from plait.view.page.markup import esc
-from plait.view.page.tabs.head import Head, choice, pager
+from plait.view.page.tabs.head import Head, choice, paged
 from plait.view.text import DATED, shortened
 
 STEP = 200
@@ -20,6 +20,17 @@ NAMES = {
     "abandoned": "abandoned branches",
 }
 HEADS = ("responses", "input", "cache write", "cache read", "output", "cached", "cost")
+RESPONSE_HEADS = (
+    "number",
+    "turn",
+    "when",
+    "model",
+    "input",
+    "cache write",
+    "cache read",
+    "output",
+    "cost",
+)
 
 
 def usage_body(head: Head, found: SessionCost, *, by: str, start: int = 1) -> str:
@@ -38,16 +49,12 @@ def _cards(total: CostSum) -> str:
     tokens = total.tokens
     missing = f"{total.unpriced} without a price" if total.unpriced else "at list prices"
     figures = (
-        (_cost_words(total), "cost", missing),
-        (tokens_in_words(tokens.total), "tokens", many(total.responses, "response")),
-        (tokens_in_words(tokens.output), "written", "by the model"),
-        (tokens_in_words(tokens.total_input), "read", f"{_cached(tokens)} from the cache"),
+        ("cost", _cost_words(total), missing),
+        ("tokens", tokens_in_words(tokens.total), many(total.responses, "response")),
+        ("written", tokens_in_words(tokens.output), "by the model"),
+        ("read", tokens_in_words(tokens.total_input), f"{_cached(tokens)} from the cache"),
     )
-    items = "".join(
-        f"<div><dt>{name}</dt><dd>{esc(figure)}<small>{esc(note)}</small></dd></div>"
-        for figure, name, note in figures
-    )
-    return f'<dl class="sums-cards">{items}</dl>'
+    return strip(figures, "sums-cards")
 
 
 def _cached(tokens: Tokens) -> str:
@@ -80,12 +87,11 @@ def _sum_row(one: CostSum, name: str, total: CostSum) -> str:
         tokens_in_words(tokens.output),
         _cached(tokens),
     )
-    cells = "".join(f"<td>{figure}</td>" for figure in figures)
     share = bar(one.cost / total.cost, "weight") if total.cost else ""
     shown = DATED.sub("", name)
     return (
-        f'<tr><th scope="row" title="{esc(name)}">{esc(shown)}</th>{cells}'
-        f'<td class="money">{_cost_words(one)}{share}</td></tr>'
+        f'<tr><th scope="row" title="{esc(name)}">{esc(shown)}</th>'
+        f"{cells(*figures, ('money', f'{_cost_words(one)}{share}'))}</tr>"
     )
 
 
@@ -112,19 +118,14 @@ def _responses_html(head: Head, found: SessionCost, by: str, start: int) -> str:
     rows = list(found.responses)
     if by == "cost":
         rows.sort(key=lambda one: -(one.cost or 0))
-    first = min(max(start, 1), len(rows))
-    shown = rows[first - 1 : first - 1 + STEP]
     place = head.place("usage")
     base = f"{place}?by=cost&" if by == "cost" else f"{place}?"
-    pages = pager("responses", first, first - 1 + len(shown), len(rows), base, STEP)
+    shown, pages = paged("responses", rows, start, base, STEP)
     orders = [("By time", place, by != "cost"), ("By cost", f"{place}?by=cost", by == "cost")]
-    heads = ("", "turn", "when", "model", "input", "cache write", "cache read", "output", "cost")
-    names = "".join(f'<th scope="col">{name or "number"}</th>' for name in heads)
-    body = "".join(_paid_row(head, one) for one in shown)
+    body = table(RESPONSE_HEADS, (_paid_row(head, one) for one in shown), "figures-table responses")
     return (
         f'<div class="lead-line"><h3>Responses</h3>{choice("Order", orders)}</div>{pages}'
-        f'<div class="scroll" tabindex="0"><table class="figures-table responses"><thead><tr>'
-        f"{names}</tr></thead><tbody>{body}</tbody></table></div>{pages}"
+        f'<div class="scroll" tabindex="0">{body}</div>{pages}'
     )
 
 
@@ -135,9 +136,13 @@ def _paid_row(head: Head, one: ResponseCost) -> str:
     left = "<small>abandoned</small>" if one.who == "abandoned" else ""
     failed = '<small class="warn">error</small>' if one.is_error else ""
     model = DATED.sub("", one.model or "")
-    return (
-        f'<tr><td><a href="{esc(head.at(one.uuid))}">{one.number}</a></td><td>{one.turn}</td>'
-        f"<td>{clock(one.time)}</td><td>{esc(model)}{by}{left}{failed}</td>"
-        f"<td>{tokens.input}</td><td>{tokens.cache_write}</td><td>{tokens.cache_read}</td>"
-        f"<td>{tokens.output}</td><td>{cost}</td></tr>"
+    kinds = (tokens.input, tokens.cache_write, tokens.cache_read, tokens.output)
+    told = cells(
+        f'<a href="{esc(head.at(one.uuid))}">{one.number}</a>',
+        str(one.turn),
+        clock(one.time),
+        f"{esc(model)}{by}{left}{failed}",
+        *map(str, kinds),
+        cost,
     )
+    return f"<tr>{told}</tr>"
