@@ -25,7 +25,7 @@ LETTERS = st.sampled_from("abcIkKſ .,:;\"\\/<>&'\n\t\x7f0٣éß使😀\ud83d_-"
 TEXTS = st.text(LETTERS, max_size=12)
 ATOMS = st.sampled_from(
     r"""a b k I \. . \d \w \s \S \W [ab] [^a] [a使] [.-/] é 使 😀 " \\ / < & \n \t ^ $ \b (?i:k)
-    (?=a) (?<!b) [k-m]""".split()
+    (?=a) (?<!b) [k-m] [.] [\w.-] [^\s"] \x41 \u00e9 (?s:.) \( (?#no) ſ [ſ]""".split()
 )
 PATTERNS = st.recursive(
     ATOMS,
@@ -223,6 +223,17 @@ def test_lines_longer_than_a_block_and_lines_without_an_end(tmp_path: Path) -> N
         ("(?i)task", "ta"),
         ("a.b", "a"),
         ("(?i:abcd)xy", "xy"),
+        ("foo(?:ba)r", "foobar"),
+        ("foobar|foobaz", "fooba"),
+        ("a(?=bcd)e[.]f", "ae.f"),
+        ("(?#bcd)ab", "ab"),
+        (r"abc\x2edef", "abc.def"),
+        ("abc{,2}", "ab"),
+        ("a{bc", "a{bc"),
+        ("(?P<name>ab)cd(?P=name)", "abcd"),
+        (r"\pLabc", ""),
+        (r"\Qabc\E", ""),
+        ("(?x) abc", ""),
     ],
 )
 def test_what_every_match_must_hold(pattern: str, needed: str) -> None:
@@ -242,6 +253,13 @@ def test_what_every_match_must_hold(pattern: str, needed: str) -> None:
 )
 def test_how_an_expression_stands_in_a_line(pattern: str, form: str | None) -> None:
     assert raw_form(pattern) == form
+
+
+@pytest.mark.parametrize("pattern", ["(?i)ſ", "(?i)[ſ]", "(?i)\u212a", "(?i)[é-使]"])
+def test_letters_that_are_a_kind_of_k_or_s(tmp_path: Path, pattern: str) -> None:
+    path = log_of(tmp_path, [("s", "k"), ("K", "é"), ("ſ", "x")])
+    sought = sought_pattern(pattern)
+    assert scanned(path, sought) == plainly(path, sought) != []
 
 
 @pytest.mark.parametrize("pattern", ["(a", "[", "*", "(?P<n>", "a" * 10_000 + "(", ""])

@@ -66,10 +66,7 @@ def sought_pattern(pattern: str) -> Sought:
             f"'{pattern[:80]}' is not a regular expression: {error}",
             "`--exact` looks for the text as it stands",
         ) from None
-    try:
-        needed, is_cased = needed_by(pattern, FLAGS)
-    except (re.error, RecursionError, OverflowError):  # only the other engine knows it
-        return Sought(pattern)
+    needed, is_cased = needed_by(pattern, FLAGS)
     return Sought(pattern, None, needed, is_cased, raw_form(pattern, FLAGS))
 
 
