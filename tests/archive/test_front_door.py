@@ -78,7 +78,7 @@ def test_what_a_turn_cost_is_what_its_session_and_its_agents_add_up_to(
     row = next(row for row in own.usage("session").rows if row.key == session.id)
     assert session.cost == pytest.approx(row.total.cost)
     assert session.cost == pytest.approx(sum(turn.cost for turn in session.turns))
-    assert conversations.active.tokens == row.total.tokens
+    assert conversations.active.tokens == row.total.tokens.total
     assert 0 < conversations.agents[0].cost < session.cost
 
 

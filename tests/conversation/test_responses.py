@@ -143,11 +143,11 @@ def test_every_report_adds_up_to_the_same(drawn: list[tuple[int, str, int]]) -> 
     whole = spending(found, "daily", prices, UTC).totals.total
     for by in ("weekly", "monthly", "session", "project", "model"):
         result = spending(found, by, prices, UTC)
-        assert result.totals.total.tokens == whole.tokens
+        assert result.totals.total.tokens.total == whole.tokens.total
         assert sum(row.total.responses for row in result.rows) == whole.responses
         assert result.totals.total.cost == pytest.approx(whole.cost)
     held = billing_blocks(found, prices, NOON)
-    assert sum(one.total.tokens for one in held) == whole.tokens
+    assert sum(one.total.tokens.total for one in held) == whole.tokens.total
 
 
 def at(hours: float) -> BilledResponse:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 
 from plait.conversation.prices import Prices, name_of
 from plait.conversation.responses import BilledResponse, RunKind
+from plait.conversation.tokens import NOTHING, Tokens
 
 By: TypeAlias = Literal["daily", "weekly", "monthly", "session", "project", "model"]
 NO_MODEL = "unnamed"
@@ -25,13 +26,7 @@ class SpendingSum(Struct, gc=False):
     """Figures that add up."""
 
     responses: int = 0
-    input: int = 0
-    output: int = 0
-    cache_write_5m: int = 0
-    cache_write_1h: int = 0
-    cache_read: int = 0
-    web_searches: int = 0
-    web_fetches: int = 0
+    tokens: Tokens = NOTHING
     cost: float = 0.0
     """Of what could be priced."""
     unpriced: dict[str, int] = field(default_factory=dict)
@@ -41,52 +36,23 @@ class SpendingSum(Struct, gc=False):
     first: datetime | None = None
     last: datetime | None = None
 
-    @property
-    def cache_write(self) -> int:
-        """All that was written to the cache."""
-        return self.cache_write_5m + self.cache_write_1h
-
-    @property
-    def tokens(self) -> int:
-        """All tokens, cached or not."""
-        return self.input + self.output + self.cache_write + self.cache_read
-
     def add(self, response: BilledResponse, cost: float | None) -> None:
         """Takes in one response."""
-        tokens = response.tokens
         self.responses += 1
-        self.input += tokens.input
-        self.output += tokens.output
-        self.cache_write_5m += tokens.cache_write_5m
-        self.cache_write_1h += tokens.cache_write_1h
-        self.cache_read += tokens.cache_read
-        self.web_searches += tokens.web_searches
-        self.web_fetches += tokens.web_fetches
+        self.tokens += response.tokens
         if cost is None:
-            name = name_of(response.model, tokens)
+            name = name_of(response.model, response.tokens)
             self.unpriced[name] = self.unpriced.get(name, 0) + 1
         else:
             self.cost += cost
         if response.logged is not None:
             self.logged = (self.logged or 0.0) + response.logged
-        time = response.time
-        if time is None:
-            return
-        if self.first is None or time < self.first:
-            self.first = time
-        if self.last is None or time > self.last:
-            self.last = time
+        self._span(response.time, response.time)
 
     def take(self, other: "SpendingSum") -> None:
         """Takes in the figures of another."""
         self.responses += other.responses
-        self.input += other.input
-        self.output += other.output
-        self.cache_write_5m += other.cache_write_5m
-        self.cache_write_1h += other.cache_write_1h
-        self.cache_read += other.cache_read
-        self.web_searches += other.web_searches
-        self.web_fetches += other.web_fetches
+        self.tokens += other.tokens
         self.cost += other.cost
         for name, count in other.unpriced.items():
             self.unpriced[name] = self.unpriced.get(name, 0) + count
@@ -262,7 +228,7 @@ class BillingBlock(Struct, frozen=True):
         minutes = (last - first) / MINUTE if first and last else 0.0
         if minutes <= 0:
             return None
-        return BurnRate(self.total.tokens / minutes, self.total.cost / minutes * 60)
+        return BurnRate(self.total.tokens.total / minutes, self.total.cost / minutes * 60)
 
     def left(self, now: datetime) -> timedelta:
         """Returns how long it still lasts."""
@@ -274,7 +240,7 @@ class BillingBlock(Struct, frozen=True):
         if not self.is_active or rate is None:
             return None
         minutes = self.left(now) / MINUTE
-        tokens = self.total.tokens + rate.tokens_per_minute * minutes
+        tokens = self.total.tokens.total + rate.tokens_per_minute * minutes
         return round(tokens), self.total.cost + rate.cost_per_hour / 60 * minutes
 
 

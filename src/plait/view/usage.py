@@ -14,16 +14,17 @@ DECIMALS = 9
 
 
 def _figures(tally: SpendingSum) -> dict[str, Any]:
+    tokens = tally.tokens
     return {
         "responses": tally.responses,
-        "input_tokens": tally.input,
-        "output_tokens": tally.output,
-        "cache_creation_tokens": tally.cache_write,
-        "cache_creation_1h_tokens": tally.cache_write_1h,
-        "cache_read_tokens": tally.cache_read,
-        "total_tokens": tally.tokens,
-        "web_searches": tally.web_searches,
-        "web_fetches": tally.web_fetches,
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_creation_tokens": tokens.cache_write,
+        "cache_creation_1h_tokens": tokens.cache_write_1h,
+        "cache_read_tokens": tokens.cache_read,
+        "total_tokens": tokens.total,
+        "web_searches": tokens.web_searches,
+        "web_fetches": tokens.web_fetches,
         "cost_usd": round(tally.cost, DECIMALS),
         "unpriced": sorted(tally.unpriced),
         "unpriced_responses": sum(tally.unpriced.values()),

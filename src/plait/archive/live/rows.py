@@ -155,7 +155,7 @@ def _row_of(
         turns=shape.turns if shape else None,
         branches=(shape or NO_SHAPE).branches,
         agents=(shape or NO_SHAPE).agents,
-        tokens=None if spent is None else tally.tokens if tally else 0,
+        tokens=None if spent is None else tally.tokens.total if tally else 0,
         cost=cost_of(tally),
         is_partly_priced=bool(tally and tally.unpriced),
         parent=parents.get(facts.session),

@@ -120,7 +120,7 @@ def _show_rows(
     left = _left_behind(request, asked, responses, index)
     by = cast(By, asked.report)
     result = spending(responses, by, prices, asked.zone, left or ())
-    shown = _arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens))
+    shown = _arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens.total))
     cut = Spending(tuple(shown), result.totals)
     if as_json:
         value = _listed(request, asked, cut, found)
@@ -176,7 +176,7 @@ def _show_blocks(
         totals.take(block.row)
     if asked.order == "cost":
         found = [one for one in found if not one.is_gap]
-    shown = _arranged(found, asked, lambda one: (one.total.cost, one.total.tokens))
+    shown = _arranged(found, asked, lambda one: (one.total.cost, one.total.tokens.total))
     if as_json:
         rows = [block_value(one, asked.time, is_full=asked.is_full) for one in shown]
         whole = row_value(totals, is_full=asked.is_full)

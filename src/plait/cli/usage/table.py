@@ -148,7 +148,8 @@ def _fitted(
 def _cells_of(tally: SpendingSum, write: Callable[[int], str]) -> tuple[str, ...]:
     if not tally.responses:
         return ("",) * len(WHOLE)
-    counts = (tally.input, tally.output, tally.cache_write, tally.cache_read, tally.tokens)
+    tokens = tally.tokens
+    counts = (tokens.input, tokens.output, tokens.cache_write, tokens.cache_read, tokens.total)
     return (*map(write, counts), cost_of(tally))
 
 
@@ -210,8 +211,8 @@ def _print_notes(request: Request, totals: SpendingRow, *, is_full: bool, hidden
     said = [counted(totals.total.responses, "response")]
     if hidden:
         said.append(f"{counted(hidden, 'row')} not shown")
-    if totals.total.web_searches:
-        said.append(counted(totals.total.web_searches, "web search", "web searches"))
+    if totals.total.tokens.web_searches:
+        said.append(counted(totals.total.tokens.web_searches, "web search", "web searches"))
     for attribute, words in PARTS:
         part: SpendingSum = getattr(totals, attribute)
         if part.responses and not is_full:

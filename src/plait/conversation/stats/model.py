@@ -155,6 +155,11 @@ class AgentCounts(Struct, gc=False, array_like=True):
     agents: int = 0
     calls: int = 0
 
+    def add(self, other: "AgentCounts") -> None:
+        """Takes in the agents of another session."""
+        self.agents += other.agents
+        self.calls += other.calls
+
 
 class FileCounts(Struct, gc=False, array_like=True):
     """What happened to one file."""
@@ -163,6 +168,13 @@ class FileCounts(Struct, gc=False, array_like=True):
     reads: int = 0
     added: int = 0
     removed: int = 0
+
+    def add(self, other: "FileCounts") -> None:
+        """Takes in what another session did to it."""
+        self.changes += other.changes
+        self.reads += other.reads
+        self.added += other.added
+        self.removed += other.removed
 
 
 class ResponseCount(Struct, frozen=True, gc=False, array_like=True):

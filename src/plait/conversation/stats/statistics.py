@@ -13,7 +13,7 @@ from heapq import nlargest
 from statistics import median
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from plait.conversation.stats.model import (
     QUARTER,
@@ -72,24 +72,6 @@ class ToolCount:
 
 
 @dataclass(slots=True)
-class AgentCount:
-    """The agents of one kind."""
-
-    agents: int = 0
-    calls: int = 0
-
-    def add(self, share: AgentCounts) -> None:
-        """Takes in the agents of a session."""
-        self.agents += share.agents
-        self.calls += share.calls
-
-    def figures(self, name: str, answers: "ResponseSum | None") -> AgentFigures:
-        """Returns what they come to, with what they answered."""
-        found = answers or ResponseSum()
-        return AgentFigures(name, self.agents, self.calls, found.responses, found.tokens)
-
-
-@dataclass(slots=True)
 class ResponseSum:
     """Responses that belong together."""
 
@@ -120,53 +102,18 @@ class ResponseCounts:
 
     def settled(self) -> list[ResponseCount]:
         """Returns them added up by model and agent, as one that no other session shares."""
-        found: dict[tuple[str, str | None], ResponseSum] = {}
-        for answer in self._known.values():
-            found.setdefault((answer.model, answer.agents), ResponseSum()).add(answer)
+        summed = self.by(lambda one: (one.model, one.agents))
         return [
             ResponseCount(None, model, agents, count.tokens, None, count.responses)
-            for (model, agents), count in found.items()
+            for (model, agents), count in summed.items()
         ]
 
-    def total(self) -> ResponseSum:
-        """Returns all together."""
-        return self._summed(lambda _: "all").get("all", ResponseSum())
-
-    def by_model(self) -> Iterator[ModelFigures]:
-        """Yields what each model answered."""
-        for name, count in self._summed(lambda answer: answer.model).items():
-            yield ModelFigures(name, count.responses, count.tokens)
-
-    def by_agents(self) -> Mapping[str | None, ResponseSum]:
-        """Returns what each kind of agent answered."""
-        return self._summed(lambda answer: answer.agents)
-
-    def _summed(self, name_of: Callable[[ResponseCount], K]) -> dict[K, ResponseSum]:
+    def by(self, name_of: Callable[[ResponseCount], K]) -> dict[K, ResponseSum]:
+        """Returns them added up by what a function says of each."""
         found: dict[K, ResponseSum] = {}
         for answer in self._known.values():
             found.setdefault(name_of(answer), ResponseSum()).add(answer)
         return found
-
-
-@dataclass(slots=True)
-class FileCount:
-    """What happened to one file."""
-
-    changes: int = 0
-    reads: int = 0
-    added: int = 0
-    removed: int = 0
-
-    def add(self, share: FileCounts) -> None:
-        """Takes in what a session did to it."""
-        self.changes += share.changes
-        self.reads += share.reads
-        self.added += share.added
-        self.removed += share.removed
-
-    def figures(self, path: str) -> FileFigures:
-        """Returns what it comes to."""
-        return FileFigures(path, self.changes, self.reads, self.added, self.removed)
 
 
 class Calendar:
@@ -230,8 +177,8 @@ class Statistics:
         self._span: list[str] = []
         self._calendar = Calendar(zone)
         self._tools: defaultdict[str, ToolCount] = defaultdict(ToolCount)
-        self._agents: defaultdict[str, AgentCount] = defaultdict(AgentCount)
-        self._files: defaultdict[str, FileCount] = defaultdict(FileCount)
+        self._agents: defaultdict[str, AgentCounts] = defaultdict(AgentCounts)
+        self._files: defaultdict[str, FileCounts] = defaultdict(FileCounts)
         self._answers = ResponseCounts()
         self._turns: list[LongTurn] = []
         self._sessions: list[LongSession] = []
@@ -280,7 +227,7 @@ class Statistics:
 
     def figures(self) -> Figures:
         """Returns what has been counted so far."""
-        answers = self._answers.total()
+        answers = self._answers.by(lambda _: "all").get("all", ResponseSum())
         return Figures(
             **self._counts,
             working_ms=self._spent["working_ms"],
@@ -292,10 +239,12 @@ class Statistics:
             responses=answers.responses,
             tokens=answers.tokens,
             tools=_by_size((n.figures(name) for name, n in self._tools.items()), "calls"),
-            models=_by_size(self._answers.by_model(), "responses"),
+            models=_by_size(self._model_figures(), "responses"),
             agent_types=self._agent_figures(),
             files=_by_size(
-                (n.figures(path) for path, n in self._files.items()), "changes", "reads"
+                (FileFigures(path, *astuple(n)) for path, n in self._files.items()),
+                "changes",
+                "reads",
             ),
             hours=tuple(self._calendar.hours),
             weekdays=tuple(self._calendar.weekdays),
@@ -304,9 +253,17 @@ class Statistics:
             longest_sessions=tuple(self._sessions),
         )
 
+    def _model_figures(self) -> Iterator[ModelFigures]:
+        for name, count in self._answers.by(lambda one: one.model).items():
+            yield ModelFigures(name, count.responses, count.tokens)
+
     def _agent_figures(self) -> tuple[AgentFigures, ...]:
-        answers = self._answers.by_agents()
-        found = (n.figures(name, answers.get(name)) for name, n in self._agents.items())
+        answers = self._answers.by(lambda one: one.agents)
+        found = [
+            AgentFigures(name, one.agents, one.calls, spoken.responses, spoken.tokens)
+            for name, one in self._agents.items()
+            for spoken in [answers.get(name, ResponseSum())]
+        ]
         return tuple(sorted(_by_size(found, "agents"), key=lambda one: one.type == SERVICE))
 
 

@@ -84,7 +84,7 @@ def _spell(
     return WeekFigures(
         cost=cost_of(total),
         is_partly_priced=bool(total.unpriced),
-        tokens=total.tokens,
+        tokens=total.tokens.total,
         sessions=len({one.session for one in chosen}),
         turns=sum(count for day, count in days.items() if first <= day < last),
     )

@@ -65,7 +65,7 @@ class Usage(NamedTuple):
 
     def amount(self, tally: SpendingSum) -> float:
         """Returns what is measured: money or tokens."""
-        return tally.cost if self.span.of == "cost" else float(tally.tokens)
+        return tally.cost if self.span.of == "cost" else float(tally.tokens.total)
 
     def write(self, value: float) -> str:
         """Writes what is measured."""
@@ -88,13 +88,13 @@ def usage_figures(usage: Usage | None, *, is_counting: bool) -> str:
 
 def _totals(usage: Usage) -> str:
     total = usage.total.total
-    read = total.input + total.cache_write + total.cache_read
+    tokens = total.tokens
     saved = usage.saved.without - usage.saved.paid
     figures = (
         ("Cost", priced(total.cost) + ("*" if total.unpriced else ""), _per_step(usage)),
-        ("Tokens", tokens_in_words(total.tokens), many(total.responses, "response")),
-        ("Written by models", tokens_in_words(total.output), "output tokens"),
-        ("Read from cache", _share(total.cache_read, read), "of what models read"),
+        ("Tokens", tokens_in_words(tokens.total), many(total.responses, "response")),
+        ("Written by models", tokens_in_words(tokens.output), "output tokens"),
+        ("Read from cache", _share(tokens.cache_read, tokens.total_input), "of what models read"),
         ("Saved by the cache", priced(max(saved, 0)), "against no cache at all"),
         ("Sessions", str(len(usage.sessions.rows)), many(len(usage.projects.rows), "project")),
     )
@@ -221,7 +221,7 @@ def _sums(name: str, rows: Sequence[tuple[str, SpendingSum]], usage: Usage) -> s
 def _spent_cells(spent: SpendingSum, most: float, usage: Usage) -> tuple[Cell, ...]:
     has_none = spent.unpriced and sum(spent.unpriced.values()) == spent.responses
     cost = priced(None if has_none else spent.cost, is_partly=bool(spent.unpriced))
-    return bar_cell(usage.amount(spent), most), tokens_in_words(spent.tokens), cost
+    return bar_cell(usage.amount(spent), most), tokens_in_words(spent.tokens.total), cost
 
 
 def _blocks(usage: Usage) -> str:
@@ -269,11 +269,11 @@ def _parts(usage: Usage) -> str:
 
 
 def _cache(usage: Usage) -> str:
-    total = usage.total.total
+    tokens = usage.total.total.tokens
     read = [
-        ("Read from cache", float(total.cache_read)),
-        ("Written to cache", float(total.cache_write)),
-        ("Not cached", float(total.input)),
+        ("Read from cache", float(tokens.cache_read)),
+        ("Written to cache", float(tokens.cache_write)),
+        ("Not cached", float(tokens.input)),
     ]
     saved = usage.saved.without - usage.saved.paid
     words = (
