@@ -4,6 +4,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from errno import EACCES
 from itertools import islice
 from pathlib import Path
 from shlex import quote
@@ -206,7 +207,9 @@ def check_file(path: Path) -> None:
         hint = f"`plait ls --root {quote(str(path))}` lists the sessions in it"
         raise UserError(f"'{path}' is a folder", hint)
     try:
-        path.open("rb").close()
+        path.stat()
+        if not os.access(path, os.R_OK):
+            raise PermissionError(EACCES, os.strerror(EACCES))
     except OSError as error:
         raise unreadable(path, error) from error
 
