@@ -11,16 +11,16 @@ in the place of the logs, and gives the same answers.
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from plait.archive.answers import Answers
 from plait.archive.facts import facts_of
-from plait.archive.model import Facts, Named, Project, Session, Watch
+from plait.archive.model import Facts, Named, Project, Session, Several, Watch
 from plait.archive.sessions import beside, check_file, resolve, running, sessions_of
 from plait.errors import NoSuchSession, UserError
 from plait.line import Discovery, LogFile, Root, discover, root_at
@@ -29,7 +29,6 @@ from plait.record.sidecar import cleanup_days
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
     from plait.archive.export.plan import ExportPlan, File
-    from plait.archive.index.fresh import FreshIndex
     from plait.archive.open_session import OpenSession, Through
     from plait.archive.resume import Resume
     from plait.archive.resumption import Resumption
@@ -72,19 +71,14 @@ class Archive:
         self._facts: dict[Path, Facts] = {}
         self._open: OpenSession | None = None
         self._talked: tuple[OpenSession, SessionConversations] | None = None
-        self._fresh: FreshIndex | None = None
-        self._held: ExitStack | None = None
-        self._has_asked = False
+        self._answers = Answers(self)
 
     def __enter__(self) -> "Archive":
-        self._held = ExitStack()
-        self._fresh = self._held.enter_context(self._index())
+        self._answers.hold()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._held:
-            self._held.close()
-        self._fresh = self._held = None
+        self._answers.release()
 
     @property
     def prices(self) -> "Prices":
@@ -157,16 +151,18 @@ class Archive:
     def facts(self, session: Named) -> Facts:
         """Returns what a list shows of a session: from the index, else its file is read once."""
         meant = self.session(session)
-        if meant.path not in self._facts and self.index and not self._has_asked:
-            with self._index():
-                pass  # it tells the facts of all sessions
-        known = self._facts.get(meant.path)
+        if meant.path not in self._facts:
+            self._answers.remember_facts()
+        return self.read_facts(meant)
+
+    def read_facts(self, session: Session) -> Facts:
+        """Returns what a list shows of a session, without asking the index."""
+        known = self._facts.get(session.path)
         if known is None:
-            days = self.kept_days.get(meant.config) if meant.config else None
-            own = (meant.file,) if meant.file else meant.agents
-            held = self._open_with(meant, own)
-            known = facts_of(meant, held, is_live=meant.id in self.live, kept_days=days)
-            self._facts[meant.path] = known
+            days = self.kept_days.get(session.config) if session.config else None
+            held = self._open_with(session, session.files[:1] if session.file else session.agents)
+            known = facts_of(session, held, is_live=session.id in self.live, kept_days=days)
+            self._facts[session.path] = known
         return known
 
     def remember(self, known: Mapping[Path, Facts]) -> None:
@@ -197,7 +193,7 @@ class Archive:
 
         if len(sessions) == 1:
             return self.open(sessions[0]).client_graph
-        return graph_of(self._meant(sessions))
+        return graph_of(self._meant(sessions or None))
 
     def records(
         self, graph: "SessionGraph", uuids: Iterable[str]
@@ -254,48 +250,27 @@ class Archive:
         return resume_of(meant, default=default, is_live=meant.id in self.live, turn=turn)
 
     def tree(
-        self, *sessions: Named, way: "Way" = "all", watch: Watch[Session] | None = None
+        self,
+        sessions: Several = None,
+        *,
+        way: "Way" = "all",
+        watch: Watch[Session] | None = None,
     ) -> "SessionTree":
         """Returns some sessions, or all, as the tree that they form."""
-        from plait.archive.tree import tree_of
-
-        chosen = self._meant(sessions)
-
-        def kept(index: "FreshIndex") -> "SessionTree":
-            from plait.archive.index.tree import indexed_tree
-
-            return indexed_tree(index, chosen, way, watch or _each)
-
-        return self._answer(kept, lambda: tree_of(chosen, way))
+        return self._answers.tree(self._meant(sessions), way, watch)
 
     def responses(self, watch: Watch[LogFile] | None = None) -> "Counted":
         """Returns all responses, each counted once over all files."""
-        from plait.archive.usage import count
-
-        def kept(index: "FreshIndex") -> "Counted":
-            from plait.archive.index.usage import indexed_count
-
-            return indexed_count(index, self.sessions)
-
-        return self._answer(kept, lambda: count(self.sessions, watch))
+        return self._answers.responses(watch)
 
     def abandoned(
         self,
         responses: "Sequence[BilledResponse]",
-        *sessions: Named,
+        sessions: Several = None,
         watch: Watch[LogFile] | None = None,
     ) -> frozenset[str]:
         """Returns the uuids of those responses that stand on branches that were left."""
-        from plait.archive.usage import abandoned
-
-        chosen = self._meant(sessions)
-
-        def kept(index: "FreshIndex") -> frozenset[str]:
-            from plait.archive.index.usage import indexed_abandoned
-
-            return indexed_abandoned(index, chosen, responses, watch or _each)
-
-        return self._answer(kept, lambda: abandoned(chosen, responses, watch))
+        return self._answers.abandoned(responses, self._meant(sessions), watch)
 
     def usage(
         self,
@@ -316,24 +291,15 @@ class Archive:
 
     def stats(
         self,
-        *sessions: Named,
+        sessions: Several = None,
+        *,
         zone: tzinfo | None = None,
         since: datetime | None = None,
         until: datetime | None = None,
         watch: Watch[Session] | None = None,
     ) -> "Figures":
         """Returns what was done in some sessions, or in all: turns, tools, agents, files."""
-        from plait.archive.stats import stats_of
-        from plait.conversation.stats.statistics import Statistics
-
-        chosen = self._meant(sessions)
-
-        def kept(index: "FreshIndex") -> "Figures":
-            from plait.archive.index.stats import indexed_figures
-
-            return indexed_figures(index, chosen, Statistics(zone, since, until), watch or _each)
-
-        return self._answer(kept, lambda: stats_of(chosen, zone, since, until, watch))
+        return self._answers.stats(self._meant(sessions), zone, since, until, watch)
 
     def search(self, text: str, filters: "Sequence[Field]" = (), **options: Any) -> "SearchResult":
         """Returns the turns that answer, the best first; an index is brought up to date before.
@@ -354,11 +320,10 @@ class Archive:
         if not isinstance(what, ExportPlan):
             from plait.redact import Redactor
 
-            chosen = self._meant([what] if what is not None else [])
-            what = ExportPlan(chosen, redactor=Redactor(), pricing=self.prices)
+            what = ExportPlan(self._meant(what), redactor=Redactor(), pricing=self.prices)
         return export(what, as_)
 
-    def traces(self, *sessions: Named, **options: Any) -> "Iterator[list[Span]]":
+    def traces(self, sessions: Several = None, **options: Any) -> "Iterator[list[Span]]":
         """Yields the spans of each answered turn of some sessions, the root of each first."""
         from plait.archive.traces import traces
 
@@ -392,30 +357,12 @@ class Archive:
             raise UserError("this archive has no index", "name its folder: Archive(roots, index)")
         return self.index
 
-    def _meant(self, sessions: Sequence[Named]) -> tuple[Session, ...]:
-        return tuple(map(self.session, sessions)) or self.sessions
-
-    @contextmanager
-    def _index(self) -> "Iterator[FreshIndex | None]":
-        """Gives the index where it tells what the logs hold, or can be brought to."""
-        if self._fresh or self.index is None:
-            yield self._fresh
-            return
-        from plait.archive.index.fresh import fresh_index
-
-        self._has_asked = True
-        with fresh_index(self, self.index) as found:
-            yield found
-
-    def _answer(self, kept: "Callable[[FreshIndex], T]", read: Callable[[], T]) -> T:
-        """Returns what the index answers; what the logs do where there is none, or it is broken."""
-        with self._index() as index:
-            if index is not None:
-                from plait.archive.index.facts import TROUBLE
-
-                with suppress(*TROUBLE):
-                    return kept(index)
-            return read()
+    def _meant(self, sessions: Several) -> tuple[Session, ...]:
+        if sessions is None:
+            return self.sessions
+        if isinstance(sessions, Session | Path | str):
+            return (self.session(sessions),)
+        return tuple(self.session(one) for one in sessions)
 
 
 def context(session: Named, as_: Literal["client", "sdk"] = "client") -> "Context":
@@ -423,7 +370,3 @@ def context(session: Named, as_: Literal["client", "sdk"] = "client") -> "Contex
     if not isinstance(session, Session):
         session = Archive([session]).session_at(Path(session))
     return Archive([]).context(session, as_)
-
-
-def _each(given: Sequence[T]) -> Sequence[T]:
-    return given

@@ -125,5 +125,7 @@ class Facts:
 
 Named: TypeAlias = Session | Path | str
 """A session, or what a user calls one: an id, the beginning of one, a title, a file, `latest`."""
+Several: TypeAlias = Named | Iterable[Named] | None
+"""One session, or several; None for all that there are."""
 Watch: TypeAlias = Callable[[Sequence[T]], Iterable[T]]
 """Is given what will be read, and gives it back one by one: it sees how far that has come."""

@@ -52,7 +52,7 @@ class LiveArchive:
         """The sessions that there are."""
         with self._lock:
             if self._state is None:
-                self._state = Snapshot(Archive(self.roots), self.index)
+                self._state = Snapshot(Archive(self.roots, self.index, self.prices), self.index)
             return self._state
 
     def renew(self) -> None:
@@ -60,7 +60,7 @@ class LiveArchive:
         with self._lock:
             before = self._state
             known = before.known_facts if before else {}
-            self._state = Snapshot(Archive(self.roots), self.index, known)
+            self._state = Snapshot(Archive(self.roots, self.index, self.prices), self.index, known)
 
     def indexed(self) -> None:
         """Takes what lists show from the index again: it has taken in what was new."""
@@ -132,7 +132,7 @@ class Snapshot:
         with suppress(SourceError):  # an index that is being made is none yet
             found = listed_facts(self.archive, self.index)
         return found or {
-            one.path: self._known.get(one.path) or self.archive.facts(one)
+            one.path: self._known.get(one.path) or self.archive.read_facts(one)
             for one in self.archive.sessions
         }
 

@@ -13,18 +13,10 @@ from functools import partial
 from threading import Lock, Thread
 from typing import Generic, NamedTuple, TypeVar
 
-from plait.archive.index.fresh import fresh_index, from_index_or_logs
-from plait.archive.index.stats import indexed_figures
-from plait.archive.index.tree import indexed_tree
-from plait.archive.index.usage import indexed_abandoned, indexed_count
 from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
 from plait.archive.model import Session
-from plait.archive.stats import stats_of
-from plait.archive.tree import tree_of
-from plait.archive.usage import abandoned, count
 from plait.conversation.responses import BilledResponse
 from plait.conversation.stats.model import Figures
-from plait.conversation.stats.statistics import Statistics
 from plait.index.lists import SessionShape, prompt_times, session_shapes
 from plait.record.time import moment
 
@@ -123,31 +115,15 @@ class Sums:
 
 
 def _money_of(state: Snapshot) -> Money:
-    archive = state.archive
-    with fresh_index(archive, state.index) as warm:
-        responses = from_index_or_logs(
-            warm,
-            lambda index: indexed_count(index, archive.sessions),
-            lambda: count(archive.sessions),
-        ).responses
-        left = from_index_or_logs(
-            warm,
-            lambda index: indexed_abandoned(index, archive.sessions, responses, _unwatched),
-            lambda: abandoned(archive.sessions, responses),
-        )
-    return Money(responses, left)
+    with state.archive as archive:
+        found = archive.responses().responses
+        return Money(found, archive.abandoned(found))
 
 
 def _parents_of(state: Snapshot) -> Mapping[str, str]:
-    sessions = state.archive.sessions
-    if not sessions:
+    if not state.archive.sessions:
         return {}
-    with fresh_index(state.archive, state.index) as warm:
-        forest = from_index_or_logs(
-            warm,
-            lambda index: indexed_tree(index, sessions, "few", _unwatched),
-            lambda: tree_of(sessions, "few"),
-        )
+    forest = state.archive.tree(way="few")
     owners = {twig.id: twig.session for twig in forest.twigs}
     found = {
         twig.session: owners.get(twig.parent, "")
@@ -165,14 +141,7 @@ def _figures_of(
         for one in state.archive.sessions
         if project in (None, one.project) and _is_between(state, one, since, until)
     ]
-    with fresh_index(state.archive, state.index) as warm:
-        return from_index_or_logs(
-            warm,
-            lambda index: indexed_figures(
-                index, chosen, Statistics(None, since, until), _unwatched
-            ),
-            lambda: stats_of(chosen, None, since, until),
-        )
+    return state.archive.stats(chosen, since=since, until=until)
 
 
 def _is_between(
@@ -185,10 +154,6 @@ def _is_between(
     is_early = since is not None and not (ended and ended >= since)
     is_late = until is not None and not (began and began < until)
     return not (is_early or is_late)
-
-
-def _unwatched(given: Sequence[T]) -> Sequence[T]:
-    return given
 
 
 def shapes_in(state: Snapshot) -> dict[str, SessionShape]:

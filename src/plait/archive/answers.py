@@ -1,0 +1,144 @@
+"""Questions over many sessions to their answers, from the index where it is up to date.
+
+It is brought up to date first where that is little work. Where it is not there, or broken, the
+logs are read: the answers are the same.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import datetime, tzinfo
+from threading import local
+from typing import TYPE_CHECKING, TypeVar
+
+from plait.archive.model import Session, Watch
+from plait.line import LogFile
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.archive.index.fresh import FreshIndex
+    from plait.archive.tree import SessionTree, Way
+    from plait.archive.usage import Counted
+    from plait.conversation.responses import BilledResponse
+    from plait.conversation.stats.model import Figures
+
+T = TypeVar("T")
+
+
+class _Held(local):
+    """The index that is kept open, in each thread its own."""
+
+    def __init__(self) -> None:
+        self.index: FreshIndex | None = None
+        self.is_held = False
+        self.stack = ExitStack()
+
+
+class Answers:
+    """Answers for an archive; what it needs is loaded when it is asked."""
+
+    def __init__(self, archive: "Archive") -> None:
+        self._archive = archive
+        self._held = _Held()
+        self._has_asked = False
+
+    def hold(self) -> None:
+        """Opens the index for the questions that follow in this thread."""
+        self._held.index = self._held.stack.enter_context(self._index())
+        self._held.is_held = True
+
+    def release(self) -> None:
+        """Closes it again."""
+        self._held.index, self._held.is_held = None, False
+        self._held.stack.close()
+
+    def remember_facts(self) -> None:
+        """Gives the archive what lists show of all sessions, as far as the index knows; once."""
+        if self._archive.index and not self._has_asked:
+            with self._index():
+                pass
+
+    def tree(
+        self, sessions: Sequence[Session], way: "Way", watch: Watch[Session] | None
+    ) -> "SessionTree":
+        """Returns the tree that sessions form."""
+        from plait.archive.tree import tree_of
+
+        def kept(index: "FreshIndex") -> "SessionTree":
+            from plait.archive.index.tree import indexed_tree
+
+            return indexed_tree(index, sessions, way, watch or _each)
+
+        return self._answer(kept, lambda: tree_of(sessions, way))
+
+    def responses(self, watch: Watch[LogFile] | None) -> "Counted":
+        """Returns all responses, each counted once."""
+        from plait.archive.usage import count
+
+        sessions = self._archive.sessions
+
+        def kept(index: "FreshIndex") -> "Counted":
+            from plait.archive.index.usage import indexed_count
+
+            return indexed_count(index, sessions)
+
+        return self._answer(kept, lambda: count(sessions, watch))
+
+    def abandoned(
+        self,
+        responses: "Sequence[BilledResponse]",
+        sessions: Sequence[Session],
+        watch: Watch[LogFile] | None,
+    ) -> frozenset[str]:
+        """Returns the uuids of responses on branches that were left."""
+        from plait.archive.usage import abandoned
+
+        def kept(index: "FreshIndex") -> frozenset[str]:
+            from plait.archive.index.usage import indexed_abandoned
+
+            return indexed_abandoned(index, sessions, responses, watch or _each)
+
+        return self._answer(kept, lambda: abandoned(sessions, responses, watch))
+
+    def stats(
+        self,
+        sessions: Sequence[Session],
+        zone: tzinfo | None,
+        since: datetime | None,
+        until: datetime | None,
+        watch: Watch[Session] | None,
+    ) -> "Figures":
+        """Returns what was done in sessions."""
+        from plait.archive.stats import stats_of
+        from plait.conversation.stats.statistics import Statistics
+
+        def kept(index: "FreshIndex") -> "Figures":
+            from plait.archive.index.stats import indexed_figures
+
+            return indexed_figures(index, sessions, Statistics(zone, since, until), watch or _each)
+
+        return self._answer(kept, lambda: stats_of(sessions, zone, since, until, watch))
+
+    def _answer(self, kept: "Callable[[FreshIndex], T]", read: Callable[[], T]) -> T:
+        with self._index() as index:
+            if index is not None:
+                from plait.archive.index.facts import TROUBLE
+
+                with suppress(*TROUBLE):
+                    return kept(index)
+            return read()
+
+    @contextmanager
+    def _index(self) -> "Iterator[FreshIndex | None]":
+        """Gives the index where it tells what the logs hold, or can be brought to."""
+        if self._held.is_held or self._archive.index is None:
+            yield self._held.index
+            return
+        from plait.archive.index.fresh import fresh_index
+
+        self._has_asked = True
+        with fresh_index(self._archive, self._archive.index) as found:
+            yield found
+
+
+def _each(given: Sequence[T]) -> Sequence[T]:
+    return given

@@ -1,0 +1,64 @@
+"""An archive with an index gives the answers that its logs do."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from plait import Archive
+
+GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
+QUESTIONS: dict[str, Callable[[Archive], object]] = {
+    "usage": lambda archive: archive.usage("session").rows,
+    "stats": lambda archive: archive.stats(),
+    "stats of none": lambda archive: archive.stats([]),
+    "stats of one": lambda archive: archive.stats(archive.sessions[0]),
+    "tree": lambda archive: archive.tree(),
+    "tree of one": lambda archive: archive.tree("latest", way="agents"),
+    "facts": lambda archive: [archive.facts(one) for one in archive],
+}
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder of drawn sessions."""
+    folder = tmp_path_factory.mktemp("logs")
+    for number, path in enumerate(sorted(GALLERY.rglob("*.jsonl"))[:12]):
+        (folder / str(number)).mkdir()
+        shutil.copy(path, folder / str(number))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def index(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns its index."""
+    folder = tmp_path_factory.mktemp("index")
+    Archive([logs], folder).update_index()
+    return folder
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_the_index_and_the_logs_say_the_same(logs: Path, index: Path, name: str) -> None:
+    ask = QUESTIONS[name]
+    wanted = plain(ask(Archive([logs])))
+    assert plain(ask(Archive([logs], index))) == wanted
+    with Archive([logs], index) as archive:
+        assert plain(ask(archive)) == wanted
+        assert plain(ask(archive)) == wanted
+
+
+def test_where_there_is_no_index_the_logs_answer(logs: Path, tmp_path: Path) -> None:
+    with Archive([logs], tmp_path / "none") as archive:
+        assert plain(archive.stats()) == plain(Archive([logs]).stats())
+    assert not (tmp_path / "none").exists()
+
+
+def plain(value: object) -> object:
+    """Returns a value as plain ones, which compare by what they hold."""
+    return msgspec.to_builtins(
+        value, enc_hook=lambda one: getattr(one, "__dict__", None) or str(one)
+    )
