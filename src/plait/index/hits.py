@@ -12,9 +12,10 @@ from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
 from plait.index.model import Hit, LineRow, PassageKind, PassagePlace, SessionKnown, Snippet
 from plait.index.texts import SCALE, recency
-from plait.index.usual_lines import kind_of, usual_texts
+from plait.index.usual_lines import block_at, kind_of, usual_texts
 from plait.line import lines, read_slice
-from plait.record.message import plain_line
+from plait.record.read import worded
+from plait.record.record import timestamp_of
 
 if TYPE_CHECKING:
     from plait.conversation.model import Item
@@ -55,13 +56,13 @@ def passage_text_at(
 
 
 def _usual_passage(data: bytes, part: int) -> PassageText | None:
-    line = plain_line(data)
-    texts = usual_texts(line, data) if line else None
+    line = worded(data)
+    texts = usual_texts(line) if line else None
     if line is None or texts is None or part >= len(texts):
         return None
-    content = line.message.content
-    tool = None if isinstance(content, str) else getattr(content[part], "name", None)
-    return PassageText(line.uuid, line.timestamp, kind_of(line, part), texts[part], tool)
+    block = block_at(line, part)
+    tool = block.name if block else None
+    return PassageText(line.uuid, timestamp_of(line), kind_of(line, part), texts[part], tool)
 
 
 def _any_passage(

@@ -30,8 +30,7 @@ from plait.index.usual_lines import usual_texts
 from plait.line import Line
 from plait.record import Record
 from plait.record.codec import encode
-from plait.record.message import plain_line
-from plait.record.read import Broken, Entry, entry_of, record_of
+from plait.record.read import Broken, Entry, entry_of, record_of, worded
 from plait.record.types.state import QueueOperation
 
 TOLD: dict[ToldKind, PassageKind] = {
@@ -123,8 +122,8 @@ MOST_OUTPUT = 8 << 20
 
 def texts_of_line(line: Line, folder: Path) -> tuple[list[str], bool]:
     """Returns the words of a line's items, "" for one without any; and whether it is whole."""
-    usual = plain_line(line.data)
-    texts = usual_texts(usual, line.data) if usual else None
+    usual = worded(line.data)
+    texts = usual_texts(usual) if usual else None
     if texts is not None:
         return texts, True
     entry = entry_of(line)

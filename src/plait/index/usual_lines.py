@@ -4,94 +4,92 @@ What has any other form is for `plait.index.passages`. Nothing else is imported 
 hits of a search need no more.
 """
 
-from collections.abc import Iterable
-
 from plait.conversation.values import strings_in
 from plait.index.model import PassageKind
-from plait.record.message import (
-    PlainBlock,
-    PlainLine,
-    Text,
-    Thinking,
-    ToolResult,
-    ToolUse,
-    may_be_typed,
-    names_output,
-)
+from plait.record.prompt import is_marked
+from plait.record.read import ResultFacts, Worded, WordedBlock
 
 TAKEN_APART = ("<", "Caveat: ", "[Request interrupted")
 """What texts begin with that nobody typed, or of which people read only a part."""
-KINDS: dict[type, PassageKind] = {
-    Text: "answer",
-    Thinking: "thinking",
-    ToolUse: "input",
-    ToolResult: "output",
+SAVED = "<persisted-output>"
+"""What a result begins with whose output lies beside the log."""
+KINDS: dict[str | None, PassageKind] = {
+    "text": "answer",
+    "thinking": "thinking",
+    "tool_use": "input",
+    "tool_result": "output",
 }
 
 
-def usual_texts(line: PlainLine, data: bytes) -> list[str] | None:
+def usual_texts(line: Worded) -> list[str] | None:
     """Returns the words of each item of a line, None where that needs a closer look."""
-    content = line.message.content
+    content = line.message.content if line.message else None
+    if not content or not isinstance(line.timestamp, str):
+        return None
     if line.type == "user":
         if isinstance(content, str):
-            return _typed_texts(content, data)
-        if content and all(isinstance(block, Text) for block in content):
-            return _typed_texts("\n".join(block.text for block in content), data)  # type: ignore[union-attr]
-        return _answered_texts(content) if content and not names_output(data) else None
-    return _said_texts(content) if line.type == "assistant" and content else None
+            return _typed_texts(content, line)
+        if all(block.type == "text" and block.text is not None for block in content):
+            return _typed_texts("\n".join(block.text or "" for block in content), line)
+        return _answered_texts(content, line)
+    return _said_texts(content) if line.type == "assistant" else None
 
 
-def kind_of(line: PlainLine, part: int) -> PassageKind:
+def kind_of(line: Worded, part: int) -> PassageKind:
     """Returns what kind of passage an item of a line is."""
-    content = line.message.content
-    is_told = isinstance(content, str) or isinstance(content[part], Text)
-    if is_told:
+    block = block_at(line, part)
+    if block is None or block.type == "text":
         return "prompt" if line.type == "user" else "answer"
-    return KINDS[type(content[part])]
+    return KINDS[block.type]
 
 
-def _typed_texts(text: str, data: bytes) -> list[str] | None:
+def block_at(line: Worded, part: int) -> WordedBlock | None:
+    """Returns a block of a line, None where its content is one text."""
+    content = line.message.content if line.message else None
+    return content[part] if isinstance(content, list) else None
+
+
+def _typed_texts(text: str, line: Worded) -> list[str] | None:
     """Returns the words of a prompt, None where the client may have written them."""
     text = text.strip()
-    if not text or text.startswith(TAKEN_APART) or not may_be_typed(data):
+    if not text or text.startswith(TAKEN_APART) or is_marked(line):
         return None
-    return [text]
+    return [text] if line.tool_use_result is None else None
 
 
-def _said_texts(blocks: str | Iterable[PlainBlock]) -> list[str] | None:
+def _said_texts(blocks: str | list[WordedBlock]) -> list[str] | None:
     """Returns the words of a response's blocks, None where one is of another kind."""
     if isinstance(blocks, str):
         return [blocks]
-    found = []
+    found: list[str] = []
     for block in blocks:
-        match block:
-            case Text(text) | Thinking(text):
-                found.append(text)
-            case ToolUse(input=given):
-                found.append("\n".join(strings_in(given, ())))
-            case _:
-                return None
+        if block.type == "tool_use" and block.id is not None and block.name is not None:
+            found.append("\n".join(strings_in(block.input, ())))
+            continue
+        text = block.thinking if block.type == "thinking" else block.text
+        if text is None or block.type not in ("text", "thinking"):
+            return None
+        found.append(text)
     return found
 
 
-def _answered_texts(blocks: Iterable[PlainBlock]) -> list[str] | None:
+def _answered_texts(blocks: list[WordedBlock], line: Worded) -> list[str] | None:
     """Returns the words of results that went well, None where there is anything else."""
-    found = []
-    for block in blocks:
-        if not isinstance(block, ToolResult) or block.is_error:
-            return None
-        content = block.content
-        if isinstance(content, list):
-            if not all(map(_is_worded, content)):
-                return None
-            content = "\n".join(one["text"] for one in content)
-        if not isinstance(content, str):
-            return None
-        found.append(content)
-    return found
+    view = line.tool_use_result
+    if isinstance(view, ResultFacts) and view.output is not None:
+        return None
+    found = [result_words(block) for block in blocks]
+    is_whole = all(text is not None for text in found)
+    return [text or "" for text in found] if is_whole else None
 
 
-def _is_worded(block: object) -> bool:
-    if not isinstance(block, dict) or block.keys() != {"type", "text"}:
-        return False
-    return block["type"] == "text" and isinstance(block["text"], str)
+def result_words(block: WordedBlock) -> str | None:
+    """Returns the words of a result that went well, None where there is more to it."""
+    if block.type != "tool_result" or block.tool_use_id is None or block.is_error:
+        return None
+    content = block.content
+    if isinstance(content, list):
+        if not all(one.type == "text" and one.text is not None for one in content):
+            return None
+        content = "\n".join(one.text or "" for one in content)
+    return None if content is None or content.startswith(SAVED) else content

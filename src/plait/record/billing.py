@@ -175,8 +175,8 @@ def _figures_of(usage: Mapping[str, Any]) -> dict[str, Any]:
         if known.name.endswith("_tokens"):
             found[known.name] = whole(value)
         elif known.name in ("server_tool_use", "cache_creation"):
-            inner = value if isinstance(value, Mapping) else {}
-            found[known.name] = {key: whole(one) for key, one in inner.items()} if inner else None
+            inner = value.items() if isinstance(value, Mapping) else None
+            found[known.name] = None if inner is None else {key: whole(one) for key, one in inner}
         else:
             found[known.name] = fitting(value, str)
     return found

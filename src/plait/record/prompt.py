@@ -38,7 +38,7 @@ def is_human_prompt(record: Record) -> bool:
     Tool results, meta records, compaction summaries, commands, notices and whatever a
     machine wrote in the user's place are not.
     """
-    if not isinstance(record, User) or _is_marked(record.envelope):
+    if not isinstance(record, User) or is_marked(record.envelope):
         return False
     if any(head.type == "tool_result" for head in record.block_heads):
         return False
@@ -60,7 +60,8 @@ def without_notes(text: str) -> str:
     return EDITOR_NOTES.sub("", text).strip()
 
 
-def _is_marked(envelope: Envelope) -> bool:
+def is_marked(envelope: Envelope) -> bool:
+    """Tells whether the client says that no person typed this."""
     kind = envelope.origin.kind if envelope.origin else None
     return bool(
         envelope.is_meta

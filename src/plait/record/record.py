@@ -149,7 +149,7 @@ class Record:
     @property
     def timestamp(self) -> str | None:
         """The time as the line gives it: its own, else its message's."""
-        return _timestamp_of(self.envelope)
+        return timestamp_of(self.envelope)
 
     @property
     def time(self) -> datetime | None:
@@ -218,7 +218,8 @@ def content_of(envelope: Envelope) -> str | list[BlockHead] | None:
     return envelope.content if inner is None else inner
 
 
-def _timestamp_of(envelope: Envelope) -> str | None:
+def timestamp_of(envelope: Envelope) -> str | None:
+    """Returns the line's own timestamp where it is text, else its message's."""
     inner = envelope.message.timestamp if envelope.message else None
     for candidate in (envelope.timestamp, inner):
         if isinstance(candidate, str):

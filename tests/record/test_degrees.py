@@ -1,0 +1,79 @@
+"""Every lighter reading of a line against the whole one: they say the same or decline."""
+
+from hypothesis import given
+
+from plait.record import record_of
+from plait.record.billing import _decode, bill_of
+from plait.record.codec import envelope_of, object_of
+from plait.record.message import (
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    blocks_of,
+    message_of,
+    spoken_of,
+)
+from plait.record.model import Envelope
+from plait.record.read import WordedBlock, worded
+from tests.record.drawn_lines import lines
+
+HEADS = [name for name in Envelope.__struct_fields__ if name != "message"]
+
+
+@given(lines)
+def test_an_envelope_with_words_is_the_envelope(data: bytes) -> None:
+    found = worded(data)
+    if found is None:
+        return
+    plain = envelope_of(data)
+    assert [getattr(found, name) for name in HEADS] == [getattr(plain, name) for name in HEADS]
+    assert type(found.message).__name__ in ("NoneType", "WordedMessage")
+    assert (found.message is None) == (plain.message is None)
+
+
+@given(lines)
+def test_the_words_of_an_envelope_are_those_of_the_message(data: bytes) -> None:
+    found, record = worded(data), record_of(data)
+    content = found.message.content if found and found.message else None
+    if content is None or record.message is None:
+        return
+    if isinstance(content, str):
+        assert record.message.content == (Text(content),)
+        return
+    for block, whole in zip(content, record.message.content, strict=True):
+        match whole:
+            case Text(text):
+                assert block.text == text
+            case Thinking(text, signature):
+                assert (block.thinking, block.signature) == (text, signature)
+            case ToolUse(id=call, name=name, input=given_):
+                assert (block.id, block.name, block.input) == (call, name, given_)
+            case ToolResult(tool_use_id=call, content=said, is_error=is_error):
+                assert (block.tool_use_id, block.is_error) == (call, is_error)
+                assert texts_in(block) == [
+                    one.text for one in blocks_of(said) if isinstance(one, Text)
+                ]
+
+
+def texts_in(block: WordedBlock) -> list[str]:
+    """Returns the words of a result, as they stand in its envelope."""
+    if isinstance(block.content, str):
+        return [block.content]
+    return [one.text for one in block.content or () if one.type == "text" and one.text is not None]
+
+
+@given(lines)
+def test_a_message_in_one_pass_is_the_message(data: bytes) -> None:
+    spoken = spoken_of(data)
+    if spoken is not None:
+        assert spoken.message == message_of(object_of(data)["message"])
+
+
+@given(lines)
+def test_a_bill_in_one_pass_is_the_bill(data: bytes) -> None:
+    try:
+        bill = _decode(data)
+    except Exception:
+        return
+    assert bill == bill_of(object_of(data))
