@@ -19,7 +19,8 @@ from plait.graph.paths import SPOKEN
 from plait.graph.rows import RowShape
 from plait.record.time import moment
 from plait.view.page.conversation.blocks import Setting
-from plait.view.page.conversation.page import PageHeading, SessionPage, session_page, spoken
+from plait.view.page.conversation.column import spoken
+from plait.view.page.conversation.page import PageHeading, SessionPage, session_page
 from plait.view.page.graph_svg import mini
 from plait.view.page.lists.site import SiteEntry, search_table, site_page
 from plait.view.page.markup import icon_rules

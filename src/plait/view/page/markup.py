@@ -3,6 +3,8 @@
 import re
 from html import escape
 
+from plait.conversation.tools import ToolKind, tool_named
+
 DECEIVING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -72,40 +74,8 @@ PATHS = {
     "compare": "M2 2.5h5v11H2zM9 2.5h5v11H9z",
     "plait": "M4 1c0 4.5 8 4.5 8 7s-8 2.5-8 7M12 1c0 4.5-8 4.5-8 7s8 2.5 8 7",
 }
-TOOLS = {
-    "Read": "file",
-    "NotebookRead": "file",
-    "Edit": "pen",
-    "MultiEdit": "pen",
-    "Write": "pen",
-    "NotebookEdit": "pen",
-    "Bash": "shell",
-    "PowerShell": "shell",
-    "BashOutput": "shell",
-    "TaskOutput": "shell",
-    "KillShell": "shell",
-    "Grep": "find",
-    "Glob": "find",
-    "LS": "find",
-    "ToolSearch": "find",
-    "LSP": "find",
-    "WebFetch": "web",
-    "WebSearch": "web",
-    "Task": "agent",
-    "Agent": "agent",
-    "Workflow": "agent",
-    "SendMessage": "agent",
-    "TodoWrite": "list",
-    "TaskCreate": "list",
-    "TaskUpdate": "list",
-    "TaskList": "list",
-    "TaskGet": "list",
-    "AskUserQuestion": "ask",
-    "ExitPlanMode": "plan",
-    "exit_plan_mode": "plan",
-    "EnterPlanMode": "plan",
-    "Skill": "skill",
-}
+TOOLS: dict[ToolKind, str] = {"read": "file", "edit": "pen", "mcp": "plug", "other": "tool"}
+"""Kinds of tools whose drawings have another name."""
 
 
 def icon(name: str) -> str:
@@ -115,7 +85,8 @@ def icon(name: str) -> str:
 
 def tool_icon(tool: str) -> str:
     """Returns the drawing for a tool."""
-    return icon("plug" if tool.startswith("mcp__") else TOOLS.get(tool, "tool"))
+    kind = tool_named(tool).kind
+    return icon(TOOLS.get(kind, kind))
 
 
 def icon_rules() -> str:

@@ -16,8 +16,7 @@ from plait.archive.model import Session
 from plait.conversation.model import Conversation
 from plait.errors import PlaitError
 from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of
-from plait.view.page.conversation.page import facts
-from plait.view.page.conversation.served import Glance, page_beginning, page_rest
+from plait.view.page.conversation.page import Glance, facts, page_beginning, page_rest
 from plait.view.page.graph_svg import rail
 from plait.view.page.markup import esc
 from plait.view.text import shortened

@@ -15,6 +15,7 @@ from plait.conversation.model import Called, Conversation, Response, Spot
 from plait.conversation.walk import Depth
 from plait.view.amounts import bytes_in_words, many
 from plait.view.page.markup import clean, esc
+from plait.view.passages.stream import Manner, Stream
 from plait.view.text import with_colours
 
 COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
@@ -156,6 +157,17 @@ class Setting:
     has_thinking: bool = True
     cost_of: CostOf = _nothing
     page_of: PageOf = _nothing
+
+    @property
+    def stream(self) -> Stream:
+        """What is told of conversations; agents and folds are closed."""
+        is_everything = self.depth is None or self.depth == "all"
+        manner = Manner(
+            depth=self.depth or "all",
+            has_thinking=self.has_thinking or is_everything,
+            agents="apart",
+        )
+        return Stream(self.conversations, manner, has_closed_folds=True)
 
     @property
     def output(self) -> Cut:

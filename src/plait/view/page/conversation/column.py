@@ -1,24 +1,32 @@
-"""Conversations of a session to a reading column that is drawn in pieces, each when it is read.
+"""Conversations of a session to the reading column of its page, the rest in pieces that come later.
 
-A place stands where turns will. It names its DAG-line and its turns, so it stays true while
-the session grows: nobody has to remember which piece was which.
+A place stands where turns will. In a served page it names its DAG-line and its turns, so it stays
+true while the session grows, and they are drawn when they are read. An exported page numbers its
+pieces, which lie beside it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 from typing import NamedTuple
 
+import msgspec
+from msgspec import Struct
+
 from plait.conversation.model import Called, Conversation, Conversations, Item, Left, Turn
+from plait.graph.paths import SPOKEN
+from plait.view.costs import agents_called
 from plait.view.page.conversation.blocks import Setting
-from plait.view.page.conversation.page import OUTLINED, as_attribute, backlink, spoken, unplaced
-from plait.view.page.conversation.turns import agent_box, sections
-from plait.view.page.markup import clean, esc
+from plait.view.page.conversation.turns import TurnWriter, agent_box, agents_html
+from plait.view.page.markup import clean, esc, icon
 from plait.view.text import shortened
 
 FIRST = 120_000
-"""About so many characters stand in the page itself."""
+"""About so many characters stand in a served page itself."""
 PIECE = 160_000
+FIRST_PART = PART = 400_000
+"""So many characters of a conversation stand in an exported page itself."""
+OUTLINED = 140
 ENTRY, CALL, WORDS, ANSWER = 300, 900, 24_000, 2400
 
 
@@ -43,6 +51,7 @@ class ReadingColumn:
         self.told = told
         self.setting = setting
         self.agents = ClosedAgents(told.by_line, setting)
+        self.writer = TurnWriter(setting, self.agents)
 
     @cached_property
     def lines(self) -> dict[str, str]:
@@ -67,21 +76,16 @@ class ReadingColumn:
     def column(self) -> str:
         """Returns the column: the beginning of the active line, and places for all else."""
         articles = "".join(map(self.article, spoken(self.told)))
-        return articles + unplaced(self.told, self.agents)
+        return articles + _unplaced(self.told, self.agents)
 
     def article(self, one: Conversation) -> str:
         """Returns one DAG-line, with where it leaves another."""
         room = FIRST if one.id == self.told.main else 0
-        state = "" if one.is_active else " abandoned"
-        above = f' data-above="{esc(one.parent)}"' if one.parent else ""
-        at = f' data-at="{esc(one.attachment)}"' if one.attachment else ""
-        turns = "".join(self.placed(one, room))
-        return (
-            f'<article class="dag{state}" id="line-{esc(one.id)}" data-line="{esc(one.id)}" '
-            f'data-name="{name_of(one.id)}" data-turns="{len(one.turns)}" '
-            f'data-before="{self.befores[one.id]}"{above}{at}>'
-            f"{backlink(one, self.setting)}{turns}</article>"
+        facts = (
+            f' data-name="{name_of(one.id)}" data-turns="{len(one.turns)}" '
+            f'data-before="{self.befores[one.id]}"'
         )
+        return _article(one, self.setting, "".join(self.placed(one, room)), facts)
 
     def placed(self, one: Conversation, room: int) -> Iterator[str]:
         """Yields turns while there is room, then places for the others."""
@@ -95,7 +99,7 @@ class ReadingColumn:
     def drawn(self, one: Conversation, first: int, last: int) -> Iterator[str]:
         """Yields some turns of a conversation, each as one section or several."""
         for turn in one.turns[first:last]:
-            yield from sections(one, turn, self.setting, self.agents)
+            yield from self.writer.sections(one, turn)
 
     def stretch(self, key: str) -> Stretch | None:
         """Returns the turns that an address names, None where it names no line of this session."""
@@ -110,6 +114,65 @@ class ReadingColumn:
         """Returns some turns, drawn."""
         one = self.told.by_line[stretch.line]
         return list(self.drawn(one, stretch.first, stretch.last))
+
+
+class TurnsPart(Struct, frozen=True):
+    """Turns that do not stand in the page itself."""
+
+    number: int
+    turns: tuple[str, ...]
+
+
+class ExportedColumn:
+    """The reading column of a page without a server; keeps what is too long for the page."""
+
+    def __init__(self, told: Conversations, setting: Setting) -> None:
+        self.told = told
+        self.setting = setting
+        self.parts: list[TurnsPart] = []
+        self.room = FIRST_PART
+        self.agents = agents_html(told.by_line, setting, self.put_aside)
+        self.writer = TurnWriter(setting, self.agents)
+
+    def column(self) -> str:
+        """Returns the column, all conversations in it."""
+        articles = "".join(map(self.article, spoken(self.told)))
+        return f"{articles}{_unplaced(self.told, self.agents)}{self._recovered()}"
+
+    def article(self, one: Conversation) -> str:
+        """Returns one DAG-line, with where it leaves another."""
+        drawn = zip(one.turns, self.writer.turns(one), strict=True)
+        return _article(one, self.setting, "".join(self.placed(drawn)))
+
+    def placed(self, turns: Iterable[tuple[Turn, str]]) -> Iterator[str]:
+        """Yields turns while there is room in the page, then the places of parts."""
+        waiting: list[tuple[Turn, str]] = []
+        size = 0
+        for turn, html in turns:
+            if self.room > 0:
+                self.room -= len(html)
+                yield html
+                continue
+            waiting.append((turn, html))
+            size += len(html)
+            if size >= PART:
+                yield self.put_aside(waiting)
+                waiting, size = [], 0
+        if waiting:
+            yield self.put_aside(waiting)
+
+    def put_aside(self, turns: list[tuple[Turn, str]]) -> str:
+        """Keeps turns as a part and returns its place."""
+        number = len(self.parts) + 1
+        self.parts.append(TurnsPart(number, tuple(html for _, html in turns)))
+        return _part(f"{number}", [turn for turn, _ in turns])
+
+    def _recovered(self) -> str:
+        if self.told.recovered is None:
+            return ""
+        html = "".join(TurnWriter(self.setting, {}).turns(self.told.recovered))
+        title = "Recovered from broken lines, never seen by the client"
+        return f'<section class="unplaced"><h2>{title}</h2>{html}</section>'
 
 
 class ClosedAgents(Mapping[str, str]):
@@ -165,13 +228,20 @@ def _item_weight(item: Item) -> int:
 
 def _place(one: Conversation, stretch: Stretch) -> str:
     turns = one.turns[stretch.first : stretch.last]
-    prompts = prompts_of(turns)
+    facts = (
+        f'data-of="{name_of(one.id)}" data-first="{stretch.first}" data-last="{stretch.last}" '
+        f'data-from="{turns[0].number}" data-to="{turns[-1].number}" '
+    )
+    return _part(stretch.key, turns, facts)
+
+
+def _part(key: str, turns: Sequence[Turn], facts: str = "") -> str:
+    """Returns what stands where turns will: what they are, and what they lead to."""
     forks = [item.to for turn in turns for item in turn.items if isinstance(item, Left)]
     return (
-        f'<div class="part" data-part="{stretch.key}" data-of="{name_of(one.id)}" '
-        f'data-first="{stretch.first}" data-last="{stretch.last}" '
-        f'data-from="{turns[0].number}" data-to="{turns[-1].number}" data-turns="{len(turns)}" '
-        f'data-prompts="{as_attribute(prompts)}" data-forks="{as_attribute(forks)}"></div>'
+        f'<div class="part" data-part="{key}" {facts}data-turns="{len(turns)}" '
+        f'data-prompts="{as_attribute(prompts_of(turns))}" data-forks="{as_attribute(forks)}">'
+        "</div>"
     )
 
 
@@ -200,3 +270,52 @@ def _befores(told: Conversations) -> dict[str, int]:
             known.add(above)
         found[line] = count
     return found
+
+
+def as_attribute(value: object) -> str:
+    """Returns a value as JSON within an attribute."""
+    return esc(msgspec.json.encode(value).decode())
+
+
+def spoken(told: Conversations) -> Iterator[Conversation]:
+    """Yields the active conversation, then its branches and the others in its file."""
+    yield told.active
+    for one in told.by_line.values():
+        if one.kind in SPOKEN and one.id != told.main:
+            yield one
+
+
+def _article(one: Conversation, setting: Setting, turns: str, facts: str = "") -> str:
+    state = "" if one.is_active else " abandoned"
+    above = f' data-above="{esc(one.parent)}"' if one.parent else ""
+    at = f' data-at="{esc(one.attachment)}"' if one.attachment else ""
+    return (
+        f'<article class="dag{state}" id="line-{esc(one.id)}" data-line="{esc(one.id)}"'
+        f"{facts}{above}{at}>{_backlink(one, setting)}{turns}</article>"
+    )
+
+
+def _backlink(one: Conversation, setting: Setting) -> str:
+    if not one.parent or one.kind not in SPOKEN:
+        return ""
+    state = "A branch" if one.kind == "branch" else "This session goes on"
+    if not one.is_active:
+        state = "An abandoned branch"
+    page = setting.page_of(one.parent.partition("@")[0]) if one.kind == "trunk" else ""
+    href = f"{page or ''}#{one.attachment or f'line-{one.parent}'}"
+    words = f"{icon('fork')}<span>{state}: it leaves from here</span>"
+    return f'<a class="from" href="{esc(href)}">{words}</a>'
+
+
+def _unplaced(told: Conversations, agents: Mapping[str, str]) -> str:
+    """Returns the agents that no call of this session names."""
+    lost = [
+        one
+        for one in told.by_line.values()
+        if one.kind in ("agent", "service") and not one.call and one.id != told.main
+    ]
+    placed = {name for one in told.by_line.values() for name in agents_called(one.items())}
+    rest = [agents[one.id] for one in lost if one.id not in placed]
+    if not rest:
+        return ""
+    return f'<section class="unplaced"><h2>Agents that no call names</h2>{"".join(rest)}</section>'

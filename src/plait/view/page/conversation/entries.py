@@ -133,7 +133,9 @@ def _aside(item: Told, setting: Setting) -> str:
     return box("note", mark(item), head, body)
 
 
-def said(item: Said, setting: Setting, *, is_error: bool, is_synthetic: bool) -> str:
+def said(
+    item: Said, setting: Setting, *, is_error: bool = False, is_synthetic: bool = False
+) -> str:
     """Returns what the model said, as an article; errors and the client's own words marked."""
     if item.is_intermediate:
         return f'<span class="again"{mark(item)}></span>'
@@ -213,7 +215,7 @@ def _plain_item(item: Item, setting: Setting) -> str:
         case Told():
             return told(item, setting)
         case Said():
-            return said(item, setting, is_error=False, is_synthetic=False)
+            return said(item, setting)
         case Thought():
             return thought(item, setting)
         case _:

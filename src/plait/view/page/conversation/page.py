@@ -1,27 +1,44 @@
-"""Conversations of a session to its page: header, outline, reading column, rail."""
+"""Conversations of a session to its page, exported or served: header, outline, column, rail.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+A served page goes out in two pieces. Its beginning says what the list of sessions knows already;
+the browser draws it while the log is read.
+"""
 
-import msgspec
+from collections.abc import Sequence
+from urllib.parse import quote
+
 from msgspec import Struct
 
-from plait.conversation.model import Conversation, Conversations, Left, Turn
+from plait.conversation.model import Conversation, Conversations
 from plait.conversation.totals import Totals
 from plait.graph.paths import SPOKEN
 from plait.graph.rows import RowShape
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.page.conversation.blocks import Setting
+from plait.view.page.conversation.column import (
+    OUTLINED,
+    ExportedColumn,
+    ReadingColumn,
+    TurnsPart,
+    as_attribute,
+    spoken,
+)
 from plait.view.page.conversation.entries import clock
-from plait.view.page.conversation.turns import agents_html, turns_html
+from plait.view.page.forms import session_address
+from plait.view.page.frame import framed
 from plait.view.page.graph_svg import rail
-from plait.view.page.markup import clean, esc, icon
+from plait.view.page.markup import esc, icon
+from plait.view.page.tabs.head import share_dialog, tabs
 from plait.view.page.tabs.raw import PackedLines
 from plait.view.text import model_names, shortened
 
-FIRST_PART = 400_000
-"""So many characters of a conversation stand in the page itself; the rest comes as it is read."""
-PART = 400_000
-OUTLINED = 140
+CUT = "\x00"
+"""Stands in no page: texts of the log have lost it."""
+EMPTY = (
+    '<div class="nothing"><p>Nothing was said in this session.</p>'
+    '<p>Its log holds lines, but no prompt and no answer: <a href="{raw}">read them as they are</a>'
+    ".</p></div>"
+)
 
 
 class PageHeading(Struct, frozen=True, kw_only=True):
@@ -38,13 +55,6 @@ class PageHeading(Struct, frozen=True, kw_only=True):
     totals: Totals
     resume: str | None = None
     """The line that continues it in Claude Code."""
-
-
-class TurnsPart(Struct, frozen=True):
-    """Turns that do not stand in the page itself."""
-
-    number: int
-    turns: tuple[str, ...]
 
 
 class SessionPage(Struct, frozen=True):
@@ -64,97 +74,17 @@ def session_page(
     home: str | None = "../index.html",
 ) -> SessionPage:
     """Returns the page of a session."""
-    parts = TurnsParts()
-    agents = agents_html(told.by_line, setting, parts.put_aside)
-    reading = "".join(_line_html(one, setting, agents, parts) for one in spoken(told))
+    column = ExportedColumn(told, setting)
     places = [[piece.file, piece.first, piece.last] for piece in lines]
     body = (
         f"{header(heading, told, home)}"
         '<div class="sheet3">'
         f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav>'
         f'<main data-session="{esc(heading.session)}" data-lines="{as_attribute(places)}" '
-        f'data-main="{esc(told.main)}">{reading}{unplaced(told, agents)}'
-        f"{_recovered(told, setting)}</main>"
+        f'data-main="{esc(told.main)}">{column.column()}</main>'
         f'<aside class="rail" aria-label="Graph">{rail(rows)}</aside></div>'
     )
-    return SessionPage(body, tuple(parts.found))
-
-
-class TurnsParts:
-    """Keeps what is too long for the page."""
-
-    def __init__(self) -> None:
-        self.found: list[TurnsPart] = []
-        self.room = FIRST_PART
-
-    def placed(self, turns: Iterable[tuple[Turn, str]]) -> Iterator[str]:
-        """Yields turns while there is room in the page, then the places of parts."""
-        waiting: list[tuple[Turn, str]] = []
-        size = 0
-        for turn, html in turns:
-            if self.room > 0:
-                self.room -= len(html)
-                yield html
-                continue
-            waiting.append((turn, html))
-            size += len(html)
-            if size >= PART:
-                yield self.put_aside(waiting)
-                waiting, size = [], 0
-        if waiting:
-            yield self.put_aside(waiting)
-
-    def put_aside(self, turns: list[tuple[Turn, str]]) -> str:
-        """Keeps turns as a part and returns its place."""
-        number = len(self.found) + 1
-        self.found.append(TurnsPart(number, tuple(html for _, html in turns)))
-        openers = [turn.opener for turn, _ in turns if turn.opener and turn.number]
-        prompts = [(one.uuid or "", clean(shortened(one.text, OUTLINED))) for one in openers]
-        forks = [item.to for turn, _ in turns for item in turn.items if isinstance(item, Left)]
-        return (
-            f'<div class="part" data-part="{number}" data-turns="{len(turns)}" '
-            f'data-prompts="{as_attribute(prompts)}" data-forks="{as_attribute(forks)}"></div>'
-        )
-
-
-def as_attribute(value: object) -> str:
-    """Returns a value as JSON within an attribute."""
-    return esc(msgspec.json.encode(value).decode())
-
-
-def spoken(told: Conversations) -> Iterator[Conversation]:
-    """Yields the active conversation, then its branches and the others in its file."""
-    yield told.active
-    for one in told.by_line.values():
-        if one.kind in SPOKEN and one.id != told.main:
-            yield one
-
-
-def _line_html(
-    one: Conversation, setting: Setting, agents: Mapping[str, str], parts: TurnsParts
-) -> str:
-    drawn = zip(one.turns, turns_html(one, setting, agents), strict=True)
-    turns = "".join(parts.placed(drawn))
-    state = "" if one.is_active else " abandoned"
-    above = f' data-above="{esc(one.parent)}"' if one.parent else ""
-    at = f' data-at="{esc(one.attachment)}"' if one.attachment else ""
-    return (
-        f'<article class="dag{state}" id="line-{esc(one.id)}" data-line="{esc(one.id)}"{above}{at}>'
-        f"{backlink(one, setting)}{turns}</article>"
-    )
-
-
-def backlink(one: Conversation, setting: Setting) -> str:
-    """Returns where a conversation comes from."""
-    if not one.parent or one.kind not in SPOKEN:
-        return ""
-    state = "A branch" if one.kind == "branch" else "This session goes on"
-    if not one.is_active:
-        state = "An abandoned branch"
-    page = setting.page_of(one.parent.partition("@")[0]) if one.kind == "trunk" else ""
-    href = f"{page or ''}#{one.attachment or f'line-{one.parent}'}"
-    words = f"{icon('fork')}<span>{state}: it leaves from here</span>"
-    return f'<a class="from" href="{esc(href)}">{words}</a>'
+    return SessionPage(body, tuple(column.parts))
 
 
 def header(heading: PageHeading, told: Conversations, home: str | None) -> str:
@@ -240,28 +170,83 @@ def outline(conversation: Conversation) -> str:
     return f"<ol>{rows}</ol>"
 
 
-def unplaced(told: Conversations, agents: Mapping[str, str]) -> str:
-    """Returns the agents that no call of this session names."""
-    lost = [
-        one
-        for one in told.by_line.values()
-        if one.kind in ("agent", "service") and not one.call and one.id != told.main
-    ]
-    placed = {name for one in told.by_line.values() for name in _sent_out(one)}
-    rest = [agents[one.id] for one in lost if one.id not in placed]
-    if not rest:
+class Glance(Struct, frozen=True):
+    """What is known of a session before it is read."""
+
+    name: str
+    """In addresses."""
+    title: str
+    bytes: int
+
+
+def page_beginning(glance: Glance) -> tuple[str, str]:
+    """Returns what goes out at once, and what ends the page."""
+    size = bytes_in_words(glance.bytes)
+    title = esc(glance.title)
+    opening = (
+        f'<section class="top" aria-label="This session"><h1 title="{title}">{title}</h1>'
+        f'<span class="waiting" role="status">Reading {size} …</span>'
+    )
+    whole = framed(glance.title, f"{opening}{CUT}", side=glance.name)
+    before, _, after = whole.partition(CUT)
+    return before, after
+
+
+def page_rest(reading: ReadingColumn, heading: PageHeading, rail: str, mark: str) -> str:
+    """Returns all that follows: the facts of the header, the tabs, the column, the graph."""
+    told, name = reading.told, heading.session
+    column = reading.column()
+    models = f'<span class="models">{esc(model_names(heading.models))}</span>'
+    if not column or _is_silent(told):
+        column += EMPTY.format(raw=esc(session_address(name, "raw")))
+    return (
+        f"{_head_rest(heading, told)}</section>{tabs(name, 'read')}"
+        f'<section aria-label="Where and when">{about(heading, models)}</section>'
+        '<div class="sheet3 served">'
+        f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote(name))}" '
+        f'data-main="{esc(told.main)}" data-mark="{esc(mark)}">{column}</main>'
+        f'<aside class="rail" aria-label="Graph">{rail}</aside>'
+        f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav></div>'
+        f"{share_dialog(name)}"
+    )
+
+
+def _head_rest(heading: PageHeading, told: Conversations) -> str:
+    return (
+        f'{switch(told)}{_compare_link(heading.session, told)}<div class="facts">{facts(heading)}'
+        f"</div>{SERVED_ACTIONS}"
+    )
+
+
+def _compare_link(name: str, told: Conversations) -> str:
+    others = [one for one in told.by_line.values() if _is_other_way(one, told)]
+    if not others:
         return ""
-    return f'<section class="unplaced"><h2>Agents that no call names</h2>{"".join(rest)}</section>'
+    address = _compare_address(name, told.main, others[-1].id)
+    return (
+        f'<a class="comparing" href="{esc(address)}" title="Two branches side by side (c)">'
+        f"{icon('compare')}<span>Compare</span></a>"
+    )
 
 
-def _recovered(told: Conversations, setting: Setting) -> str:
-    if told.recovered is None:
-        return ""
-    html = "".join(turns_html(told.recovered, setting, {}))
-    title = "Recovered from broken lines, never seen by the client"
-    return f'<section class="unplaced"><h2>{title}</h2>{html}</section>'
+def _is_other_way(one: Conversation, told: Conversations) -> bool:
+    return one.kind in SPOKEN and one.id != told.main and bool(one.turns)
 
 
-def _sent_out(conversation: Conversation) -> Iterator[str]:
-    for item in conversation.items():
-        yield from getattr(item, "agents", ())
+def _compare_address(name: str, one: str, other: str) -> str:
+    return f"/s/{quote(name)}/compare?a={quote(one, safe='')}&b={quote(other, safe='')}"
+
+
+def _is_silent(told: Conversations) -> bool:
+    return not any(one.turns for one in told.by_line.values())
+
+
+SERVED_ACTIONS = (
+    '<div class="actions"><input type="search" id="find" placeholder="Find" '
+    'aria-label="Find in this session" autocomplete="off" spellcheck="false">'
+    f'<button data-do="filter" title="Filter (f)" aria-label="Filter">{icon("filter")}</button>'
+    f'<button data-do="outline" title="Prompts (o)" aria-label="Prompts">{icon("menu")}</button>'
+    f'<button data-do="rail" title="Graph (g)" aria-label="Graph">{icon("fork")}</button>'
+    f'<button data-do="share" title="Export and share (x)" aria-label="Export and share">'
+    f"{icon('share')}</button></div>"
+)

@@ -10,9 +10,9 @@ from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.totals import Totals
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.page.conversation.blocks import Setting
-from plait.view.page.conversation.column import weight
-from plait.view.page.conversation.page import spoken, way_name
-from plait.view.page.conversation.turns import turn_html
+from plait.view.page.conversation.column import spoken, weight
+from plait.view.page.conversation.page import way_name
+from plait.view.page.conversation.turns import TurnWriter
 from plait.view.page.forms import options, session_address
 from plait.view.page.markup import esc, icon, with_breaks
 from plait.view.page.tabs.head import tabs
@@ -87,7 +87,7 @@ class ComparedPage:
     ) -> None:
         self.found = found
         self.setting = setting
-        self.agents = agents
+        self.writer = TurnWriter(setting, agents)
         self.told = told
 
     def sums(self) -> str:
@@ -184,7 +184,7 @@ class ComparedPage:
         """Returns one turn, or that there is none."""
         if turn is None:
             return ""
-        return turn_html(side.path, turn, self.setting, self.agents)
+        return "".join(self.writer.sections(side.path, turn))
 
     def rest(self, name: str, side: Side, count: int) -> str:
         """Returns how much more there is, and where to read it."""
