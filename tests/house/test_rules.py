@@ -16,7 +16,7 @@ MOST_LINES = 400
 MOST_FUNCTION_LINES = 40
 
 # A size over the limit needs a reason.
-LONG_MODULES = {"archive/archive.py": "the front door: one verb each"}
+LONG_MODULES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
 BANNED_PREFIXES = ("get_", "do_", "handle_", "process_")
