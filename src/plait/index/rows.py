@@ -7,20 +7,23 @@ not get it, or finds that the catalogue has changed meanwhile, keeps nothing.
 import os
 import sqlite3
 from array import array
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from msgspec.structs import astuple
 
 from plait.errors import SourceError
 from plait.index.access import locked
 from plait.index.catalogue import CATALOGUE, DERIVED, OWNED, Catalogue, Transaction
-from plait.index.charges import charges_in
-from plait.index.model import FileMark, LineRow, SessionRows, TurnRow
+from plait.index.model import FileMark, SessionRows
 
 RowChange: TypeAlias = Callable[[sqlite3.Connection], None]
 PAID_KINDS = frozenset({"session", "agent"})
 UNBILLED = "DELETE FROM bills WHERE file = (SELECT file FROM files WHERE path = ?)"
-TURN = "INSERT OR REPLACE INTO turns VALUES (?, ?, ?, ?, ?, ?)"
+BILLS = "INSERT OR REPLACE INTO bills SELECT file, sid, ? FROM files WHERE path = ?"
+FILE = "size = ?, changed = ?, inode = ?, offset = ?, head = ?, mark = ?, tail = ?"
+Rows: TypeAlias = Iterable[tuple[Any, ...]]
 
 
 def forgetting(sid: int) -> RowChange:
@@ -45,35 +48,26 @@ def _forget_derived(connection: sqlite3.Connection, sid: int) -> None:
 
 def keeping(sid: int, first_file: int, rows: SessionRows) -> RowChange:
     """Returns the change that takes a session in; what its logs say of money is read for it."""
+    from plait.index.charges import charges_in
+
     bills = [
         (first_file + place, sid, charges_in(Path(mark.path), mark.kind))
         for place, mark in enumerate(rows.files)
         if mark.kind in PAID_KINDS
     ]
 
-    def change(connection: sqlite3.Connection) -> None:
-        connection.execute(
-            "INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (sid, os.fsencode(rows.key), *map(_written, _session_fields(rows)), rows.facts),
-        )
-        connection.executemany(
-            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                _file_fields(first_file + place, sid, mark, rows)
-                for place, mark in enumerate(rows.files)
-            ],
-        )
-        connection.executemany(
-            "INSERT INTO lines VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (sid, dag, _written(one.id), one.kind, one.state, one.turns, *_names_of(one))
-                for dag, one in enumerate(rows.lines)
-            ],
-        )
-        connection.executemany(TURN, _turn_fields(sid, rows.turns))
-        connection.executemany("INSERT OR REPLACE INTO bills VALUES (?, ?, ?)", bills)
-
-    return change
+    facts = (rows.id, rows.project, rows.title, rows.started, rows.ended, rows.facts)
+    tables: dict[str, Rows] = {
+        "sessions": [(os.fsencode(rows.key), *facts)],
+        "lines": [(dag, *astuple(one)) for dag, one in enumerate(rows.lines)],
+        "turns": map(astuple, rows.turns),
+    }
+    own = {table: _rows_of(sid, several) for table, several in tables.items()}
+    files = [
+        (first_file + place, sid, os.fsencode(mark.path), mark.kind, *_file_state(mark, rows))
+        for place, mark in enumerate(rows.files)
+    ]
+    return _inserting({**own, "files": files, "bills": bills})
 
 
 def growing(sid: int, grown: SessionRows, dag: int) -> RowChange:
@@ -82,17 +76,15 @@ def growing(sid: int, grown: SessionRows, dag: int) -> RowChange:
     def change(connection: sqlite3.Connection) -> None:
         connection.execute(
             "UPDATE sessions SET title = ?, started = ?, ended = ?, facts = ? WHERE sid = ?",
-            (*map(_written, (grown.title, grown.started, grown.ended)), grown.facts, sid),
+            (*map(_fitting, (grown.title, grown.started, grown.ended)), grown.facts, sid),
         )
         for mark in grown.files:
-            connection.execute(
-                "UPDATE files SET size = ?, changed = ?, inode = ?, offset = ?, head = ?, "
-                "mark = ?, tail = ? WHERE path = ?",
-                (*_file_fields(0, sid, mark, grown)[4:], os.fsencode(mark.path)),
-            )
-            connection.execute(UNBILLED, (os.fsencode(mark.path),))
+            path = os.fsencode(mark.path)
+            state = (*_file_state(mark, grown), path)
+            connection.execute(f"UPDATE files SET {FILE} WHERE path = ?", state)  # noqa: S608  ours
+            connection.execute(UNBILLED, (path,))
         _forget_derived(connection, sid)
-        connection.executemany(TURN, _turn_fields(sid, grown.turns))
+        _insert(connection, "turns", _rows_of(sid, map(astuple, grown.turns)))
         connection.execute(
             "UPDATE lines SET turns = turns + ? WHERE sid = ? AND dag = ?",
             (len(grown.turns), sid, dag),
@@ -116,48 +108,39 @@ def ignoring(marks: Iterable[FileMark]) -> RowChange:
     return change
 
 
-def _session_fields(rows: SessionRows) -> tuple[str | None, ...]:
-    return rows.id, rows.project, rows.title, rows.started, rows.ended
+def _file_state(mark: FileMark, rows: SessionRows) -> tuple[Any, ...]:
+    tail = rows.tails.get(mark.path)
+    return mark.size, mark.changed, mark.inode, mark.offset, mark.head, mark.mark, tail
 
 
-def _file_fields(file: int, sid: int, mark: FileMark, rows: SessionRows) -> tuple[Any, ...]:
-    return (
-        file,
-        sid,
-        os.fsencode(mark.path),
-        mark.kind,
-        mark.size,
-        mark.changed,
-        mark.inode,
-        mark.offset,
-        mark.head,
-        mark.mark,
-        rows.tails.get(mark.path),
-    )
+def _rows_of(sid: int, rows: Rows) -> list[tuple[Any, ...]]:
+    return [(sid, *map(_fitting, row)) for row in rows]
 
 
-def _names_of(line: LineRow) -> tuple[str | None, str | None]:
-    return _written(line.parent), _written(line.label)
+def _fitting(value: Any) -> Any:
+    """Returns a value of the log as a table can hold it."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+    return value if not isinstance(value, int) or abs(value) < 1 << 63 else None
 
 
-def _turn_fields(sid: int, turns: Iterable[TurnRow]) -> list[tuple[Any, ...]]:
-    return [
-        (sid, one.dag, one.number, one.kind, _written(one.time), _written(one.uuid))
-        for one in turns
-    ]
+def _inserting(tables: Mapping[str, Rows]) -> RowChange:
+    chosen = {table: list(rows) for table, rows in tables.items()}
+
+    def change(connection: sqlite3.Connection) -> None:
+        for table, rows in chosen.items():
+            _insert(connection, table, rows)
+
+    return change
 
 
-def _written(text: str | None) -> str | None:
-    if text is None or text.isascii():
-        return text
-    return text.encode("utf-8", "replace").decode()
-
-
-Rows = Iterable[tuple[object, ...]]
-BILLS = "INSERT OR REPLACE INTO bills SELECT file, sid, ? FROM files WHERE path = ?"
-LEFT = "INSERT OR REPLACE INTO abandoned VALUES (?, ?)"
-KIN = "INSERT OR REPLACE INTO kin VALUES (?, ?, ?)"
-SHARING = "INSERT OR IGNORE INTO sharing VALUES (?, ?)"
+def _insert(connection: sqlite3.Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Writes whole rows in the place of those with the same keys."""
+    if not rows:
+        return
+    marks = ", ".join("?" * len(rows[0]))
+    query = f"INSERT OR REPLACE INTO {table} VALUES ({marks})"  # noqa: S608  ours
+    connection.executemany(query, rows)
 
 
 def keep_rows(folder: Path, generation: int, changes: Iterable[RowChange]) -> bool:
@@ -185,15 +168,6 @@ def _done_if_same(catalogue: Catalogue, generation: int, changes: Iterable[RowCh
     return is_same
 
 
-def _inserting(query: str, rows: Rows) -> RowChange:
-    chosen = list(rows)
-
-    def change(connection: sqlite3.Connection) -> None:
-        connection.executemany(query, chosen)
-
-    return change
-
-
 def kept_bills(catalogue: Catalogue) -> dict[str, bytes]:
     """Returns what is kept of the bills of each file, by path."""
     rows = catalogue.connection.execute("SELECT path, data FROM bills JOIN files USING (file)")
@@ -202,7 +176,12 @@ def kept_bills(catalogue: Catalogue) -> dict[str, bytes]:
 
 def keeping_bills(found: Mapping[str, bytes]) -> RowChange:
     """Returns the change that keeps the bills of some files."""
-    return _inserting(BILLS, [(data, os.fsencode(path)) for path, data in found.items()])
+    rows = [(data, os.fsencode(path)) for path, data in found.items()]
+
+    def change(connection: sqlite3.Connection) -> None:
+        connection.executemany(BILLS, rows)
+
+    return change
 
 
 def abandoned_records(catalogue: Catalogue) -> dict[int, bytes]:
@@ -212,7 +191,7 @@ def abandoned_records(catalogue: Catalogue) -> dict[int, bytes]:
 
 def keeping_abandoned(found: Mapping[int, bytes]) -> RowChange:
     """Returns the change that keeps which records of sessions were left behind."""
-    return _inserting(LEFT, found.items())
+    return _inserting({"abandoned": found.items()})
 
 
 def detailed_sessions(catalogue: Catalogue) -> set[int]:
@@ -227,7 +206,7 @@ def usage_digests(catalogue: Catalogue) -> dict[int, bytes]:
 
 def noting(name: str, value: object) -> RowChange:
     """Returns the change that notes something about the whole catalogue."""
-    return _inserting("INSERT OR REPLACE INTO meta VALUES (?, ?)", [(name, value)])
+    return _inserting({"meta": [(name, value)]})
 
 
 def related_starts(catalogue: Catalogue) -> dict[int, str]:
@@ -248,12 +227,12 @@ def related_pairs(catalogue: Catalogue) -> list[tuple[int, int]]:
 
 def keeping_related(began: Mapping[int, str], found: Mapping[int, "array[int]"]) -> RowChange:
     """Returns the change that keeps what sessions hold or name."""
-    return _inserting(KIN, [(sid, began[sid], found[sid].tobytes()) for sid in found])
+    return _inserting({"kin": [(sid, began[sid], found[sid].tobytes()) for sid in found]})
 
 
 def keeping_related_pairs(pairs: Iterable[tuple[int, int]]) -> RowChange:
     """Returns the change that keeps who shares something with whom."""
-    return _inserting(SHARING, pairs)
+    return _inserting({"sharing": pairs})
 
 
 def group_results(catalogue: Catalogue, sort: str) -> dict[tuple[int, ...], bytes]:
@@ -271,51 +250,23 @@ def keeping_group_result(sort: str, members: tuple[int, ...], data: bytes) -> Ro
             "INSERT OR REPLACE INTO families (sort, members, data) VALUES (?, ?, ?)",
             (sort, array("q", members).tobytes(), data),
         )
-        rows = [(sid, row.lastrowid) for sid in members]
-        connection.executemany("INSERT OR IGNORE INTO members VALUES (?, ?)", rows)
+        _insert(connection, "members", [(sid, row.lastrowid) for sid in members])
 
     return change
 
 
-def _statement(table: str, columns: int) -> str:
-    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"  # noqa: S608  ours
+def keeping_rows(sid: int, tables: Mapping[str, Rows]) -> RowChange:
+    """Returns the change that writes the rows of a session, by table."""
+    rows = {table: _rows_of(sid, several) for table, several in tables.items()}
+    return _inserting({**rows, "detailed": [(sid,)]})
 
 
-RESPONSE_ROW = _statement("responses", 17)
-CALL_ROW = _statement("calls", 10)
-TOUCH_ROW = _statement("touches", 11)
-FINDING_ROW = _statement("findings", 7)
-USAGE_ROW = _statement("usage", 19)
-BILLED_ROW = _statement("billed", 2)
-
-
-def keeping_rows(sid: int, rows: Mapping[str, Iterable[tuple[Any, ...]]]) -> RowChange:
-    """Returns the change that writes the rows of a session, by statement."""
-    plain = {
-        query: [(sid, *map(_fitting, row)) for row in several] for query, several in rows.items()
-    }
-
-    def change(connection: sqlite3.Connection) -> None:
-        for query, several in plain.items():
-            connection.executemany(query, several)
-        connection.execute("INSERT OR REPLACE INTO detailed VALUES (?)", (sid,))
-
-    return change
-
-
-def keeping_usage(sid: int, rows: Iterable[tuple[Any, ...]], digest: bytes) -> RowChange:
+def keeping_usage(sid: int, rows: Rows, digest: bytes) -> RowChange:
     """Returns the change that writes the responses that are counted for a session."""
-    plain = [(sid, *map(_fitting, row)) for row in rows]
+    written = _inserting({"usage": _rows_of(sid, rows), "billed": [(sid, digest)]})
 
     def change(connection: sqlite3.Connection) -> None:
         connection.execute("DELETE FROM usage WHERE sid = ?", (sid,))
-        connection.executemany(USAGE_ROW, plain)
-        connection.execute(BILLED_ROW, (sid, digest))
+        written(connection)
 
     return change
-
-
-def _fitting(value: Any) -> Any:
-    if isinstance(value, str):
-        return _written(value)
-    return value if not isinstance(value, int) or abs(value) < 1 << 63 else None

@@ -20,7 +20,7 @@ from plait.graph.build import Builder
 from plait.graph.model import Node, SessionGraph
 from plait.graph.source import FileFacts, sources
 from plait.index.model import LineRow
-from plait.index.rows import CALL_ROW, FINDING_ROW, RESPONSE_ROW, TOUCH_ROW, RowChange, keeping_rows
+from plait.index.rows import RowChange, keeping_rows
 from plait.record import Record
 
 NONE = frozenset(("", "session ", "session None", "agent None", "run None"))
@@ -119,13 +119,13 @@ def shares_of(sessions: Iterable[Session]) -> Iterator[SessionCounts]:
 
 def _rows_of(read: OpenSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:
     numbers = {line.id: dag for dag, line in enumerate(lines)}
-    found: dict[str, list[tuple[Any, ...]]] = {RESPONSE_ROW: [], CALL_ROW: [], TOUCH_ROW: []}
+    found: dict[str, list[tuple[Any, ...]]] = {"responses": [], "calls": [], "touches": []}
     for conversation in read.conversations.by_line.values():
         dag = numbers.setdefault(conversation.id, len(numbers))
-        found[RESPONSE_ROW] += _responses_in(conversation, dag)
-        found[CALL_ROW] += _calls_in(conversation, dag)
-        found[TOUCH_ROW] += _touches_in(conversation, dag)
-    found[FINDING_ROW] = list(_findings_in(read.graph))
+        found["responses"] += _responses_in(conversation, dag)
+        found["calls"] += _calls_in(conversation, dag)
+        found["touches"] += _touches_in(conversation, dag)
+    found["findings"] = list(_findings_in(read.graph))
     return found
 
 
