@@ -46,18 +46,16 @@ def brought_up_to_date(request: Request, *, rebuild: bool = False) -> IndexRepor
     folder, started = request.settings.index, time.perf_counter()
     if not rebuild and is_fresh_for(folder, request.settings.roots):
         return IndexReport(took_ms=ms_since(started))
-    from plait.archive.index.update import refresh
-
     with request.output.watched() as watch:
-        return refresh(request.archive, folder, rebuild=rebuild, watch=watch)
+        return request.indexed.update_index(rebuild=rebuild, watch=watch)
 
 
 def _show_report(request: Request, report: IndexReport, *, as_json: bool) -> None:
     if as_json:
         value: dict[str, Any] = msgspec.to_builtins(report)
         request.output.json({"folder": request.settings.index, **value})
-        return
-    write_bytes(f"{_in_words(report)}\n".encode())
+    else:
+        _tell(report, as_json=False)
 
 
 def _in_words(report: IndexReport) -> str:
@@ -75,10 +73,9 @@ def _in_words(report: IndexReport) -> str:
 
 
 def _show_status(request: Request, *, as_json: bool) -> None:
-    from plait.archive.index.update import status_of
     from plait.cli.text import counted, number, size
 
-    found = status_of(request.archive, request.settings.index)
+    found = request.indexed.index_status()
     output = request.output
     if as_json:
         output.json(found)
@@ -96,14 +93,12 @@ def _show_status(request: Request, *, as_json: bool) -> None:
 
 
 def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
-    from plait.archive.watch import changes
-
     report = brought_up_to_date(request, rebuild=rebuild)
-    _tell(request, report, as_json=as_json)
+    _tell(report, as_json=as_json)
     places = [root.logs for root in request.archive.roots]
     if not as_json:
         request.output.note(f"watching {', '.join(map(str, places))}: stop with Ctrl-C")
-    for _ in changes(places):
+    for _ in request.archive.watch():
         try:
             renewed = Request(request.roots, request.colour, request.has_pager)
             report = brought_up_to_date(renewed)
@@ -111,11 +106,9 @@ def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
             request.output.note(error.message)
             continue
         if not report.is_unchanged:
-            _tell(request, report, as_json=as_json)
+            _tell(report, as_json=as_json)
 
 
-def _tell(request: Request, report: IndexReport, *, as_json: bool) -> None:
-    if as_json:
-        write_bytes(msgspec.json.encode(report) + b"\n")
-    else:
-        write_bytes(f"{_in_words(report)}\n".encode())
+def _tell(report: IndexReport, *, as_json: bool) -> None:
+    line = msgspec.json.encode(report) if as_json else _in_words(report).encode()
+    write_bytes(line + b"\n")

@@ -14,7 +14,6 @@ from plait.cli.options import (
     Request,
     filter_options,
     global_options,
-    index_of,
     json_option,
     no_index_option,
 )
@@ -70,8 +69,8 @@ def command(
     time = now()
     names = projects + ((project,) if project else ())
     start, end = point_in_time(since, time), point_in_time(until, time)
-    with index_of(request, no_index=no_index):
-        found = _survey(request.archive, request.output, names)
+    with request.answering(no_index=no_index) as archive:
+        found = _survey(archive, request.output, names)
     rows = [
         row
         for row in found
@@ -88,9 +87,7 @@ def command(
 
 
 def _survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list[Facts]:
-    if archive.discovery.unread:
-        places = counted(len(archive.discovery.unread), "place")
-        output.note(f"{places} could not be read: `plait doctor` names them")
+    output.note_unread(archive)
     rows = [archive.facts(one) for one in output.progress(archive.sessions, "reading sessions")]
     return [row for row in rows if not projects or any(is_in(row, name) for name in projects)]
 

@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
     from plait.archive import Archive, Session
-    from plait.archive.index.fresh import FreshIndex
     from plait.cli.output import Output
     from plait.cli.settings import Settings
     from plait.conversation.prices import Prices
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+LARGE = 200_000_000
+"""Bytes of logs from which on it is said that an index makes this quicker."""
+HINT = "reading all logs: `plait index` once, and this answers at once from then on"
 
 
 @dataclass
@@ -61,6 +63,25 @@ class Request:
         from plait.cli.settings import prices_with
 
         return prices_with(self.settings.prices)
+
+    @property
+    def indexed(self) -> "Archive":
+        """The same sessions, with the index of these roots beside them."""
+        self.archive.index = self.settings.index
+        return self.archive
+
+    @contextmanager
+    def answering(self, *, no_index: bool) -> "Iterator[Archive]":
+        """Gives the archive, answered by the index where there is one and it is wanted."""
+        if no_index:
+            yield self.archive
+        elif _is_there(self.settings.index):
+            with self.indexed as archive:
+                yield archive
+        else:
+            if sys.stderr.isatty() and sum(file.size for file in self.archive.files) > LARGE:
+                self.output.note(HINT)
+            yield self.archive
 
     def session(self, name: str) -> "Session":
         """Returns the session that a user names, from where they stand."""
@@ -135,28 +156,9 @@ def complete_session(
     return offers
 
 
-LARGE = 200_000_000
-"""Bytes of logs from which on it is said that an index makes this quicker."""
-HINT = "reading all logs: `plait index` once, and this answers at once from then on"
-
 no_index_option = click.option(
     "--no-index", is_flag=True, help="Read the logs, whatever the index says."
 )
-
-
-@contextmanager
-def index_of(request: Request, *, no_index: bool) -> "Iterator[FreshIndex | None]":
-    """Gives the index of the archive, None where the logs are to be read."""
-    folder = request.settings.index
-    if no_index or not _is_there(folder):
-        if not no_index and sys.stderr.isatty() and _is_large(request):
-            request.output.note(HINT)
-        yield None
-        return
-    from plait.archive.index.fresh import fresh_index
-
-    with fresh_index(request.archive, folder) as warm:
-        yield warm
 
 
 def _is_there(folder: Path) -> bool:
@@ -164,7 +166,3 @@ def _is_there(folder: Path) -> bool:
         return folder.exists()
     except OSError:
         return False
-
-
-def _is_large(request: Request) -> bool:
-    return sum(file.size for file in request.archive.files) > LARGE

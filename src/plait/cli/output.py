@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from plait.cli.settings import Settings
-from plait.cli.text import clipped, safe
+from plait.cli.text import clipped, counted, safe
 from plait.errors import PlaitError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from plait.archive import Facts
+    from plait.archive import Archive, Facts
     from plait.archive.index.update import Watch
 
 
@@ -96,6 +96,12 @@ class Output:
         self.print(f"{facts.session}  {facts.cwd or facts.project}", style="dim")
         self.print("")
 
+    def note_unread(self, archive: "Archive") -> None:
+        """Writes that some places could not be read, where that is so."""
+        if archive.discovery.unread:
+            places = counted(len(archive.discovery.unread), "place")
+            self.note(f"{places} could not be read: `plait doctor` names them")
+
     def note(self, text: str) -> None:
         """Writes a line beside the results."""
         self.stderr.print(safe(text), style="dim")
@@ -136,6 +142,10 @@ class Output:
         from rich.progress import track
 
         return track(items, label, console=self.stderr, transient=True)
+
+    def watch(self, label: str) -> "Callable[[Sequence[T]], Iterable[T]]":
+        """Returns what shows how far the reading of some items has come."""
+        return lambda items: self.progress(items, label)
 
     @contextmanager
     def watched(self, label: str = "reading sessions") -> "Iterator[Watch | None]":

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.archive.search import Way, search
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.text import (
     SEPARATOR,
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.text import Text
+
+    from plait.archive.search import Way
 
 
 LIMIT = 10
@@ -85,9 +86,7 @@ def command(
     }
     filters = [Field(name, value) for name, value in asked.items() if value]
     with request.output.watched() as watch:
-        found = search(
-            request.archive,
-            request.settings.index,
+        found = request.indexed.search(
             " ".join(query),
             filters,
             way=_way_of(exact=exact, regex=regex),
@@ -104,7 +103,7 @@ def command(
         _print_found(request, found, " ".join(query))
 
 
-def _way_of(*, exact: bool, regex: bool) -> Way:
+def _way_of(*, exact: bool, regex: bool) -> "Way":
     if exact and regex:
         raise UserError("a text is either exact or an expression", "leave out `--exact`")
     return "exact" if exact else "regex" if regex else "words"

@@ -1,19 +1,18 @@
-"""A graph to what it cannot show: records without uuid, records saved from broken lines."""
+"""`plait tree`: sessions with their branches, agents and compactions, drawn as a tree."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
 
-from plait.archive import Archive, Session
-from plait.archive.tree import SessionTree, Unlinked, Way, tree_of
+from plait.archive import Archive, Session, Unlinked
+from plait.archive.tree import Way
 from plait.cli.options import (
     Request,
     filter_options,
     global_options,
-    index_of,
     json_option,
     no_index_option,
 )
@@ -26,29 +25,6 @@ from plait.view.words import one_line, plain_words
 
 if TYPE_CHECKING:
     from rich.text import Text
-
-    from plait.archive.index.fresh import FreshIndex
-
-
-def unlinked(found: Unlinked) -> Iterator[str]:
-    """Yields a sentence about the records that no graph can hold."""
-    if found.records:
-        where = f" in {found.files} files" if found.files > 1 else ""
-        form = "it forms" if found.records == 1 else "they form"
-        shows = "shows it" if found.records == 1 else "shows them"
-        records = counted(found.records, "record")
-        yield f"{records} without uuid{where}: {form} no graph; `plait cat` {shows}"
-
-
-def recovered(archive: Archive, session: Session) -> Iterator[str]:
-    """Yields a sentence for each file of a session that has records on broken lines."""
-    found = archive.open(session)
-    for file in session.files:
-        count = len(found.recovered_of(file.path))
-        if count:
-            are, them = ("is", "it") if count == 1 else ("are", "them")
-            records = f"{counted(count, 'record')} recovered from broken lines {are} not drawn"
-            yield f"{records}: `plait doctor {quote(str(file.path))}` lists {them}"
 
 
 SIGNS = {
@@ -82,40 +58,20 @@ def command(
     A session that goes on from another hangs on it. Where more than one session is drawn,
     agents are counted; `--all` lists them.
     """
-    with index_of(request, no_index=no_index) as index:
+    with request.answering(no_index=no_index) as archive:
         sessions = required(selected(request, **asked))
-        found = _grown(request, index, sessions, everything=everything or as_json)
+        way: Way = "all" if everything or as_json else "few" if sessions[1:] else "agents"
+        watch = request.output.watch("reading sessions")
+        found = archive.tree(*sessions, way=way, watch=watch)
     if as_json:
         request.output.json(found.twigs)
         return
-    directories = {one.project: request.archive.facts(one).cwd or "" for one in _newest(sessions)}
+    newest = {session.project: session for session in sessions}.values()
+    directories = {one.project: archive.facts(one).cwd or "" for one in newest}
     with request.output.paged():
         Drawing(request.output, directories, found.compactions).print(found.twigs)
         for remark in unlinked(found.unlinked):
             request.output.print(remark, style="dim")
-
-
-def _grown(
-    request: Request, index: "FreshIndex | None", sessions: list[Session], *, everything: bool
-) -> SessionTree:
-    way: Way = "all" if everything else "few" if sessions[1:] else "agents"
-    if index is None:
-        return tree_of(sessions, way)
-    from plait.archive.index.fresh import from_index_or_logs
-    from plait.archive.index.tree import indexed_tree
-
-    def watch(unknown: Sequence[Session]) -> Iterable[Session]:
-        return request.output.progress(unknown, "reading sessions")
-
-    return from_index_or_logs(
-        index,
-        lambda warm: indexed_tree(warm, sessions, way, watch),
-        lambda: tree_of(sessions, way),
-    )
-
-
-def _newest(sessions: Sequence[Session]) -> Iterator[Session]:
-    yield from {session.project: session for session in sessions}.values()
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +183,24 @@ def _totals(found: list[OutlineItem]) -> Iterator[str]:
         count = sum(twig.count for twig in found if twig.kind in kinds)
         if count or noun == "session":
             yield counted(count, noun, plural)
+
+
+def unlinked(found: Unlinked) -> Iterator[str]:
+    """Yields a sentence about the records that no graph can hold."""
+    if found.records:
+        where = f" in {found.files} files" if found.files > 1 else ""
+        form = "it forms" if found.records == 1 else "they form"
+        shows = "shows it" if found.records == 1 else "shows them"
+        records = counted(found.records, "record")
+        yield f"{records} without uuid{where}: {form} no graph; `plait cat` {shows}"
+
+
+def recovered(archive: Archive, session: Session) -> Iterator[str]:
+    """Yields a sentence for each file of a session that has records on broken lines."""
+    found = archive.open(session)
+    for file in session.files:
+        count = len(found.recovered_of(file.path))
+        if count:
+            are, them = ("is", "it") if count == 1 else ("are", "them")
+            records = f"{counted(count, 'record')} recovered from broken lines {are} not drawn"
+            yield f"{records}: `plait doctor {quote(str(file.path))}` lists {them}"

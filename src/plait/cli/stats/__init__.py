@@ -1,6 +1,6 @@
-"""Figures to a page: what matters first, then panels with small charts, in one column or two."""
+"""`plait stats`: what an archive comes to, drawn as a page of small charts."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import TYPE_CHECKING, Any
@@ -9,14 +9,11 @@ import click
 import msgspec
 
 from plait.archive import Session
-from plait.archive.stats import counted as stats_counted
-from plait.archive.stats import in_order
 from plait.cli.ls import say_where_plait_looked
 from plait.cli.options import (
     Request,
     filter_options,
     global_options,
-    index_of,
     json_option,
     no_index_option,
 )
@@ -30,8 +27,6 @@ from plait.conversation.stats.statistics import Statistics
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
-
-    from plait.archive.index.fresh import FreshIndex
 
 
 TWO_COLUMNS = 110
@@ -155,10 +150,15 @@ def command(
     zone, time = zone_named(timezone), now()
     start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
     output = request.output
-    with index_of(request, no_index=no_index) as index:
+    with request.answering(no_index=no_index) as archive:
         chosen = selected(request, name, project)
         sessions = _sessions_between(request, chosen, start, end)
-        figures = _figures_of(request, index, sessions, lambda: Statistics(zone, start, end))
+        watch = output.watch("counting")
+        figures = (
+            archive.stats(*sessions, zone=zone, since=start, until=end, watch=watch)
+            if sessions
+            else Statistics(zone).figures()
+        )
     if as_json:
         output.json(_figures_object(figures))
     elif figures.sessions:
@@ -171,28 +171,6 @@ def command(
         output.print("nothing to count")
     else:
         say_where_plait_looked(request)
-
-
-def _figures_of(
-    request: Request,
-    index: "FreshIndex | None",
-    sessions: list[Session],
-    tally: Callable[[], Statistics],
-) -> Figures:
-    def watch(unknown: Sequence[Session]) -> Iterable[Session]:
-        return request.output.progress(unknown, "counting")
-
-    def read() -> Figures:
-        return stats_counted(watch(in_order(sessions)), tally())
-
-    if index is None:
-        return read()
-    from plait.archive.index.fresh import from_index_or_logs
-    from plait.archive.index.stats import indexed_figures
-
-    return from_index_or_logs(
-        index, lambda warm: indexed_figures(warm, sessions, tally(), watch), read
-    )
 
 
 def _sessions_between(

@@ -3,18 +3,17 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
 from plait.archive import Session
 from plait.archive.collector import without_collector
-from plait.archive.usage import Counted, abandoned, count
+from plait.archive.usage import Counted, count
 from plait.cli.options import (
     Request,
     filter_options,
     global_options,
-    index_of,
     json_option,
     no_index_option,
 )
@@ -35,12 +34,7 @@ from plait.conversation.spending import (
     within,
 )
 from plait.errors import UserError
-from plait.line import LogFile
 from plait.view.usage import block_value, cost_of, money, row_value
-
-if TYPE_CHECKING:
-    from plait.archive.index.fresh import FreshIndex
-
 
 T = TypeVar("T")
 LITTLE = 50_000_000
@@ -107,17 +101,15 @@ def command(
     if statusline:
         _print_statusline(request, asked.time, zone, prices)
     else:
-        with without_collector(), index_of(request, no_index=no_index) as index:
+        with without_collector(), request.answering(no_index=no_index):
             show = _show_blocks if report == "blocks" else _show_rows
-            show(request, asked, prices, index, as_json=as_json)
+            show(request, asked, prices, as_json=as_json)
 
 
-def _show_rows(
-    request: Request, asked: Asked, prices: Prices, index: "FreshIndex | None", *, as_json: bool
-) -> None:
-    found = _read_all(request, index)
+def _show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
+    found = _read_all(request)
     responses = _chosen(request, found, asked)
-    left = _left_behind(request, asked, responses, index)
+    left = _left_behind(request, asked, responses)
     by = cast(By, asked.report)
     result = spending(responses, by, prices, asked.zone, left or ())
     shown = _arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens.total))
@@ -133,7 +125,7 @@ def _show_rows(
 
 
 def _left_behind(
-    request: Request, asked: Asked, responses: Sequence[BilledResponse], index: "FreshIndex | None"
+    request: Request, asked: Asked, responses: Sequence[BilledResponse]
 ) -> frozenset[str] | None:
     """Returns what was answered on abandoned branches; None where that would take too long.
 
@@ -144,17 +136,8 @@ def _left_behind(
     sessions = [one for one in request.archive.sessions if one.id in held]
     if not asked.is_full and sum(one.bytes for one in sessions) > LITTLE:
         return None
-    watch = _watched(request, "following branches")
-    if index is None:
-        return abandoned(sessions, responses, watch)
-    from plait.archive.index.fresh import from_index_or_logs
-    from plait.archive.index.usage import indexed_abandoned
-
-    return from_index_or_logs(
-        index,
-        lambda warm: indexed_abandoned(warm, sessions, responses, watch),
-        lambda: abandoned(sessions, responses, watch),
-    )
+    watch = request.output.watch("following branches")
+    return request.archive.abandoned(responses, *sessions, watch=watch)
 
 
 def _untold(value: dict[str, Any]) -> dict[str, Any]:
@@ -163,12 +146,10 @@ def _untold(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _show_blocks(
-    request: Request, asked: Asked, prices: Prices, index: "FreshIndex | None", *, as_json: bool
-) -> None:
+def _show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: bool) -> None:
     from plait.conversation.spending import billing_blocks, untimed_row
 
-    responses = _chosen(request, _read_all(request, index), asked)
+    responses = _chosen(request, _read_all(request), asked)
     found = billing_blocks(responses, prices, asked.time)
     untimed = untimed_row(responses, prices)
     totals = SpendingRow(None)
@@ -191,29 +172,9 @@ def _show_blocks(
         request.output.note(f"{words} without a time: in no block")
 
 
-def _read_all(request: Request, index: "FreshIndex | None") -> Counted:
-    archive = request.archive
-    if archive.discovery.unread:
-        places = counted(len(archive.discovery.unread), "place")
-        request.output.note(f"{places} could not be read: `plait doctor` names them")
-    watch = _watched(request, "reading sessions")
-    if index is None:
-        return count(archive.sessions, watch)
-    from plait.archive.index.fresh import from_index_or_logs
-    from plait.archive.index.usage import indexed_count
-
-    return from_index_or_logs(
-        index,
-        lambda warm: indexed_count(warm, archive.sessions),
-        lambda: count(archive.sessions, watch),
-    )
-
-
-def _watched(request: Request, label: str) -> Any:
-    def watch(files: Sequence[LogFile]) -> Any:
-        return request.output.progress(files, label)
-
-    return watch
+def _read_all(request: Request) -> Counted:
+    request.output.note_unread(request.archive)
+    return request.archive.responses(request.output.watch("reading sessions"))
 
 
 def _chosen(request: Request, found: Counted, asked: Asked) -> Sequence[BilledResponse]:
