@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
-from plait.archive.checkpoint import packed_bends, with_judged
+from plait.archive.checkpoint import Checkpoint, with_judged
 from plait.archive.hook.reading import (
     HookReading,
     log_beside,
@@ -235,7 +236,7 @@ class SpanSorter:
             sent=sent,
             agents={**(reading.start.agents if reading.start else {}), **sizes},
             held=held,
-            bends=packed_bends(with_judged(reading.bends(), before)),
+            bends=msgspec.msgpack.encode(Checkpoint.of(with_judged(reading.judge(), before))),
             telling=reading.telling,
         )
 

@@ -7,9 +7,10 @@ from dataclasses import replace as with_fields
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
 from msgspec.structs import replace
 
-from plait.archive.checkpoint import goes_on_straight, unpacked_bends, with_judged
+from plait.archive.checkpoint import Checkpoint, goes_on_straight, with_judged
 from plait.archive.hook.turns import Occasion, first_line, last_line
 from plait.archive.open_session import OpenSession, Through
 from plait.archive.sessions import beside
@@ -57,9 +58,14 @@ class HookReading:
         spoken = (one for one in self.by_line.values() if one.kind in SPOKEN)
         return max(spoken, key=last_line, default=None)
 
-    def bends(self) -> Branching:
+    def judge(self) -> Branching:
         """Returns the judge of what stands before the first record that was read."""
-        return unpacked_bends(self.start.bends, self.path) if self.start else Branching()
+        return judge_of(self.start, self.path) if self.start else Branching()
+
+
+def judge_of(start: Progress, path: Path) -> Branching:
+    """Returns the judge of what follows the place where a log was left."""
+    return msgspec.msgpack.decode(start.bends, type=Checkpoint).judge(path)
 
 
 def read_whole(path: Path, session: str, redactor: "Redactor | None" = None) -> HookReading:
@@ -81,11 +87,11 @@ def read_new_part(
         return None
     records, broken = _records_in(path, start.offset, start.line)
     try:
-        bends = unpacked_bends(start.bends, path)
+        judge = judge_of(start, path)
     except (SourceError, ValueError):
         return None
-    with_judged(bends, (one for one in records if one.line <= start.read))
-    if not goes_on_straight(bends, (one for one in records if one.line > start.read)):
+    with_judged(judge, (one for one in records if one.line <= start.read))
+    if not goes_on_straight(judge, (one for one in records if one.line > start.read)):
         return None
     agents = tuple(one for one in _agents_of(path) if _is_new(one, start, occasion))
     reading = _reading_of(path, session, records, agents, redactor, start)

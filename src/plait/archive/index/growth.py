@@ -4,32 +4,58 @@ Where there is any doubt that they change nothing before them, the answer is Non
 session is read anew: that is always right.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.archive.checkpoint import Checkpoint, Digests, digest, follows, opens
+from plait.archive.checkpoint import (
+    AgentBranching,
+    Checkpoint,
+    digest,
+    follows,
+    goes_on_straight,
+)
 from plait.archive.index.facts import CataloguedFacts, catalogued_facts, decoded_facts
-from plait.archive.index.rows import title_passage
-from plait.conversation.branching import Branching
+from plait.archive.index.lines import WordedLine, title_passage
+from plait.archive.open_session import OpenSession
+from plait.conversation.branching import Branching, role_on_line
 from plait.conversation.items import Responses, items_of, squeezed
 from plait.conversation.model import Answered, Called, Item, Noted, Told
+from plait.conversation.turns import SPOKEN
+from plait.conversation.walk import opened
 from plait.errors import SourceError
+from plait.graph.model import SessionGraph
 from plait.index.catalogue import Catalogue
 from plait.index.freshness import FileStamp, has_grown, mark_of
-from plait.index.model import FileMark, Passage, SessionRows, TurnRow
+from plait.index.model import FileMark, LineState, Passage, SessionRows, TurnRow
 from plait.index.passages import path_in, words_in
 from plait.line import lines, read_slice
 from plait.record import Record
 from plait.record.codec import NotAnObject
-from plait.record.read import Blank, entry_of, record_of
+from plait.record.read import Blank, entry_of
 from plait.record.sidecar import title_file
 
 MOST = 4 << 20
 """Bytes beyond which reading the session anew is as good."""
 UNSURE = frozenset({"queue-operation", "summary", "fork-context-ref"})
+
+
+class LineEnd(Struct, gc=False, array_like=True):
+    """Where a log has come to, as the catalogue keeps it."""
+
+    dag: int
+    turn: int
+    state: LineState
+    lines: int
+    calls: dict[str, tuple[str, str | None]]
+    """The tools that were called in the last turn, with the files that they were asked about."""
+    queued: list[bytes]
+    """Prompts of this session that stand in the queue alone."""
+    checkpoint: Checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +79,9 @@ def growth_of(catalogue: Catalogue, path: str, now: FileStamp) -> Growth | None:
     if not tail or now.size - mark.offset > MOST or not has_grown(mark, now):
         return None
     try:
-        return Grower(catalogue, path, msgspec.msgpack.decode(tail, type=Checkpoint)).grown(
-            file, sid, mark, now
-        )
-    except (SourceError, NotAnObject):
+        end = msgspec.msgpack.decode(tail, type=LineEnd)
+        return Grower(catalogue, path, end).grown(file, sid, mark, now)
+    except (SourceError, NotAnObject, msgspec.ValidationError):
         return None
 
 
@@ -66,7 +91,7 @@ class Grower:
 
     catalogue: Catalogue
     path: str
-    tail: Checkpoint
+    tail: LineEnd
     turns: list[TurnRow] = field(default_factory=list)
     passages: list[Passage] = field(default_factory=list)
 
@@ -76,11 +101,9 @@ class Grower:
         session = self.catalogue.sessions([sid]).get(sid)
         if records is None or session is None:
             return None
-        line, offset, length = self.tail.before
-        bends = self.tail.bends(
-            record_of(read_slice(Path(self.path), offset, length), line, offset)
-        )
-        if not all(self.takes(record, bends) for record in records):
+        kind = AgentBranching if self.tail.state == "agent" else Branching
+        judge = self.tail.checkpoint.judge(Path(self.path), kind)
+        if not all(self.takes(record, judge) for record in records):
             return None
         before = decoded_facts(self.catalogue.facts_of(sid))
         kept = self.kept(before, records, mark, session.key)
@@ -98,7 +121,7 @@ class Grower:
             (),
             tuple(self.turns),
             kept.encoded(),
-            tails={self.path: self.encoded(bends, records)},
+            tails={self.path: self.encoded(judge, records)},
         )
         has_new_title = (kept.title, kept.started) != (before.title, before.started)
         if has_new_title and kept.title:
@@ -121,30 +144,21 @@ class Grower:
                 return None
         return found
 
-    def takes(self, record: Record, bends: Branching) -> bool:
+    def takes(self, record: Record, judge: Branching) -> bool:
         """Takes in one record; False where it may mean more than one more step."""
         is_agent = self.tail.state == "agent"
         if record.kind in UNSURE or (record.is_sidechain and not is_agent):
             return False
-        if record.envelope.leaf_uuid is not None and not self.points_here(record, bends):
+        if not follows(record, judge.before) or not goes_on_straight(judge, [record]):
             return False
-        if not follows(record, bends.before):
-            return False
-        bends.add(record)
         items = items_of(record, Responses())
-        return not bends.is_bent and all(
-            self.adds(record, part, item) for part, item in enumerate(items)
-        )
-
-    def points_here(self, record: Record, bends: Branching) -> bool:
-        """Tells whether a pointer of the client names a record of the last turn."""
-        return record.envelope.leaf_uuid in bends.turn and record.envelope.explicit is not True
+        return all(self.adds(record, part, item) for part, item in enumerate(items))
 
     def adds(self, record: Record, part: int, item: Item) -> bool:
         """Takes in one item; False where it may open a turn later, or belongs elsewhere."""
         tool, path = None, None
         if isinstance(item, Told):
-            if not opens(item, is_agent=self.tail.state == "agent"):
+            if not _opens(item, is_agent=self.tail.state == "agent"):
                 return False
             if digest(squeezed(item.text)) in self.tail.queued:
                 return False
@@ -215,19 +229,102 @@ class Grower:
         kept = catalogued_facts(survey, title)
         return replace(kept, has_summaries=before.has_summaries)
 
-    def encoded(self, bends: Branching, records: list[Record]) -> bytes:
-        """Returns the tail for the next time."""
-        tail, last = self.tail, bends.before
-        if last is not None:
-            tail.before = (last.line, last.offset, len(last.raw))
+    def encoded(self, judge: Branching, records: list[Record]) -> bytes:
+        """Returns the end of the log for the next time."""
         if records:
-            tail.lines = records[-1].line
-        tail.after, tail.session = bends.after, bends.session
-        tail.members, tail.response = sorted(bends.turn), sorted(bends.response)
-        tail.seen, tail.responses = _packed(bends.seen), _packed(bends.responses)
-        return msgspec.msgpack.encode(tail)
+            self.tail.lines = records[-1].line
+        self.tail.checkpoint = Checkpoint.of(judge)
+        return msgspec.msgpack.encode(self.tail)
 
 
-def _packed(known: set[str]) -> bytes:
-    assert isinstance(known, Digests)
-    return known.packed()
+def line_ends(read: OpenSession, lines: list[WordedLine]) -> dict[str, bytes]:
+    """Returns the ends of those files of a session that go on straight, by path."""
+    if any(one.is_recovered for one in lines):
+        return {}
+    graph = read.graph
+    found: dict[str, bytes] = {}
+    numbers = {one.line.id: number for number, one in enumerate(lines)}
+    queued = _queued_in(lines)
+    for file in graph.files:
+        records = read.records_of(file.path)
+        last = next((one for one in reversed(records) if one.uuid), None)
+        number = numbers.get(graph.line_of.get(last.uuid or "", "") if last else "")
+        if number is None or not _can_go_on(lines[number]):
+            continue
+        line = lines[number].line
+        if _is_one_line(graph, records, line.id):
+            judge = AgentBranching() if line.kind == "agent" else Branching()
+            if _ends_straight(records, judge) and judge.before:
+                end = _line_end(lines[number], judge, records, number, queued)
+                found[file.path] = msgspec.msgpack.encode(end)
+    return found
+
+
+def _ends_straight(records: Iterable[Record], judge: Branching) -> bool:
+    """Takes in records that stand on one line; False where the last turn ends on a twig.
+
+    U ┬ A        what hangs on the twig would leave the answer behind
+      └ P
+    """
+    is_twig = False
+    for record in records:
+        is_twig = (is_twig and role_on_line(record) != "prompt") or not follows(
+            record, judge.before
+        )
+        judge.add(record)
+        judge.is_bent = False  # the graph has judged it: the line goes on
+    return not is_twig
+
+
+def _can_go_on(read: WordedLine) -> bool:
+    line = read.line
+    if line.kind not in ("trunk", "agent") or not read.items:
+        return False
+    if line.kind == "trunk" and not line.is_active:
+        return False
+    is_agent = line.kind == "agent"
+    for item in reversed(read.last_turn):
+        if isinstance(item, SPOKEN):
+            return True
+        if isinstance(item, Told) and not _opens(item, is_agent=is_agent):
+            return False
+    return bool(read.openers)
+
+
+def _opens(item: Told, *, is_agent: bool) -> bool:
+    return item.kind == "prompt" and (item.is_typed or is_agent)
+
+
+def _is_one_line(graph: SessionGraph, records: Iterable[Record], line: str) -> bool:
+    home = graph.line_of
+    uuids = [record.uuid for record in records if record.uuid]
+    return all(home.get(uuid) == line and uuid not in graph.folds for uuid in uuids)
+
+
+def _line_end(
+    read: WordedLine, judge: Branching, records: list[Record], dag: int, queued: list[bytes]
+) -> LineEnd:
+    calls = {
+        item.call: (item.name, path_in(item.input))
+        for item in read.last_turn
+        if isinstance(item, Called)
+    }
+    return LineEnd(
+        dag,
+        len(read.openers),
+        "agent" if read.line.kind == "agent" else "active",
+        records[-1].line,
+        calls,
+        queued,
+        Checkpoint.of(judge),
+    )
+
+
+def _queued_in(lines: list[WordedLine]) -> list[bytes]:
+    found = {
+        digest(squeezed(item.text))
+        for read in lines
+        for item in opened(read.items)
+        if isinstance(item, Told) and item.is_only_queued
+    }
+    return sorted(found)

@@ -21,6 +21,7 @@ from plait.conversation.results import REJECTED
 from plait.conversation.turns import openers_of
 from plait.conversation.walk import opened
 from plait.graph.model import DagLine, SessionGraph
+from plait.index.model import Passage
 from plait.index.passages import COPIES
 from plait.record import Record
 from plait.record.read import ResultFacts, Worded, WordedBlock, read_with_words
@@ -215,3 +216,8 @@ def _recovered_line(read: OpenSession) -> WordedLine | None:
     told = paired(items, lambda _: None, lambda _: True)
     line = DagLine(f"{read.id}~recovered", "foreign", read.id, ())
     return WordedLine(line, told, list(openers_of(told, is_agent=False)), models.models, True)
+
+
+def title_passage(title: str, started: str | None) -> Passage:
+    """Returns the words of a session's title, which stand in no turn."""
+    return Passage("title", title, "active", 0, 0, 0, 0, 0, 0, 0, started)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from plait.archive.checkpoint import checkpoints_of
 from plait.archive.facts import Survey, title_of
 from plait.archive.index.facts import CataloguedFacts, catalogued_facts
-from plait.archive.index.lines import WordedLine, WordedSession
+from plait.archive.index.growth import line_ends
+from plait.archive.index.lines import WordedLine, WordedSession, title_passage
 from plait.conversation.model import Answered, Called, Told
 from plait.conversation.results import persisted_text
 from plait.conversation.turns import SPOKEN
@@ -37,7 +37,7 @@ class IndexedSession(WordedSession):
             lines=tuple(_line_of(one) for one in self.lines),
             turns=tuple(_turns_in(self.lines)),
             facts=kept.encoded(),
-            tails=checkpoints_of(self, self.lines),
+            tails=line_ends(self, self.lines),
         )
 
     def mark(self, path: str, kind: str, stamps: Mapping[str, FileStamp]) -> FileMark:
@@ -68,11 +68,6 @@ class IndexedSession(WordedSession):
         folder = self.session.path.with_suffix("")
         for dag, line in enumerate(self.lines):
             yield from _passages_in(line, dag, places, folder)
-
-
-def title_passage(title: str, started: str | None) -> Passage:
-    """Returns the words of a session's title, which stand in no turn."""
-    return Passage("title", title, "active", 0, 0, 0, 0, 0, 0, 0, started)
 
 
 def _passages_in(

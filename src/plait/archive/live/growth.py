@@ -1,15 +1,17 @@
 """A session that is being written to the turns that its new lines add, at their cost alone.
 
 What follows the last turn is read together with it, as if it were a session of its own. That
-holds as long as the log goes on straight: each new record hangs within the last turn or what
-follows it. Where it does not, there is no answer, and the session is read anew.
+holds as long as the log goes on straight (`plait.archive.checkpoint`). Where it does not, there
+is no answer, and the session is read anew.
 """
 
 from threading import Lock
 
 from msgspec.structs import replace
 
-from plait.archive.open_session import LEAF_MATTERS, OpenSession, is_still_there, source_of
+from plait.archive.checkpoint import goes_on_straight, with_judged
+from plait.archive.open_session import OpenSession, is_still_there, source_of
+from plait.conversation.branching import Branching
 from plait.conversation.model import (
     Answered,
     Called,
@@ -41,6 +43,7 @@ class Growing:
         self._brought: tuple[Item, ...] = ()
         """Notes of the last turn that stand elsewhere in the log."""
         self._follower: Follower | None = None
+        self._judge: Branching | None = None
         self._conversation: Conversation | None = None
         self._begin()
 
@@ -101,11 +104,15 @@ class Growing:
         entries = [entry_of(line) for line in grown.lines]
         found = [entry for entry in entries if isinstance(entry, Record)]
         odd = sum(not isinstance(entry, Record | Blank) for entry in entries)
-        self.is_straight = not (grown.is_restarted or grown.is_gone or odd) and all(
-            record.uuid not in self.opened.graph.nodes for record in found if record.uuid
-        )
+        is_other = grown.is_restarted or grown.is_gone or bool(odd)
+        self.is_straight = not is_other and self._goes_on(found)
         self._records += found
         return bool(found) and self.is_straight
+
+    def _goes_on(self, new: list[Record]) -> bool:
+        if self._judge is None:
+            self._judge = with_judged(Branching(), self.opened.records)
+        return goes_on_straight(self._judge, new)
 
     def _tell(self) -> Conversation | None:
         """Reads the last turn and what follows as a session of its own."""
@@ -114,20 +121,7 @@ class Growing:
         if file is None or self.told is None or size > MOST:
             return None
         last = OpenSession([source_of(file, self._records)])
-        graph = last.graph
-        is_bent = any(one.rung in LEAF_MATTERS for one in graph.verdicts) or graph.folds
-        if len(graph.lines) != 1 or is_bent or not self._are_joined():
-            return None
-        return self._continued(last.conversations.active)
-
-    def _are_joined(self) -> bool:
-        """Tells whether all that follows the first record hangs on it, and points to it."""
-        chain = [record for record in self._records if record.uuid]
-        known = {record.uuid for record in chain}
-        pointed = (one.envelope.leaf_uuid for one in self._records)
-        return all(
-            one.parent_uuid in known or one.logical_parent_uuid in known for one in chain[1:]
-        ) and all(leaf is None or leaf in known for leaf in pointed)
+        return self._continued(last.conversations.active) if len(last.graph.lines) == 1 else None
 
     def _continued(self, found: Conversation) -> Conversation | None:
         """Returns what was told with the numbers that it has in its conversation."""
