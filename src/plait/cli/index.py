@@ -93,12 +93,14 @@ def _show_status(request: Request, *, as_json: bool) -> None:
 
 
 def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
+    from plait.archive.watch import changes
+
     report = brought_up_to_date(request, rebuild=rebuild)
     _tell(report, as_json=as_json)
     places = [root.logs for root in request.archive.roots]
     if not as_json:
         request.output.note(f"watching {', '.join(map(str, places))}: stop with Ctrl-C")
-    for _ in request.archive.watch():
+    for _ in changes(places):
         try:
             renewed = Request(request.roots, request.colour, request.has_pager)
             report = brought_up_to_date(renewed)

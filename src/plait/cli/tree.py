@@ -62,7 +62,7 @@ def command(
         sessions = required(selected(request, **asked))
         way: Way = "all" if everything or as_json else "few" if sessions[1:] else "agents"
         watch = request.output.watch("reading sessions")
-        found = archive.tree(*sessions, way=way, watch=watch)
+        found = archive.tree(sessions, way=way, watch=watch)
     if as_json:
         request.output.json(found.twigs)
         return

@@ -22,7 +22,6 @@ from plait.cli.selection import is_within, name_argument, point_in_time, selecte
 from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
 from plait.cli.text import counted, now
 from plait.conversation.stats.model import Figures
-from plait.conversation.stats.statistics import Statistics
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -154,11 +153,7 @@ def command(
         chosen = selected(request, name, project)
         sessions = _sessions_between(request, chosen, start, end)
         watch = output.watch("counting")
-        figures = (
-            archive.stats(*sessions, zone=zone, since=start, until=end, watch=watch)
-            if sessions
-            else Statistics(zone).figures()
-        )
+        figures = archive.stats(sessions, zone=zone, since=start, until=end, watch=watch)
     if as_json:
         output.json(_figures_object(figures))
     elif figures.sessions:

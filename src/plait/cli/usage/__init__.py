@@ -137,7 +137,7 @@ def _left_behind(
     if not asked.is_full and sum(one.bytes for one in sessions) > LITTLE:
         return None
     watch = request.output.watch("following branches")
-    return request.archive.abandoned(responses, *sessions, watch=watch)
+    return request.archive.abandoned(responses, sessions, watch)
 
 
 def _untold(value: dict[str, Any]) -> dict[str, Any]:
