@@ -178,18 +178,10 @@ def _entry_of(
     prompts = [opener for opener in openers if isinstance(opener, Told) and opener.text]
     above = by_line.get(told.active.parent or "")
     return SiteEntry(
-        session=heading.session,
+        heading=heading,
         href=f"{FOLDER}/{heading.session}.html",
-        title=heading.title,
-        project=heading.project,
-        directory=heading.directory,
-        started=heading.totals.first,
-        ended=heading.totals.last,
-        turns=heading.turns,
         branches=sum(one.kind == "branch" for one in lines),
         agents=sum(one.kind == "agent" for one in lines),
-        tokens=heading.totals.tokens.total,
-        cost=heading.totals.cost_usd,
         drawing=mini(shapes),
         prompts=tuple(opener.text for opener in prompts),
         prompt_times=tuple(opener.time for opener in prompts if opener.time),

@@ -10,6 +10,7 @@ from msgspec import Struct
 from plait.record.time import moment
 from plait.view.amounts import dotted, many, money_in_words, some, tokens_in_words
 from plait.view.page.conversation.entries import clock
+from plait.view.page.conversation.page import PageHeading
 from plait.view.page.figures.heat import heat_map
 from plait.view.page.markup import clean, esc, icon, with_breaks
 from plait.view.text import shortened
@@ -20,18 +21,10 @@ LONGEST = 400
 class SiteEntry(Struct, frozen=True, kw_only=True):
     """What the list says of a session."""
 
-    session: str
+    heading: PageHeading
     href: str
-    title: str
-    project: str
-    directory: str | None
-    started: str | None
-    ended: str | None
-    turns: int
     branches: int
     agents: int
-    tokens: int
-    cost: float | None
     drawing: str
     """Its strands, small."""
     prompts: tuple[str, ...]
@@ -39,20 +32,26 @@ class SiteEntry(Struct, frozen=True, kw_only=True):
     parent: str | None = None
     """The session that it goes on from."""
 
+    @property
+    def session(self) -> str:
+        """Its id."""
+        return self.heading.session
+
 
 def site_page(entries: Sequence[SiteEntry], title: str) -> str:
     """Returns the body of the first page."""
     days = Counter(day for entry in entries for day in _days_of(entry))
     projects: dict[str, list[SiteEntry]] = {}
-    for entry in sorted(entries, key=lambda one: one.ended or "", reverse=True):
-        projects.setdefault(entry.project, []).append(entry)
+    for entry in sorted(entries, key=lambda one: one.heading.totals.last or "", reverse=True):
+        projects.setdefault(entry.heading.project, []).append(entry)
     sections = "".join(_section(name, found) for name, found in projects.items())
-    costs = [entry.cost for entry in entries if entry.cost is not None]
+    totals = [entry.heading.totals for entry in entries]
+    costs = [one.cost_usd for one in totals if one.cost_usd is not None]
     told = dotted(
         many(len(entries), "session"),
         many(len(projects), "project"),
-        many(sum(entry.turns for entry in entries), "turn"),
-        f"{tokens_in_words(sum(entry.tokens for entry in entries))} tokens",
+        many(sum(entry.heading.turns for entry in entries), "turn"),
+        f"{tokens_in_words(sum(one.tokens.total for one in totals))} tokens",
         money_in_words(sum(costs)) if costs else "",
     )
     nothing = "No session has these words in its title or its prompts."
@@ -82,7 +81,7 @@ def _section(project: str, entries: Sequence[SiteEntry]) -> str:
             children.setdefault(entry.parent or "", []).append(entry)
     nested = {entry.session for found in children.values() for entry in found}
     tops = [entry for entry in entries if entry.session not in nested]
-    where = next((entry.directory for entry in entries if entry.directory), project)
+    where = next((one for entry in entries if (one := entry.heading.directory)), project)
     rows = "".join(_row(entry) + _below(entry, children) for entry in tops)
     count = f"<small>{many(len(entries), 'session')}</small>"
     return (
@@ -106,20 +105,21 @@ def _below(entry: SiteEntry, children: Mapping[str, Sequence[SiteEntry]]) -> str
 
 
 def _row(entry: SiteEntry) -> str:
+    title, totals = entry.heading.title, entry.heading.totals
     told = dotted(
-        many(entry.turns, "turn"),
+        many(entry.heading.turns, "turn"),
         some(entry.branches, "branch", "branches"),
         some(entry.agents, "agent"),
-        f"{tokens_in_words(entry.tokens)} tokens" if entry.tokens else "",
-        money_in_words(entry.cost) if entry.cost is not None else "",
+        f"{tokens_in_words(totals.tokens.total)} tokens" if totals.tokens.total else "",
+        money_in_words(totals.cost_usd) if totals.cost_usd is not None else "",
     )
     first = shortened(entry.prompts[0], 200) if entry.prompts else "no prompt"
-    if first.startswith(entry.title.removesuffix(" …")) and len(first) <= len(entry.title) + 2:
+    if first.startswith(title.removesuffix(" …")) and len(first) <= len(title) + 2:
         first = ""
     return (
         f'<li data-session="{esc(entry.session)}"><a class="entry" href="{esc(entry.href)}">'
-        f'<span class="title">{esc(entry.title)}</span>'
-        f'<span class="nums">{clock(entry.ended)}</span>'
+        f'<span class="title">{esc(title)}</span>'
+        f'<span class="nums">{clock(totals.last)}</span>'
         f'<span class="sub">{esc(first)}</span>'
         f'<span class="nums">{esc(told)}</span><span class="draw">{entry.drawing}</span>'
         "</a></li>"
