@@ -16,7 +16,7 @@ from plait.archive.traces import batched, traces
 from plait.conversation.prices import Prices
 from plait.redact import Redactor
 from plait.trace.model import Convention, Span
-from plait.trace.send.otlp import json_of, request_bytes, request_of, sdk
+from plait.trace.send.otlp import json_of, request_of, sdk
 from plait.trace.spans.traces import traces_of
 from plait.trace.spans.waterfall import waterfall
 
@@ -70,7 +70,7 @@ def measure(name: str, root: Path) -> None:
 def written(found: list[list[Span]], convention: Convention) -> None:
     """Encodes spans as requests of the usual size."""
     for batch in batched(found):
-        request_bytes(batch, convention=convention)
+        request_of(batch, convention=convention).SerializeToString()
 
 
 def backfill(name: str, root: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from plait.archive import Archive
 from plait.archive.traces import batched, traces
 from plait.conversation.totals import totals_over
-from plait.trace.send.otlp import request_bytes
+from plait.trace.send.otlp import request_of
 from plait.trace.spans.traces import traces_of
 from tests.trace.promises import check_times, check_traces
 
@@ -36,4 +36,4 @@ def test_over_all_real_sessions_no_span_is_there_twice(shared: Path, part: str) 
 def test_real_sessions_can_be_written(shared: Path) -> None:
     archive = Archive([shared / "produced"])
     for batch in batched(traces(archive.sessions)):
-        assert request_bytes(batch)
+        assert request_of(batch).SerializeToString()

@@ -13,8 +13,9 @@ from plait.archive.traces import batched
 from plait.conversation.tokens import Tokens
 from plait.trace.model import Convention, Span
 from plait.trace.send.delivery import deliver
-from plait.trace.send.otlp import request_bytes, sdk_spans, times_of
+from plait.trace.send.otlp import request_of, sdk_spans
 from plait.trace.send.target import otlp
+from plait.trace.spans.builder import times_of
 from tests.trace.collecting import receiving, spans_in
 from tests.trace.pictured import traced
 from tests.trace.test_content import span
@@ -205,9 +206,8 @@ def test_every_value_can_be_written() -> None:
             ExportTraceServiceRequest,
         )
 
-        (got,) = spans_in(
-            ExportTraceServiceRequest.FromString(request_bytes([odd], convention=convention))
-        )
+        data = request_of([odd], convention=convention).SerializeToString()
+        (got,) = spans_in(ExportTraceServiceRequest.FromString(data))
         assert got["name"] == "a�?"
 
 

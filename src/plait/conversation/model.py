@@ -13,6 +13,7 @@ from msgspec import Struct
 from plait.conversation.tokens import NOTHING, Tokens, response_key, tokens_of
 from plait.graph.model import FoldReason, LineKind
 from plait.record.message import Usage
+from plait.record.time import Interval, between, interval
 
 ToldKind: TypeAlias = Literal[
     "prompt",  # typed by a person; in an agent's conversation by who sent it out
@@ -42,6 +43,7 @@ Outcome: TypeAlias = Literal[
     "launched",  # goes on in the background
     "missing",  # no result is in the log
 ]
+WENT_WELL: frozenset[Outcome] = frozenset({"ok", "launched"})
 Standing: TypeAlias = Literal[
     "own",  # answers a call of this conversation
     "repeat",  # the call was answered before
@@ -154,6 +156,21 @@ class Called(Spot, frozen=True, kw_only=True, tag="called"):
     """The conversations that it sent out."""
     is_server_side: bool = False
     is_intermediate: bool = False
+
+    @property
+    def interval(self) -> Interval:
+        """From when it was asked for to its result."""
+        return interval(self.time, self.answered_at)
+
+    @property
+    def took_ms(self) -> float | None:
+        """How long it took; None where the log does not say."""
+        return between(self.time, self.answered_at)
+
+    @property
+    def went_well(self) -> bool:
+        """Tells whether it did what it was asked for, as far as is known yet."""
+        return self.outcome in WENT_WELL
 
 
 class Answered(Spot, frozen=True, kw_only=True, tag="answered"):
@@ -320,6 +337,11 @@ class Conversation(Struct, frozen=True):
     """The call that sent the agent out."""
     started: str | None = None
     ended: str | None = None
+
+    @property
+    def interval(self) -> Interval:
+        """From its first record to its last."""
+        return interval(self.started, self.ended)
 
     def items(self) -> Iterator[Item]:
         """Yields everything in reading order, folded records within what folds them."""

@@ -24,7 +24,7 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.tools import tool_named
-from plait.record.time import moment
+from plait.record.time import between
 
 ASKING: tuple[ToldKind, ...] = ("queued", "command", "bash", "teammate", "peer", "notice", "prompt")
 """What can open a turn without being a person's prompt, if it is answered."""
@@ -214,12 +214,4 @@ def _client_duration(items: Iterable[Item]) -> float | None:
 def _asked(call: Called) -> float:
     if not tool_named(call.name).is_answered_by_person:
         return 0
-    return between(call.time, call.answered_at) or 0
-
-
-def between(earlier: str | None, later: str | None) -> float | None:
-    """Returns the milliseconds between two times, 0 where the clock stepped back."""
-    first, last = moment(earlier), moment(later)
-    if first is None or last is None:
-        return None
-    return max((last - first).total_seconds() * 1000, 0)
+    return call.took_ms or 0

@@ -1,6 +1,7 @@
-"""Timestamps of the log to moments."""
+"""Timestamps of the log to moments, and to stretches from one to another."""
 
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 MILLISECONDS_FROM = 1e11
 LENGTH = len("2026-11-15T10:00:00.000Z")
@@ -33,3 +34,25 @@ def stamp_of(time: datetime | None) -> str:
         return ""
     utc = time.astimezone(UTC)
     return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03}Z"
+
+
+class Interval(NamedTuple):
+    """From when to when something was done; None where the log does not say."""
+
+    start: datetime | None
+    end: datetime | None
+    """Never before the start: clocks step back at times."""
+
+
+def interval(start: str | None, end: str | None) -> Interval:
+    """Returns the stretch between two times."""
+    first, last = moment(start), moment(end)
+    return Interval(first, max(first, last) if first and last else last)
+
+
+def between(earlier: str | None, later: str | None) -> float | None:
+    """Returns the milliseconds between two times, 0 where the clock stepped back."""
+    first, last = moment(earlier), moment(later)
+    if first is None or last is None:
+        return None
+    return max((last - first).total_seconds() * 1000, 0)

@@ -1,12 +1,14 @@
 """Conversations to bars in time: turns, the responses and calls in them, agents in lanes."""
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.model import (
+    WENT_WELL,
     Answered,
     Called,
     Conversation,
@@ -32,7 +34,6 @@ BarKind: TypeAlias = Literal[
     "agent",
 ]
 LONGEST = 300
-GOOD: frozenset[Outcome] = frozenset({"ok", "launched"})
 
 
 class Bar(Struct, frozen=True, kw_only=True):
@@ -127,8 +128,8 @@ def began(conversation: Conversation) -> float:
     return min((at for at in map(_milliseconds, stamps) if at is not None), default=0.0)
 
 
-def _milliseconds(stamp: str | None) -> float | None:
-    when = moment(stamp)
+def _milliseconds(time: str | datetime | None) -> float | None:
+    when = time if isinstance(time, datetime) else moment(time)
     return when.timestamp() * 1000 if when else None
 
 
@@ -148,7 +149,7 @@ def _turn_bar(conversation: Conversation, turn: Turn, zero: float) -> TurnBar:
         asking_ms=covered(bar for bar in bars if bar.kind == "person"),
         responses=len(bars) - len(calls),
         calls=len(calls),
-        failed=sum(bar.outcome not in GOOD for bar in bars),
+        failed=sum(bar.outcome not in WENT_WELL for bar in bars),
         agents=tuple(agent for bar in calls for agent in bar.agents),
         is_interrupted=turn.is_interrupted,
     )
@@ -216,7 +217,7 @@ def _model_bar(response: Response, heard: float | None, zero: float) -> Iterator
 
 
 def _call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Bar]:
-    start = _milliseconds(called.time)
+    start, end = map(_milliseconds, called.interval)
     if start is None:
         return
     line = call_line(CallView(called, directory))
@@ -225,7 +226,7 @@ def _call_bar(called: Called, zero: float, directory: str | None) -> Iterator[Ba
         name=line.tool,
         words=line.subject[:LONGEST],
         start=start - zero,
-        end=max(_milliseconds(called.answered_at) or start, start) - zero,
+        end=(end or start) - zero,
         outcome=called.outcome,
         uuid=called.uuid,
         agents=called.agents,
@@ -247,13 +248,13 @@ def _lanes_of(told: Conversations, shown: Conversation, zero: float) -> Iterator
         below += [one.id for one in lost if one.id not in known]
     for name in below:
         one = told.by_line[name]
-        start = _milliseconds(one.started)
+        start, end = map(_milliseconds, one.interval)
         if start is not None:
-            yield _agent_lane(one, senders, start - zero, zero)
+            yield _agent_lane(one, senders, start - zero, max((end or zero) - zero, start - zero))
 
 
 def _agent_lane(
-    one: Conversation, senders: dict[str, tuple[int, Outcome]], start: float, zero: float
+    one: Conversation, senders: dict[str, tuple[int, Outcome]], start: float, end: float
 ) -> Lane:
     calls = [item for item in one.items() if isinstance(item, Called) and not item.is_intermediate]
     turn, outcome = senders.get(one.id, (None, "ok"))
@@ -265,10 +266,10 @@ def _agent_lane(
         parent=one.parent,
         turn=turn,
         start=start,
-        end=max((_milliseconds(one.ended) or zero) - zero, start),
+        end=end,
         calls=len(calls),
-        failed=sum(call.outcome not in GOOD for call in calls),
-        is_failed=outcome not in GOOD or bool(last and last.is_error),
+        failed=sum(not call.went_well for call in calls),
+        is_failed=outcome not in WENT_WELL or bool(last and last.is_error),
     )
 
 

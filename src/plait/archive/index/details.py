@@ -14,7 +14,6 @@ from plait.conversation.files import touches_of
 from plait.conversation.model import Conversation
 from plait.conversation.stats.model import SessionCounts, digest
 from plait.conversation.stats.session import SessionCounter
-from plait.conversation.turns import between
 from plait.conversation.walk import calls_of, walk
 from plait.graph.build import Builder
 from plait.graph.model import Node, SessionGraph
@@ -147,8 +146,7 @@ def _responses_in(conversation: Conversation, dag: int) -> Iterator[tuple[Any, .
 
 def _calls_in(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:
     for number, (turn, one) in enumerate(calls_of(conversation)):
-        took = between(one.time, one.answered_at)
-        yield dag, number, turn, one.call, one.name, one.time, one.outcome, took, one.uuid
+        yield dag, number, turn, one.call, one.name, one.time, one.outcome, one.took_ms, one.uuid
 
 
 def _touches_in(conversation: Conversation, dag: int) -> Iterator[tuple[Any, ...]]:

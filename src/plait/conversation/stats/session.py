@@ -39,7 +39,6 @@ from plait.conversation.stats.model import (
 from plait.conversation.stats.statistics import LONGEST, SERVICE
 from plait.conversation.tools import tool_named
 from plait.conversation.totals import TYPED
-from plait.conversation.turns import between
 from plait.conversation.values import mapping, said
 from plait.conversation.walk import calls_of, opened
 from plait.record.time import moment, sortable, stamp_of
@@ -213,7 +212,7 @@ class Counting:
     def _add_tool(self, name: str, called: Called) -> None:
         outcomes = self.found.tools.setdefault(name, ToolCounts()).outcomes
         outcomes[called.outcome] = outcomes.get(called.outcome, 0) + 1
-        took = between(called.time, called.answered_at)
+        took = called.took_ms
         if took is not None:
             self.times.setdefault(name, array("f")).append(took)
 

@@ -11,6 +11,7 @@ from typing import Any
 from plait.conversation.tokens import Tokens
 from plait.trace.model import Convention, Span, SpanKind
 from plait.trace.send.content import as_json, as_text
+from plait.trace.spans.builder import known
 
 PROVIDER, PRODUCT = "anthropic", "Claude Code"
 OPERATIONS: dict[SpanKind, str] = {
@@ -29,50 +30,88 @@ REASONS = {
     "refusal": "content_filter",
 }
 
+TYPES: dict[SpanKind, str] = {
+    "turn": "agent",
+    "agent": "agent",
+    "generation": "generation",
+    "tool": "tool",
+    "compaction": "span",
+    "workflow": "chain",
+    "hook": "span",
+    "event": "event",
+}
+OBSERVATION, TRACE = "langfuse.observation", "langfuse.trace"
+ABANDONED = "abandoned"
+
+
+def attributes_of(span: Span, convention: Convention) -> dict[str, Any]:
+    """Returns the attributes of a span: what everybody reads, and what each convention adds."""
+    found = _own_attributes(span)
+    if convention != "genai":
+        found |= _langfuse_attributes(span)
+    if convention != "langfuse":
+        found |= _genai_attributes(span)
+    return known(found)
+
+
+def _own_attributes(span: Span) -> dict[str, Any]:
+    return {
+        "session.id": span.session,
+        "plait.kind": span.kind,
+        "plait.turn": span.turn,
+        "plait.conversation": span.conversation,
+        "plait.project": span.project or None,
+        "plait.record": span.record,
+        "plait.cost_usd": span.cost,
+        "plait.is_abandoned": span.is_abandoned or None,
+        "plait.level": span.level if span.level != "DEFAULT" else None,
+    }
+
 
 def _genai_attributes(span: Span) -> dict[str, Any]:
-    found: dict[str, Any] = {"gen_ai.conversation.id": span.session}
-    if span.kind in OPERATIONS:
-        found["gen_ai.operation.name"] = OPERATIONS[span.kind]
+    return {
+        "gen_ai.conversation.id": span.session,
+        "gen_ai.operation.name": OPERATIONS.get(span.kind),
+        **_of_kind(span),
+        "error.type": f"{span.kind}_error" if span.level == "ERROR" else None,
+    }
+
+
+def _of_kind(span: Span) -> dict[str, Any]:
     match span.kind:
         case "turn" | "agent":
-            found |= _of_agent(span)
+            return _of_agent(span)
         case "generation":
-            found |= _of_generation(span)
+            return _of_generation(span)
         case "tool":
-            found |= _of_tool(span)
+            return _of_tool(span)
         case "workflow":
-            found["gen_ai.workflow.name"] = as_text(span.name)
+            return {"gen_ai.workflow.name": as_text(span.name)}
         case _:
-            found |= _of_other(span)
-    if span.level == "ERROR":
-        found["error.type"] = f"{span.kind}_error"
-    return found
+            return {"openinference.span.kind": "CHAIN", **_plain_values(span)}
 
 
 def _of_agent(span: Span) -> dict[str, Any]:
-    found = {
+    return {
         "gen_ai.provider.name": PROVIDER,
         "gen_ai.agent.name": PRODUCT if span.kind == "turn" else as_text(span.name),
         **_genai_messages(span),
         **_plain_values(span),
+        "gen_ai.agent.id": span.metadata.get("agent_id") or None,
     }
-    if agent := span.metadata.get("agent_id"):
-        found["gen_ai.agent.id"] = agent
-    return found
 
 
 def _of_generation(span: Span) -> dict[str, Any]:
-    found: dict[str, Any] = {"gen_ai.provider.name": PROVIDER, **_genai_messages(span)}
-    if span.output is not None:
-        found["output.value"] = as_text(_words_of(span.output))
-    if span.model:
-        found["gen_ai.request.model"] = found["gen_ai.response.model"] = span.model
-    if span.response:
-        found["gen_ai.response.id"] = span.response
-    if span.stop_reason:
-        found["gen_ai.response.finish_reasons"] = (span.stop_reason,)
-    return found | _genai_usage(span.tokens) if span.tokens else found
+    return {
+        "gen_ai.provider.name": PROVIDER,
+        **_genai_messages(span),
+        "output.value": _as_words(span.output),
+        "gen_ai.request.model": span.model or None,
+        "gen_ai.response.model": span.model or None,
+        "gen_ai.response.id": span.response or None,
+        "gen_ai.response.finish_reasons": (span.stop_reason,) if span.stop_reason else None,
+        **(_genai_usage(span.tokens) if span.tokens else {}),
+    }
 
 
 def _genai_usage(tokens: Tokens) -> dict[str, int]:
@@ -86,27 +125,23 @@ def _genai_usage(tokens: Tokens) -> dict[str, int]:
 
 
 def _of_tool(span: Span) -> dict[str, Any]:
-    found = {"gen_ai.tool.name": as_text(span.name), "gen_ai.tool.type": "function"}
-    if call := span.metadata.get("tool_id"):
-        found["gen_ai.tool.call.id"] = as_text(call)
-    if span.input is not None:
-        found["gen_ai.tool.call.arguments"] = as_text(span.input)
-    if span.output is not None:
-        found["gen_ai.tool.call.result"] = as_text(span.output)
-    return found
-
-
-def _of_other(span: Span) -> dict[str, Any]:
-    return {"openinference.span.kind": "CHAIN", **_plain_values(span)}
+    call = span.metadata.get("tool_id")
+    return {
+        "gen_ai.tool.name": as_text(span.name),
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.id": as_text(call) if call else None,
+        "gen_ai.tool.call.arguments": None if span.input is None else as_text(span.input),
+        "gen_ai.tool.call.result": None if span.output is None else as_text(span.output),
+    }
 
 
 def _plain_values(span: Span) -> dict[str, Any]:
-    both = (("input.value", span.input), ("output.value", span.output))
-    return {name: as_text(_words_of(value)) for name, value in both if value is not None}
+    return {"input.value": _as_words(span.input), "output.value": _as_words(span.output)}
 
 
-def _words_of(value: Any) -> Any:
-    return value["content"] if _is_message(value) else value
+def _as_words(value: Any) -> str | None:
+    """Returns the words of a message, anything else as it is; None for nothing."""
+    return None if value is None else as_text(value["content"] if _is_message(value) else value)
 
 
 def _is_message(value: Any) -> bool:
@@ -126,24 +161,10 @@ def _genai_messages(span: Span) -> dict[str, Any]:
 
 def message(said: Any, thinking: str | None = None) -> dict[str, Any]:
     """Returns a message in parts; what was cut to a text is one part."""
-    role, text = said["role"] if _is_message(said) else "user", as_text(_words_of(said))
+    role, text = said["role"] if _is_message(said) else "user", _as_words(said)
     thought = [{"type": "reasoning", "content": thinking}] if thinking else []
     words = [{"type": "text", "content": text}] if text or not thought else []
     return {"role": role, "parts": [*thought, *words]}
-
-
-TYPES: dict[SpanKind, str] = {
-    "turn": "agent",
-    "agent": "agent",
-    "generation": "generation",
-    "tool": "tool",
-    "compaction": "span",
-    "workflow": "chain",
-    "hook": "span",
-    "event": "event",
-}
-OBSERVATION, TRACE = "langfuse.observation", "langfuse.trace"
-ABANDONED = "abandoned"
 
 
 def _langfuse_attributes(span: Span) -> dict[str, Any]:
@@ -177,14 +198,12 @@ def _observed(prefix: str, span: Span) -> dict[str, Any]:
 
 
 def _model_usage(span: Span) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if span.model:
-        found[f"{OBSERVATION}.model.name"] = span.model
-    if span.tokens is not None:
-        found[f"{OBSERVATION}.usage_details"] = as_json(langfuse_usage(span.tokens))
-    if span.cost is not None:
-        found[f"{OBSERVATION}.cost_details"] = as_json({"total": span.cost})
-    return found
+    tokens, cost = span.tokens, span.cost
+    return {
+        f"{OBSERVATION}.model.name": span.model or None,
+        f"{OBSERVATION}.usage_details": None if tokens is None else as_json(langfuse_usage(tokens)),
+        f"{OBSERVATION}.cost_details": None if cost is None else as_json({"total": cost}),
+    }
 
 
 def langfuse_usage(tokens: Tokens) -> dict[str, int]:
@@ -202,28 +221,3 @@ def _of_trace(span: Span) -> dict[str, Any]:
     if span.is_abandoned:
         found[f"{TRACE}.tags"] = (ABANDONED,)
     return found
-
-
-def attributes_of(span: Span, convention: Convention) -> dict[str, Any]:
-    """Returns the attributes of a span: what everybody reads, and what each convention adds."""
-    found = _own_attributes(span)
-    if convention != "genai":
-        found |= _langfuse_attributes(span)
-    if convention != "langfuse":
-        found |= _genai_attributes(span)
-    return found
-
-
-def _own_attributes(span: Span) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "session.id": span.session,
-        "plait.kind": span.kind,
-        "plait.turn": span.turn,
-        "plait.conversation": span.conversation,
-        "plait.project": span.project or None,
-        "plait.record": span.record,
-        "plait.cost_usd": span.cost,
-        "plait.is_abandoned": span.is_abandoned or None,
-        "plait.level": span.level if span.level != "DEFAULT" else None,
-    }
-    return {name: value for name, value in facts.items() if value is not None}

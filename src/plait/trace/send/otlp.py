@@ -6,7 +6,7 @@ A `.json` file holds one request, a `.jsonl` file one a line.
 """
 
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,9 +15,10 @@ from typing import IO, TYPE_CHECKING, Any
 import msgspec
 
 from plait.errors import MissingExtra, SourceError, UserError
-from plait.trace.model import Content, Convention, Span
+from plait.trace.model import Convention, Span
 from plait.trace.send.attributes import attributes_of
-from plait.trace.send.content import as_text, outgoing
+from plait.trace.send.content import as_text
+from plait.trace.spans.builder import times_of
 
 if TYPE_CHECKING:
     from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -28,48 +29,17 @@ SERVICE, SCOPE = "claude-code", "plait"
 HEX = 16
 
 
-def sdk_spans(
-    spans: Iterable[Span], *, convention: Convention = "both", options: Content | None = None
-) -> "list[ReadableSpan]":
-    """Returns spans as the SDK's exporters take them.
-
-    With no options they go out as they are: whoever prepared them has cut them already.
-    """
-    chosen = list(spans if options is None else outgoing(spans, options))
-    times = times_of(chosen)
-    return [_readable_span(span, times[span.id], convention) for span in chosen]
+def sdk_spans(spans: Sequence[Span], *, convention: Convention = "both") -> "list[ReadableSpan]":
+    """Returns spans as the SDK's exporters take them: whoever prepared them has cut them."""
+    times = times_of(spans)
+    return [_readable_span(span, times[span.id], convention) for span in spans]
 
 
 def request_of(
-    spans: Iterable[Span], *, convention: Convention = "both", options: Content | None = None
+    spans: Sequence[Span], *, convention: Convention = "both"
 ) -> "ExportTraceServiceRequest":
     """Returns spans as an OTLP request."""
-    chosen = sdk_spans(spans, convention=convention, options=options)
-    return sdk().encode_spans(chosen)
-
-
-def request_bytes(
-    spans: Iterable[Span], *, convention: Convention = "both", options: Content | None = None
-) -> bytes:
-    """Returns the bytes of an ExportTraceServiceRequest."""
-    request = request_of(spans, convention=convention, options=options)
-    return bytes(request.SerializeToString())
-
-
-def times_of(spans: list[Span]) -> dict[str, tuple[int, int]]:
-    """Returns the times of spans; one that has none begins with the span that it is within."""
-    firsts: dict[str, int] = {}
-    for span in spans:
-        if span.start is not None:
-            firsts[span.trace] = min(span.start, firsts.get(span.trace, span.start))
-    found: dict[str, tuple[int, int]] = {}
-    for span in spans:
-        start = span.start if span.start is not None else span.end
-        if start is None:
-            above = found.get(span.parent or "")
-            start = above[0] if above else firsts.get(span.trace, 0)
-        found[span.id] = (start, max(start, span.end if span.end is not None else start))
-    return found
+    return sdk().encode_spans(sdk_spans(spans, convention=convention))
 
 
 def _readable_span(span: Span, times: tuple[int, int], convention: Convention) -> "ReadableSpan":

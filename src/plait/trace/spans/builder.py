@@ -1,13 +1,13 @@
 """Records to the spans of a trace while it is built: ids, times, what later spans hang on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from plait.conversation.model import Conversation, Item
-from plait.record.time import moment
+from plait.record.time import Interval, moment
 from plait.trace.model import Span, SpanKind
 
 TRACE_BYTES, SPAN_BYTES = 16, 8
@@ -85,9 +85,16 @@ MILLISECOND_NS = 1_000_000
 LATEST = (1 << 63) - 1
 
 
-def nanoseconds(stamp: str | None) -> int | None:
+def span_times(when: Interval, above: int | None = None) -> dict[str, int | None]:
+    """Returns the times of a span; without a beginning it begins with the span above it."""
+    start = nanoseconds(when.start)
+    start = above if start is None else start
+    return {"start": start, "end": not_before(nanoseconds(when.end), start)}
+
+
+def nanoseconds(stamp: str | datetime | None) -> int | None:
     """Returns a time in nanoseconds; None where there is none, or none that a span can have."""
-    time = moment(stamp) if stamp else None
+    time = stamp if isinstance(stamp, datetime) else moment(stamp or None)
     if time is None:
         return None
     found = (time - EPOCH) // MICROSECOND * 1000
@@ -116,3 +123,24 @@ def before(end: int | None, milliseconds: float | None) -> int | None:
     if end is None or not milliseconds or milliseconds < 0:
         return end
     return max(end - int(milliseconds * MILLISECOND_NS), 0)
+
+
+def times_of(spans: Sequence[Span]) -> dict[str, tuple[int, int]]:
+    """Returns the times of spans; one that has none begins with the span that it is within."""
+    firsts: dict[str, int] = {}
+    for span in spans:
+        if span.start is not None:
+            firsts[span.trace] = min(span.start, firsts.get(span.trace, span.start))
+    found: dict[str, tuple[int, int]] = {}
+    for span in spans:
+        start = span.start if span.start is not None else span.end
+        if start is None:
+            above = found.get(span.parent or "")
+            start = above[0] if above else firsts.get(span.trace, 0)
+        found[span.id] = (start, max(start, span.end if span.end is not None else start))
+    return found
+
+
+def known(facts: dict[str, Any]) -> dict[str, Any]:
+    """Returns the facts that are known."""
+    return {name: value for name, value in facts.items() if value is not None}

@@ -22,7 +22,7 @@ from plait.conversation.values import mapping, said
 from plait.conversation.walk import opened
 from plait.trace.model import Level
 from plait.trace.spans.agents import agent_name
-from plait.trace.spans.builder import latest, nanoseconds, not_before
+from plait.trace.spans.builder import known, latest, nanoseconds, not_before, span_times
 
 STATUS_LENGTH = 300
 CALL_LEVELS: dict[str, Level] = {
@@ -68,7 +68,7 @@ def _enclosed(enclosure: Enclosure) -> dict[str, Any]:
         "title": enclosure.title,
         "bytes": enclosure.size or None,
     }
-    return {name: value for name, value in facts.items() if value is not None}
+    return known(facts)
 
 
 def _status_of(call: Called) -> str:
@@ -98,7 +98,7 @@ def _metadata_of(call: Called) -> dict[str, Any]:
         "is_server_side": call.is_server_side or None,
         "persisted": result.persisted.name if result and result.persisted else None,
     }
-    return {name: value for name, value in facts.items() if value is not None}
+    return known(facts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,6 @@ def agent_facts(parts: ResponseBlocks, call: Called | None) -> dict[str, Any]:
     agent = parts.conversation
     numbers = [number for turn in agent.turns for number in parts.numbers(turn)]
     first = next((turn for turn in agent.turns if turn.opener), None)
-    start = nanoseconds(agent.started)
     given = mapping(call.input) if call else {}
     metadata = {
         "source": SOURCE,
@@ -275,8 +274,7 @@ def agent_facts(parts: ResponseBlocks, call: Called | None) -> dict[str, Any]:
         "name": agent_name(agent, call),
         "input": opening(first) if first else None,
         "output": parts.message(numbers),
-        "start": start,
-        "end": not_before(nanoseconds(agent.ended), start),
-        "metadata": {name: value for name, value in metadata.items() if value is not None},
+        **span_times(agent.interval),
+        "metadata": known(metadata),
         "record": first.opener.uuid if first and first.opener else None,
     }

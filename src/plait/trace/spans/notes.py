@@ -13,7 +13,7 @@ from plait.conversation.model import Compacted, Item, Noted, Told, ToldKind, Tur
 from plait.conversation.values import mapping, said
 from plait.conversation.walk import opened
 from plait.trace.model import Level
-from plait.trace.spans.builder import TraceBuilder, Where, before, nanoseconds, record_key
+from plait.trace.spans.builder import TraceBuilder, Where, before, known, nanoseconds, record_key
 from plait.trace.spans.facts import first_line, message
 
 PROGRESS, SUMMARY, ATTACHED = "hook_progress", "stop_hook_summary", "hook_"
@@ -188,7 +188,7 @@ def _add_compaction(
         start=before(end, point.duration_ms),
         end=end,
         output=text,
-        metadata=_known_facts(facts),
+        metadata=known(facts),
         record=point.uuid,
     )
     draft.compactions.append(span)
@@ -213,7 +213,7 @@ def _add_api_error(draft: TraceBuilder, where: Where, parent: str, note: Noted) 
         name="API error",
         level="ERROR",
         status=first_line(words or "the API gave an error"),
-        metadata=_known_facts(facts),
+        metadata=known(facts),
     )
 
 
@@ -239,7 +239,7 @@ def _add_event(
         status="interrupted by the user" if is_stop else "",
         input=None if is_stop else message("user", told.text),
         output=told.output,
-        metadata=_known_facts(facts),
+        metadata=known(facts),
     )
 
 
@@ -271,10 +271,6 @@ def _add_hook(draft: TraceBuilder, where: Where, parent: str, run: HookRun) -> N
         level=run.level,
         status=run.status,
         output=run.output,
-        metadata=_known_facts(facts),
+        metadata=known(facts),
         record=run.note.uuid,
     )
-
-
-def _known_facts(facts: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if value is not None}

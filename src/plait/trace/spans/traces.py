@@ -27,7 +27,7 @@ from plait.trace.spans.builder import (
     first_key,
     latest,
     nanoseconds,
-    not_before,
+    span_times,
     trace_id,
 )
 from plait.trace.spans.facts import (
@@ -191,16 +191,13 @@ class TraceTeller:
         self, draft: TraceBuilder, stretch: Stretch, above: Span, call: Called
     ) -> list[Stretch]:
         """Adds a call; returns the agents that it sent out."""
-        start = nanoseconds(call.time)
-        start = above.start if start is None else start
         span = draft.add(
             stretch.where,
             "tool",
             f"{call.call} {call.uuid or ''}",
             parent=above.id,
-            start=start,
-            end=not_before(nanoseconds(call.answered_at), start),
             is_abandoned=above.is_abandoned,
+            **span_times(call.interval, above.start),
             **tool_facts(call),
         )
         draft.calls.setdefault(call.call, span.id)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from plait.trace.model import Span
-from plait.trace.send.otlp import times_of
+from plait.trace.spans.builder import times_of
 
 MOST_RAILS = 200
 """Characters; what lies deeper is drawn by its nearest ones alone."""

@@ -17,7 +17,6 @@ from plait.conversation.model import (
 from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
 from plait.conversation.tools import tool_named
-from plait.conversation.turns import between
 from plait.record.message import Text, blocks_of
 from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import Figures, SessionFigures
@@ -232,7 +231,6 @@ WholeOf: TypeAlias = Callable[[Called], str | None]
 """All of an output that was too large for the log, None where it is not there."""
 IsKept: TypeAlias = Callable[[Called], bool]
 """Whether an output that was too large for the log is there."""
-WENT_WELL = ("ok", "launched")
 
 
 @dataclass(frozen=True)
@@ -269,11 +267,7 @@ class CallTeller:
     def _brought(self, seen: CallView, level: int) -> Iterator[AnyBlock]:
         """Yields what a call brought; an agent without a conversation has its answer there."""
         called = seen.called
-        if (
-            not tool_named(called.name).sends_agents
-            or called.outcome not in WENT_WELL
-            or self.is_full
-        ):
+        if not tool_named(called.name).sends_agents or not called.went_well or self.is_full:
             elsewhere = self._sent_with(called)
             yield from parts_of(seen, level, is_full=self.is_full, elsewhere=elsewhere)
         elif called.outcome == "ok" and not agents_by_time(called, self.by_line):
@@ -302,7 +296,7 @@ class CallTeller:
         if called is not None and answer.standing == "own":
             seen = self._seen(called)
             line = call_line(seen, level=level)
-            took = between(called.time, called.answered_at)
+            took = called.took_ms
             yield replace(line, duration_ms=took, is_late=True)
         else:
             seen = self._seen(_called_by(answer))
@@ -320,7 +314,7 @@ class CallTeller:
 
     def _with_figures(self, line: CallLine, called: Called) -> CallLine:
         """Returns the line of a call with the time it took, and what its agents did."""
-        took = between(called.time, called.answered_at)
+        took = called.took_ms
         agents = agents_by_time(called, self.by_line)
         if not agents:
             return replace(line, duration_ms=took)

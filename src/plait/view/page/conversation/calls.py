@@ -7,7 +7,6 @@ import msgspec
 
 from plait.conversation.model import Answered, Called, Enclosure
 from plait.conversation.patches import proposed_patch
-from plait.conversation.turns import between
 from plait.view.amounts import bytes_in_words, many, time_in_words
 from plait.view.page.conversation.blocks import (
     Setting,
@@ -51,7 +50,7 @@ def _untold(seen: CallView, setting: Setting, body: str) -> str:
 
 def _headline(seen: CallView, *, has_result: bool) -> str:
     line = call_line(seen, has_result=has_result)
-    took = between(seen.called.time, seen.called.answered_at) or 0
+    took = seen.called.took_ms or 0
     slow = f'<span class="took">{time_in_words(took)}</span>' if took >= SLOW_MS else ""
     result = f'<span class="res">{esc(line.result)}</span>' if line.result else ""
     return (

@@ -7,12 +7,13 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from plait.conversation.model import WENT_WELL
 from plait.view.amounts import dotted, many, some, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import drawing, stack, swatches
 from plait.view.page.markup import esc, icon, tool_icon
 from plait.view.page.tabs.head import Head, choice, paged
 from plait.view.text import DATED, shortened
-from plait.view.timeline import GOOD, Bar, Lane, Timeline, TurnBar
+from plait.view.timeline import Bar, Lane, Timeline, TurnBar
 
 SQUEEZED = 0.2
 """So much of the line may go to the gaps at most."""
@@ -300,7 +301,7 @@ def _ruler(length: float) -> str:
 def _bar_rows(
     head: Head, bar: Bar, agents: Mapping[str, tuple[Lane, Sequence[Bar]]], scale: Scale
 ) -> Iterator[str]:
-    kind = bar.kind if bar.outcome in GOOD else "bad"
+    kind = bar.kind if bar.outcome in WENT_WELL else "bad"
     failed = f' <span class="warn">{bar.outcome}</span>' if kind == "bad" else ""
     drawn = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
     said = f"{tokens_in_words(bar.output_tokens)} out" if bar.output_tokens else ""
@@ -334,7 +335,7 @@ def _lane_of_bars(head: Head, lane: Lane, bars: Sequence[Bar], scale: Scale) -> 
 def _thinned(bars: Iterable[Bar], scale: Scale) -> Iterator[str]:
     until = -1.0
     for bar in sorted(bars, key=lambda one: one.start):
-        is_bad = bar.outcome not in GOOD
+        is_bad = bar.outcome not in WENT_WELL
         at = scale.at(bar.end) * WIDE
         if bar.kind == "model" or (at - until < THINNEST and not is_bad):
             continue
