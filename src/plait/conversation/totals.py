@@ -110,7 +110,8 @@ def counted_once(
 ) -> Iterable[tuple[Conversation, int, Response]]:
     """Returns the responses of models, each once, with the first conversation that has it.
 
-    Its figures are those of the copy that counts, its number is that in the conversation.
+    Its figures are those of the copy that counts, its number and its records are those of the
+    first.
     """
     found: dict[object, tuple[Conversation, int, Response]] = {}
     for conversation in conversations:
@@ -120,8 +121,9 @@ def counted_once(
             key = response.key or len(found)
             known = found.setdefault(key, (conversation, number, response))
             if known[2] is not response and supersedes(response, known[2]):
-                started = known[2].started or response.started
-                found[key] = (*known[:2], replace(response, started=started))
+                first = known[2]
+                started = first.started or response.started
+                found[key] = (*known[:2], replace(response, started=started, uuids=first.uuids))
     return found.values()
 
 
