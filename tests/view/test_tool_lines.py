@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from plait.conversation.model import Called, Enclosure, Outcome, Persisted, Result
 from plait.view.passages.call_view import CallView, first_text, path_from
 from plait.view.passages.tools import TOOLS, call_line
-from plait.view.terminal.calls import parts_of
+from plait.view.terminal.calls import CallBlocks
 from plait.view.terminal.folding import words_in
 from plait.view.terminal.model import Changed, Choices, Printed, Todos, Words
 
@@ -161,7 +161,7 @@ def test_below_a_change_stand_its_lines() -> None:
     hunk = {"oldStart": 7, "oldLines": 4, "newStart": 7, "newLines": 4,
             "lines": [" ", " a", "-b", "+c", " d", " ", "\\ No newline"]}  # fmt: skip
     detail = {"oldString": "b", "newString": "c", "filePath": "/x", "structuredPatch": [hunk]}
-    (change,) = parts_of(CallView(called("Edit", {"file_path": "/x"}, "ok", detail)), 0)
+    (change,) = CallBlocks(CallView(called("Edit", {"file_path": "/x"}, "ok", detail))).all()
     assert isinstance(change, Changed)
     assert [(line.number, line.kind, line.text) for line in change.lines] == [
         (8, "same", "a"),
@@ -173,40 +173,42 @@ def test_below_a_change_stand_its_lines() -> None:
 
 def test_a_long_change_is_folded_and_shown_whole_where_everything_is() -> None:
     seen = CallView(called("Write", {"file_path": "/x", "content": "a\n" * 40}))
-    (short,) = parts_of(seen, 0)
+    (short,) = CallBlocks(seen).all()
     assert isinstance(short, Changed)
     assert (len(short.lines), short.hidden) == (12, 28)
-    whole = next(one for one in parts_of(seen, 0, is_full=True) if isinstance(one, Changed))
+    whole = next(one for one in CallBlocks(seen, is_full=True).all() if isinstance(one, Changed))
     assert (len(whole.lines), whole.hidden) == (40, 0)
 
 
 def test_below_other_calls_stand_their_lists_questions_and_plans() -> None:
-    (todos,) = parts_of(CallView(called("TodoWrite", {"todos": TODOS})), 0)
+    (todos,) = CallBlocks(CallView(called("TodoWrite", {"todos": TODOS}))).all()
     assert isinstance(todos, Todos)
     assert todos.items == (("completed", "a"), ("pending", "b"))
     asked = {"questions": [{"question": "Which?"}, {"question": "When?"}]}
     answers = {"questions": [], "answers": {"Which?": "this"}}
-    (choices,) = parts_of(CallView(called("AskUserQuestion", asked, "t", answers)), 0)
+    (choices,) = CallBlocks(CallView(called("AskUserQuestion", asked, "t", answers))).all()
     assert isinstance(choices, Choices)
     assert choices.pairs == (("Which?", "this"), ("When?", None))
-    (plan,) = parts_of(CallView(called("ExitPlanMode", {"plan": "# Plan"})), 0)
+    (plan,) = CallBlocks(CallView(called("ExitPlanMode", {"plan": "# Plan"}))).all()
     assert isinstance(plan, Words)
     assert (plan.voice, plan.text) == ("plan", "# Plan")
 
 
 def test_failures_show_their_words_and_rejections_the_persons() -> None:
     text = "<tool_use_error>File does not exist.</tool_use_error>"
-    (failure,) = parts_of(CallView(called("Read", {"file_path": "/x"}, text, None, "failed")), 0)
+    (failure,) = CallBlocks(
+        CallView(called("Read", {"file_path": "/x"}, text, None, "failed"))
+    ).all()
     assert failure == Printed(lines=("File does not exist.",), tone="trouble")
     call = called("Bash", {"command": "x"}, "The user …", None, "rejected", feedback="not now")
-    (words,) = parts_of(CallView(call), 0)
+    (words,) = CallBlocks(CallView(call)).all()
     assert isinstance(words, Words)
     assert (words.voice, words.text, words.note) == ("prompt", "not now", "said no")
 
 
 def whole_of(call: Called, *elsewhere: str) -> list[str]:
     """Returns the lines below a call where everything is shown."""
-    parts = list(parts_of(CallView(call, DIRECTORY), 0, is_full=True, elsewhere=elsewhere))
+    parts = list(CallBlocks(CallView(call, DIRECTORY), True, elsewhere).all())
     return [line for part in parts for text in words_in(part) for line in text.split("\n") if line]
 
 
@@ -245,13 +247,13 @@ def test_the_prompt_of_an_agent_whose_conversation_follows_stands_there() -> Non
 def test_an_output_that_is_not_beside_the_log_is_said_to_be_gone() -> None:
     call = called("Bash", {"command": "x"}, "part", persisted=Persisted("b.txt", 9000))
     for is_lost, words in ((False, "is in"), (True, "is not there: no")):
-        *_, last = parts_of(CallView(call, DIRECTORY, is_lost), 0)
+        *_, last = CallBlocks(CallView(call, DIRECTORY, is_lost)).all()
         assert last == Printed(lines=(f"(the whole output (9.0 KB) {words} tool-results/b.txt)",))
 
 
 def test_of_a_failed_command_the_end_is_shown() -> None:
     text = "Exit code 1\n" + "\n".join(f"line {n}" for n in range(1, 41))
-    (failure,) = parts_of(CallView(called("Bash", {"command": "x"}, text, None, "failed")), 0)
+    (failure,) = CallBlocks(CallView(called("Bash", {"command": "x"}, text, None, "failed"))).all()
     assert isinstance(failure, Printed)
     assert (failure.lines, failure.last[-1], failure.hidden) == (
         ("line 1", "line 2"),
@@ -291,7 +293,7 @@ def test_no_call_is_too_odd_to_be_told(
 ) -> None:
     seen = CallView(called(name, given_, "words", detail, outcome), DIRECTORY)
     assert "\n" not in call_line(seen).subject
-    assert all(passage.level == 2 for passage in parts_of(seen, 2, is_full=is_full))
+    assert all(block.level == 0 for block in CallBlocks(seen, is_full).all())
 
 
 def test_the_first_words_of_a_deep_input_are_found_without_going_down_in_calls() -> None:

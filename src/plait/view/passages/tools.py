@@ -12,6 +12,21 @@ from msgspec import Struct
 from plait.conversation.model import Called, Outcome
 from plait.conversation.patches import patch_of
 from plait.view.amounts import bytes_in_words, lines_in_words, many, tokens_in_words
+from plait.view.passages.bodies import (
+    Body,
+    agent_body,
+    answer_body,
+    any_body,
+    change_body,
+    page_body,
+    plan_body,
+    question_body,
+    read_body,
+    search_body,
+    shell_body,
+    shell_output,
+    todo_body,
+)
 from plait.view.passages.call_view import CallView, first_text, text_field, whole_number
 from plait.view.text import without_escapes
 
@@ -53,15 +68,14 @@ class Line(NamedTuple):
 Telling: TypeAlias = Callable[[CallView], Line]
 
 
-def call_line(seen: CallView, *, level: int = 0, has_result: bool = True) -> CallLine:
+def call_line(seen: CallView, *, has_result: bool = True) -> CallLine:
     """Returns a call as one line; without its result where that stands elsewhere."""
     called = seen.called
-    line = TOOLS.get(called.name, _told_by_input)(seen)
+    line = tool_view(called.name).line(seen)
     result = _result_words(called, line.result) if has_result else "answered below"
     if not has_result and called.answered_by is None:
         result = UNUSUAL["missing"]
     return CallLine(
-        level=level,
         tool=line.tool or tool_name(called.name),
         subject=first_line(line.subject),
         result=result,
@@ -108,12 +122,6 @@ def _short_answer(seen: CallView) -> str:
 
 def _told_shell(seen: CallView) -> Line:
     return Line(seen.text("command"), lines_in_words(shell_output(seen)))
-
-
-def shell_output(seen: CallView) -> str:
-    """Returns what a command printed, errors behind the rest."""
-    parts = [seen.told("stdout").strip("\n"), seen.told("stderr").strip("\n")]
-    return "\n".join(part for part in parts if part) or seen.answer
 
 
 def _told_read(seen: CallView) -> Line:
@@ -255,39 +263,54 @@ def _told_agent(seen: CallView) -> Line:
     return Line(f"“{words}”" if words else "", ", ".join(filter(None, parts)))
 
 
-TOOLS: dict[str, Telling] = {
-    "Bash": _told_shell,
-    "PowerShell": _told_shell,
-    "Read": _told_read,
-    "NotebookRead": _told_read,
-    "Edit": _told_change,
-    "MultiEdit": _told_change,
-    "Write": _told_change,
-    "NotebookEdit": _told_change,
-    "Grep": _told_grep,
-    "Glob": _told_files,
-    "LS": _told_files,
-    "TodoWrite": _told_todos,
-    "TaskCreate": _told_task,
-    "TaskUpdate": _told_task,
-    "TaskGet": _told_task,
-    "TaskList": _told_tasks,
-    "AskUserQuestion": _told_question,
-    "ExitPlanMode": _told_plan,
-    "exit_plan_mode": _told_plan,
-    "WebFetch": _told_fetch,
-    "WebSearch": _told_search,
-    "ToolSearch": _told_tools,
-    "Skill": _told_skill,
-    "SlashCommand": _told_skill,
-    "SendMessage": _told_message,
-    "BashOutput": _told_output,
-    "TaskOutput": _told_output,
-    "AgentOutputTool": _told_output,
-    "TaskStop": _told_output,
-    "KillShell": _told_output,
-    "KillBash": _told_output,
-    "Task": _told_agent,
-    "Agent": _told_agent,
-    "Workflow": _told_agent,
+class ToolView(NamedTuple):
+    """How calls of a tool are told: in a line, and in the parts behind it."""
+
+    line: Telling
+    body: Body = any_body
+    is_open: bool = False
+    """True for calls that are read rather than looked up."""
+
+
+TOOLS = {
+    "Bash": ToolView(_told_shell, shell_body),
+    "PowerShell": ToolView(_told_shell, shell_body),
+    "Read": ToolView(_told_read, read_body),
+    "NotebookRead": ToolView(_told_read),
+    "Edit": ToolView(_told_change, change_body),
+    "MultiEdit": ToolView(_told_change, change_body),
+    "Write": ToolView(_told_change, change_body),
+    "NotebookEdit": ToolView(_told_change, change_body),
+    "Grep": ToolView(_told_grep, answer_body),
+    "Glob": ToolView(_told_files, answer_body),
+    "LS": ToolView(_told_files, answer_body),
+    "TodoWrite": ToolView(_told_todos, todo_body, is_open=True),
+    "TaskCreate": ToolView(_told_task),
+    "TaskUpdate": ToolView(_told_task),
+    "TaskGet": ToolView(_told_task),
+    "TaskList": ToolView(_told_tasks, todo_body),
+    "AskUserQuestion": ToolView(_told_question, question_body, is_open=True),
+    "ExitPlanMode": ToolView(_told_plan, plan_body, is_open=True),
+    "exit_plan_mode": ToolView(_told_plan, plan_body, is_open=True),
+    "WebFetch": ToolView(_told_fetch, page_body),
+    "WebSearch": ToolView(_told_search, search_body),
+    "ToolSearch": ToolView(_told_tools),
+    "Skill": ToolView(_told_skill),
+    "SlashCommand": ToolView(_told_skill),
+    "SendMessage": ToolView(_told_message),
+    "BashOutput": ToolView(_told_output, shell_body),
+    "TaskOutput": ToolView(_told_output, shell_body),
+    "AgentOutputTool": ToolView(_told_output),
+    "TaskStop": ToolView(_told_output),
+    "KillShell": ToolView(_told_output),
+    "KillBash": ToolView(_told_output),
+    "Task": ToolView(_told_agent, agent_body),
+    "Agent": ToolView(_told_agent, agent_body),
+    "Workflow": ToolView(_told_agent, agent_body),
 }
+OTHER = ToolView(_told_by_input)
+
+
+def tool_view(name: str) -> ToolView:
+    """Returns how calls of a tool are told; one that nobody knows by what it was given."""
+    return TOOLS.get(name, OTHER)

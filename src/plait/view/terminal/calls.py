@@ -16,13 +16,14 @@ from plait.conversation.model import (
 )
 from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
-from plait.conversation.tools import tool_named
+from plait.conversation.tools import is_plan, tool_named
 from plait.record.message import Text, blocks_of
 from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import Figures, SessionFigures
-from plait.view.passages.call_view import CallView, named_values, path_from, text_field
+from plait.view.passages.bodies import plan_text, shell_output, todo_items
+from plait.view.passages.call_view import CallView, named_values, path_from
 from plait.view.passages.stream import agents_by_time
-from plait.view.passages.tools import TOOLS, CallLine, call_line, first_line, shell_output
+from plait.view.passages.tools import TOOLS, CallLine, call_line, first_line
 from plait.view.passages.words import APART, enclosure_words
 from plait.view.terminal.folding import ALL_LINES, KnownWords, printed_lines
 from plait.view.terminal.model import (
@@ -39,80 +40,88 @@ from plait.view.terminal.model import (
 from plait.view.text import overwritten, without_escapes
 
 MOST_CHANGED = 12
-SHELLS = frozenset({"Bash", "PowerShell", "BashOutput", "TaskOutput"})
 SIGNS: dict[str, ChangeKind] = {"+": "added", "-": "removed", " ": "same"}
 BROKEN = ("failed", "interrupted")
 EXIT_LINE = "Exit code "
 ERROR_TAGS = ("<tool_use_error>", "</tool_use_error>")
 
 
-def parts_of(
-    seen: CallView, level: int, *, is_full: bool = False, elsewhere: tuple[str, ...] = ()
-) -> Iterator[AnyBlock]:
-    """Yields what is shown below a call; all of it where everything is wanted."""
-    yield from _given_parts(seen, level, is_full=is_full, elsewhere=elsewhere)
-    yield from _brought_parts(seen, level, is_full=is_full)
+@dataclass(frozen=True)
+class CallBlocks:
+    """What stands below the line of a call; all that there is where everything is wanted."""
 
+    seen: CallView
+    is_full: bool = False
+    elsewhere: tuple[str, ...] = ()
+    """What is told of it in another place."""
 
-def _given_parts(
-    seen: CallView, level: int, *, is_full: bool, elsewhere: tuple[str, ...] = ()
-) -> Iterator[AnyBlock]:
-    parts = list(_made_of(seen, level, is_full=is_full))
-    if is_full:
-        told = KnownWords([call_line(seen), *parts], *elsewhere)
-        yield from spelled_out(seen.called.input, told, level, seen.directory)
-    yield from parts
+    def all(self) -> Iterator[AnyBlock]:
+        """Yields what it was given, then what it brought."""
+        yield from self.given()
+        yield from self.brought()
 
+    def given(self) -> Iterator[AnyBlock]:
+        """Yields what a call is about: a change, a list, questions, a plan; what it was given."""
+        parts = list(self._made_of())
+        if self.is_full:
+            told = KnownWords([call_line(self.seen), *parts], *self.elsewhere)
+            yield from spelled_out(self.seen.called.input, told, self.seen.directory)
+        yield from parts
 
-def _made_of(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
-    called = seen.called
-    match called.name:
-        case "TodoWrite":
-            yield from _todos(seen, level)
-        case "AskUserQuestion":
-            yield from _choices(seen, level)
-        case "ExitPlanMode" | "exit_plan_mode":
-            yield from _plan(seen, level)
-        case _:
-            patch = proposed_patch(called) if is_full else patch_of(called)
-            if patch:
-                yield _changed(patch, level, None if is_full else MOST_CHANGED)
+    def brought(self) -> Iterator[AnyBlock]:
+        """Yields what a call brought; where everything is wanted, what is not told yet too."""
+        result = self.seen.called.result
+        if result is None:
+            return
+        parts = list(self._outcome(result))
+        yield from parts
+        if self.is_full:
+            text = _plain_failure(result.text) if result.outcome in BROKEN else result.text
+            said = overwritten(text) if self._is_terminal else text
+            yield from printed_lines(KnownWords(parts).rest_of(said), ALL_LINES)
+            yield from enclosed(result.enclosures)
+        if result.persisted:
+            yield Printed(lines=(_kept_elsewhere(self.seen, result.persisted),))
 
+    @property
+    def _is_terminal(self) -> bool:
+        return tool_named(self.seen.called.name).is_terminal
 
-def _brought_parts(seen: CallView, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
-    result = seen.called.result
-    if result is None:
-        return
-    parts = list(_outcome_parts(seen, result, level, is_full=is_full))
-    yield from parts
-    if is_full:
-        rest = KnownWords(parts).rest_of(_said_in_full(seen, result))
-        yield from printed_lines(rest, ALL_LINES, level=level)
-        yield from enclosed(result.enclosures, level)
-    if result.persisted:
-        yield Printed(level=level, lines=(_kept_elsewhere(seen, result.persisted),))
+    def _made_of(self) -> Iterator[AnyBlock]:
+        """Yields what some tools were given, in a form of its own."""
+        seen, called = self.seen, self.seen.called
+        if called.name == "TodoWrite":
+            items = todo_items(seen.listed("todos"))
+            yield from [Todos(items=items)] if items else ()
+        elif called.name == "AskUserQuestion":
+            yield from _choices(seen)
+        elif is_plan(called.name):
+            text = plan_text(seen)
+            yield from [Words(voice="plan", text=text, is_markdown=True)] if text else ()
+        elif patch := proposed_patch(called) if self.is_full else patch_of(called):
+            yield _changed(patch, None if self.is_full else MOST_CHANGED)
 
+    def _outcome(self, result: Result) -> Iterator[AnyBlock]:
+        """Yields what the result says: errors and output at first glance, all of it if wanted."""
+        seen, is_terminal = self.seen, self._is_terminal
+        output = shell_output(seen) if is_terminal else seen.answer
+        if result.outcome == "rejected":
+            if result.feedback:
+                yield Words(voice="prompt", text=result.feedback, note="said no")
+        elif result.outcome in BROKEN:
+            yield from self._failure(result)
+        elif self.is_full:
+            yield from printed_lines(output, ALL_LINES, is_terminal=is_terminal)
+        elif is_terminal:
+            yield from printed_lines(output, 2, 2, is_terminal=True)
+        elif seen.called.name not in TOOLS:
+            yield from printed_lines(result.text, 3)
 
-def _outcome_parts(
-    seen: CallView, result: Result, level: int, *, is_full: bool
-) -> Iterator[AnyBlock]:
-    name, outcome, is_terminal = seen.called.name, result.outcome, seen.called.name in SHELLS
-    if outcome == "rejected":
-        yield from _rejection(result, level)
-    elif outcome in BROKEN:
-        yield from _failure(seen, result, level, is_full=is_full)
-    elif is_full:
-        text = _whole_output(seen)
-        yield from printed_lines(text, ALL_LINES, level=level, is_terminal=is_terminal)
-    elif is_terminal:
-        yield from printed_lines(shell_output(seen), 2, 2, level=level, is_terminal=True)
-    elif name not in TOOLS:
-        yield from printed_lines(result.text, 3, level=level)
-
-
-def _said_in_full(seen: CallView, result: Result) -> str:
-    text = _plain_failure(result.text) if result.outcome in BROKEN else result.text
-    return overwritten(text) if seen.called.name in SHELLS else text
+    def _failure(self, result: Result) -> Iterator[AnyBlock]:
+        """Yields what went wrong; of a command's output the end, which mostly says why."""
+        is_terminal, text = self._is_terminal, _plain_failure(result.text)
+        first, last = (ALL_LINES, 0) if self.is_full else (2, 6) if is_terminal else (6, 0)
+        yield from printed_lines(text, first, last, tone="trouble", is_terminal=is_terminal)
 
 
 def _kept_elsewhere(seen: CallView, persisted: Persisted) -> str:
@@ -122,39 +131,24 @@ def _kept_elsewhere(seen: CallView, persisted: Persisted) -> str:
     return f"(the whole output{large} is in tool-results/{persisted.name})"
 
 
-def _whole_output(seen: CallView) -> str:
-    return shell_output(seen) if seen.called.name in SHELLS else seen.answer
-
-
-def _failure(seen: CallView, result: Result, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
-    is_terminal = seen.called.name in SHELLS
-    first, last = (ALL_LINES, 0) if is_full else (2, 6) if is_terminal else (6, 0)
-    text = _plain_failure(result.text)
-    return printed_lines(text, first, last, tone="trouble", level=level, is_terminal=is_terminal)
-
-
 def _plain_failure(text: str) -> str:
+    """Returns what went wrong without the marks that the client sets around it."""
     for mark in ERROR_TAGS:
         text = text.replace(mark, "")
     return text.partition("\n")[2] if text.startswith(EXIT_LINE) else text
 
 
-def _rejection(result: Result, level: int) -> Iterator[AnyBlock]:
-    if result.feedback:
-        yield Words(level=level, voice="prompt", text=result.feedback, note="said no")
-
-
-def enclosed(enclosures: tuple[Enclosure, ...], level: int) -> Iterator[AnyBlock]:
+def enclosed(enclosures: tuple[Enclosure, ...]) -> Iterator[AnyBlock]:
     """Yields a remark for each picture or document, and what a block of another kind says."""
     for one in enclosures:
-        remark = Remark(level=level, text=enclosure_words(one))
+        remark = Remark(text=enclosure_words(one))
         yield remark
         data = f"({bytes_in_words(one.size)} of data)"
-        yield from spelled_out(one.value, KnownWords((), remark.text, "base64", data), level)
+        yield from spelled_out(one.value, KnownWords((), remark.text, "base64", data))
 
 
 def spelled_out(
-    value: object, told: KnownWords, level: int, directory: str | None = None
+    value: object, told: KnownWords, directory: str | None = None
 ) -> Iterator[AnyBlock]:
     """Yields every text and number in an object of the log that is not told yet."""
     lines = [
@@ -163,14 +157,13 @@ def spelled_out(
         if words.strip() and words != "false"
         if not told.has(words) and not told.has(path_from(words, directory))
     ]
-    yield from printed_lines("\n".join(lines), ALL_LINES, level=level)
+    yield from printed_lines("\n".join(lines), ALL_LINES)
 
 
-def _changed(patch: Patch, level: int, most: int | None) -> Changed:
+def _changed(patch: Patch, most: int | None) -> Changed:
     lines = list(_changed_lines(patch))
     shown = lines if most is None or len(lines) <= most + 1 else lines[:most]
     return Changed(
-        level=level,
         lines=tuple(shown),
         path=patch.path,
         hidden=len(lines) - len(shown),
@@ -202,29 +195,14 @@ def _trimmed(lines: list[ChangedLine]) -> list[ChangedLine]:
     return lines[told[0] : told[-1] + 1] if told else lines
 
 
-def _todos(seen: CallView, level: int) -> Iterator[AnyBlock]:
-    items = tuple(
-        (text_field(todo, "status"), text_field(todo, "content") or text_field(todo, "subject"))
-        for todo in seen.listed("todos")
-    )
-    if items:
-        yield Todos(level=level, items=items)
-
-
-def _choices(seen: CallView, level: int) -> Iterator[AnyBlock]:
+def _choices(seen: CallView) -> Iterator[AnyBlock]:
     pairs = [(one.text, one.answer) for one in asked_by(seen.called, 0) if one.text]
     if not pairs and seen.text("question"):
         pairs = [(seen.text("question"), None)]
     if pairs and not any(answer for _, answer in pairs) and seen.called.outcome == "ok":
         pairs[-1] = (pairs[-1][0], seen.answer.strip() or None)
     if pairs:
-        yield Choices(level=level, pairs=tuple(pairs))
-
-
-def _plan(seen: CallView, level: int) -> Iterator[AnyBlock]:
-    text = seen.text("plan") or seen.told("plan")
-    if text:
-        yield Words(level=level, voice="plan", text=text, is_markdown=True)
+        yield Choices(pairs=tuple(pairs))
 
 
 WholeOf: TypeAlias = Callable[[Called], str | None]
@@ -244,15 +222,17 @@ class CallTeller:
     whole: WholeOf | None = None
     is_kept: IsKept | None = None
 
-    def call(self, called: Called, level: int, *, has_result: bool) -> Iterator[AnyBlock]:
+    def call(self, called: Called, *, has_result: bool) -> Iterator[AnyBlock]:
         """Yields a call and what it brought; a good answer of an agent is in its conversation."""
         seen = self._seen(called)
-        line = call_line(seen, level=level, has_result=has_result)
-        yield self._with_figures(line, called)
+        yield self._with_figures(call_line(seen, has_result=has_result), called)
         if has_result:
-            yield from self._brought(seen, level)
+            yield from self._brought(seen)
         elif self.is_full:
-            yield from _given_parts(seen, level, is_full=True, elsewhere=self._sent_with(called))
+            yield from self._blocks(seen).given()
+
+    def _blocks(self, seen: CallView) -> CallBlocks:
+        return CallBlocks(seen, self.is_full, self._sent_with(seen.called))
 
     def _seen(self, called: Called) -> CallView:
         """Returns a call as a reader looks at it, with all of an output kept beside the log."""
@@ -264,16 +244,16 @@ class CallTeller:
         is_lost = bool(result and result.persisted and self.is_kept and not self.is_kept(called))
         return CallView(called, self.directory, is_lost)
 
-    def _brought(self, seen: CallView, level: int) -> Iterator[AnyBlock]:
+    def _brought(self, seen: CallView) -> Iterator[AnyBlock]:
         """Yields what a call brought; an agent without a conversation has its answer there."""
         called = seen.called
-        if not tool_named(called.name).sends_agents or not called.went_well or self.is_full:
-            elsewhere = self._sent_with(called)
-            yield from parts_of(seen, level, is_full=self.is_full, elsewhere=elsewhere)
+        is_sent = tool_named(called.name).sends_agents and called.went_well
+        if not is_sent or self.is_full:
+            yield from self._blocks(seen).all()
         elif called.outcome == "ok" and not agents_by_time(called, self.by_line):
             text = without_escapes(_agent_answer(seen)).strip("\n")
             if text:
-                yield Words(level=level + 1, voice="answer", text=text, is_markdown=True)
+                yield Words(level=1, voice="answer", text=text, is_markdown=True)
 
     def _sent_with(self, called: Called) -> tuple[str, ...]:
         """Returns the prompts that stand in the conversations of a call's agents."""
@@ -284,33 +264,29 @@ class CallTeller:
         ]
         return tuple(turn.opener.text for turn in turns if turn.opener)
 
-    def introduced(self, name: str, level: int) -> CallLine:
+    def introduced(self, name: str) -> CallLine:
         """Returns the line that one of several agents begins with."""
         agent = self.by_line[name]
         figures = ", ".join(_agent_figures(self.spending.of_agent(name)))
         words = first_line(agent.label or agent.title or name)
-        return CallLine(level=level, tool="agent", subject=words, result=figures)
+        return CallLine(level=1, tool="agent", subject=words, result=figures)
 
-    def late(self, answer: Answered, called: Called | None, level: int) -> Iterator[AnyBlock]:
+    def late(self, answer: Answered, called: Called | None) -> Iterator[AnyBlock]:
         """Yields a result that stands apart from its call."""
         if called is not None and answer.standing == "own":
             seen = self._seen(called)
-            line = call_line(seen, level=level)
-            took = called.took_ms
-            yield replace(line, duration_ms=took, is_late=True)
+            yield replace(call_line(seen), duration_ms=called.took_ms, is_late=True)
         else:
             seen = self._seen(_called_by(answer))
             yield CallLine(
-                level=level,
                 tool=seen.called.name,
                 result=APART[answer.standing],
                 outcome=answer.result.outcome,
                 is_late=True,
             )
-        if self.is_full:  # what it was given stands with the call
-            yield from _brought_parts(seen, level, is_full=True)
-        else:
-            yield from parts_of(seen, level)
+        blocks = CallBlocks(seen, self.is_full)
+        # What it was given stands with the call.
+        yield from blocks.brought() if self.is_full else blocks.all()
 
     def _with_figures(self, line: CallLine, called: Called) -> CallLine:
         """Returns the line of a call with the time it took, and what its agents did."""

@@ -51,7 +51,6 @@ def printed_lines(
     last: int = 0,
     *,
     tone: Tone = "quiet",
-    level: int = 0,
     is_terminal: bool = False,
 ) -> Iterator[Printed]:
     """Yields lines of a text, folded; nothing where that is nothing.
@@ -63,7 +62,6 @@ def printed_lines(
     if not fold.first:
         return
     yield Printed(
-        level=level,
         lines=fold.first,
         last=fold.last,
         hidden=fold.hidden,

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import groupby
 from typing import assert_never
+
+from msgspec.structs import replace
 
 from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
@@ -104,7 +106,8 @@ class TerminalTeller:
                 if are_troubles:
                     yield from self._troubles(list(group))
                 else:
-                    yield from (block for passage in group for block in self._blocks(passage))
+                    for passage in group:
+                        yield from map(partial(_deeper, passage.level), self._blocks(passage))
 
     def items(
         self, conversation: Conversation, turns: Sequence[Turn] | None = None
@@ -132,25 +135,24 @@ class TerminalTeller:
     def _troubles(self, same: Sequence[AnyPassage]) -> Iterator[AnyBlock]:
         """Yields errors of the API in a row, as one where not everything is wanted."""
         notes = [one.item for one in same if isinstance(one, Entry) and isinstance(one.item, Noted)]
+        found: Iterable[AnyBlock] = [_note_remark(notes[0], len(notes))]
         if self.is_full:
-            yield from (block for note in notes for block in self._note(note, same[0].level))
-        else:
-            yield _note_remark(notes[0], same[0].level, len(notes))
+            found = (block for note in notes for block in self._note(note))
+        yield from map(partial(_deeper, same[0].level), found)
 
     def _blocks(self, passage: AnyPassage) -> Iterator[AnyBlock]:
-        level = passage.level
         match passage:
             case Entry():
-                yield from self._entry(passage, level)
+                yield from self._entry(passage)
             case TurnBegins():
                 yield from self._turn(passage)
             case AgentBegins(agent=agent):
                 if passage.siblings > 1:
-                    yield self._calls.introduced(agent.id, level + 1)
+                    yield self._calls.introduced(agent.id)
             case AgentElsewhere():
-                yield Remark(level=level + 1, text="its conversation stands above")
+                yield Remark(level=1, text="its conversation stands above")
             case FoldBegins(fold=fold):
-                yield _fold_remark(fold, level)
+                yield _fold_remark(fold)
             case Ends():
                 pass
             case _:
@@ -171,38 +173,71 @@ class TerminalTeller:
             name = f" {turn.opener.name}" if turn.opener.name else ""
             yield Remark(text=f"{turn.opener.kind}{name}: {one_line(turn.opener.text)}")
 
-    def _entry(self, entry: Entry, level: int) -> Iterator[AnyBlock]:
+    def _entry(self, entry: Entry) -> Iterator[AnyBlock]:
         item = entry.item
         match item:
             case Called():
-                yield from self._calls.call(item, level, has_result=entry.has_result)
+                yield from self._calls.call(item, has_result=entry.has_result)
             case Answered():
-                yield from self._calls.late(item, entry.called, level)
+                yield from self._calls.late(item, entry.called)
             case Told():
-                is_agent = entry.conversation.agent is not None
-                yield from told_blocks(item, level, self.depth, is_agent=is_agent)
+                yield from self._told_words(entry, item)
             case Said() | Thought():
-                yield _model_words(entry.conversation, item, level)
+                yield _model_words(entry.conversation, item)
             case Folded():
-                yield _fold_remark(item, level)
+                yield _fold_remark(item)
             case Compacted():
-                yield _landmark(item, self._summary(entry.conversation, item), level)
+                yield _landmark(item, self._summary(entry.conversation, item))
             case Left():
-                yield Leaving(level=level, left=item)
+                yield Leaving(left=item)
             case Noted():
-                yield from self._note(item, level)
+                yield from self._note(item)
             case Shown(enclosure=one):
-                remark = Remark(level=level, text=enclosure_words(one))
-                yield from enclosed((one,), level) if self.is_full else (remark,)
+                remark = Remark(text=enclosure_words(one))
+                yield from enclosed((one,)) if self.is_full else (remark,)
             case _:
                 assert_never(item)
 
-    def _note(self, note: Noted, level: int) -> Iterator[AnyBlock]:
+    def _note(self, note: Noted) -> Iterator[AnyBlock]:
         """Yields a note, and where everything is wanted all that its line does not say."""
-        remark = _note_remark(note, level)
+        remark = _note_remark(note)
         yield remark
         if self.is_full:
-            yield from spelled_out(note_body(note), KnownWords((), remark.text), level)
+            yield from spelled_out(note_body(note), KnownWords((), remark.text))
+
+    def _told_words(self, entry: Entry, told: Told) -> Iterator[AnyBlock]:
+        """Yields what stands in the user's place."""
+        if told.kind in VOICES:
+            yield self._spoken(entry, told)
+        elif told.kind in ("command-output", "bash-output"):
+            yield from _outputs(told.text, told.errors, is_full=self.is_full)
+        else:
+            yield from _asides(told, is_full=self.is_full)
+        if told.kind in ("command", "bash") and self.depth != "prompts":
+            yield from _outputs(told.output, told.errors, is_full=self.is_full)
+        if self.is_full:
+            added = f"the editor adds: {told.context}" if told.context else ""
+            yield from printed_lines(added, ALL_LINES)
+            yield from enclosed(told.enclosures)
+
+    def _spoken(self, entry: Entry, told: Told) -> Words:
+        """Returns words that somebody wrote; an agent's task is folded where it is nested."""
+        voice = VOICES[told.kind]
+        text, hidden, size = without_escapes(told.text), 0, 0
+        if entry.conversation.agent is not None and voice == "prompt":
+            voice = "task"
+            if entry.level and not self.is_full:
+                fold = folded_lines(text, TASK_LINES)
+                text, hidden, size = "\n".join(fold.first), fold.hidden, fold.size
+        return Words(
+            voice=voice,
+            text=text,
+            name=told.name if voice == "message" else None,
+            note=", ".join(_notes_on(told, is_full=self.is_full)) or None,
+            is_markdown=voice in ("summary", "message"),
+            hidden=hidden,
+            hidden_size=size,
+        )
 
     def _summary(self, conversation: Conversation, compacted: Compacted) -> str | None:
         """Returns what a compaction left; all of a conversation are looked up at once."""
@@ -224,50 +259,14 @@ class TerminalTeller:
         )
 
 
+def _deeper(level: int, block: AnyBlock) -> AnyBlock:
+    return replace(block, level=level + block.level) if level else block
+
+
 def _is_trouble(passage: AnyPassage) -> bool:
     if not isinstance(passage, Entry):
         return False
     return isinstance(passage.item, Noted) and passage.item.subtype == "api_error"
-
-
-def told_blocks(
-    told: Told, level: int, depth: Depth, *, is_agent: bool = False
-) -> Iterator[AnyBlock]:
-    """Yields what stands in the user's place."""
-    is_full = depth == "all"
-    if told.kind in VOICES:
-        yield _spoken(told, level, is_agent=is_agent, is_full=is_full)
-    elif told.kind in ("command-output", "bash-output"):
-        yield from _outputs(level, told.text, told.errors, is_full=is_full)
-    else:
-        yield from _asides(told, level, is_full=is_full)
-    if told.kind in ("command", "bash") and depth != "prompts":
-        yield from _outputs(level, told.output, told.errors, is_full=is_full)
-    if is_full:
-        added = f"the editor adds: {told.context}" if told.context else ""
-        yield from printed_lines(added, ALL_LINES, level=level)
-        yield from enclosed(told.enclosures, level)
-
-
-def _spoken(told: Told, level: int, *, is_agent: bool, is_full: bool) -> Words:
-    """Returns words that somebody wrote; an agent's task is folded where it is nested."""
-    voice = VOICES[told.kind]
-    text, hidden, size = without_escapes(told.text), 0, 0
-    if is_agent and voice == "prompt":
-        voice = "task"
-        if level and not is_full:
-            fold = folded_lines(text, TASK_LINES)
-            text, hidden, size = "\n".join(fold.first), fold.hidden, fold.size
-    return Words(
-        level=level,
-        voice=voice,
-        text=text,
-        name=told.name if voice == "message" else None,
-        note=", ".join(_notes_on(told, is_full=is_full)) or None,
-        is_markdown=voice in ("summary", "message"),
-        hidden=hidden,
-        hidden_size=size,
-    )
 
 
 def _notes_on(told: Told, *, is_full: bool) -> Iterator[str]:
@@ -279,47 +278,42 @@ def _notes_on(told: Told, *, is_full: bool) -> Iterator[str]:
         yield "with " + "; ".join(enclosure_words(one) for one in told.enclosures)
 
 
-def _outputs(
-    level: int, text: str | None, errors: str | None, *, is_full: bool
-) -> Iterator[AnyBlock]:
+def _outputs(text: str | None, errors: str | None, *, is_full: bool) -> Iterator[AnyBlock]:
     first, last = (ALL_LINES, 0) if is_full else OUTPUT_LINES
-    yield from printed_lines(text or "", first, last, level=level, is_terminal=True)
-    yield from printed_lines(
-        errors or "", first, last, tone="trouble", level=level, is_terminal=True
-    )
+    yield from printed_lines(text or "", first, last, is_terminal=True)
+    yield from printed_lines(errors or "", first, last, tone="trouble", is_terminal=True)
 
 
-def _asides(told: Told, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
+def _asides(told: Told, *, is_full: bool) -> Iterator[AnyBlock]:
     """Yields what the client itself says in the user's place."""
     if told.kind == "interruption":
         words = "interrupted while a tool ran" if "tool use" in told.text else "interrupted"
-        yield Remark(level=level, text=words, tone="trouble", time=told.time)
+        yield Remark(text=words, tone="trouble", time=told.time)
         if is_full and not told.text.endswith("]"):
-            yield from printed_lines(told.text, ALL_LINES, level=level)
+            yield from printed_lines(told.text, ALL_LINES)
     elif told.kind == "notice":
-        yield from _notice(told, level, is_full=is_full)
+        yield from _notice(told, is_full=is_full)
     else:
-        yield Remark(level=level, text=" ".join(filter(None, (told.kind, told.name))))
-        yield from printed_lines(told.text, ALL_LINES, level=level)
+        yield Remark(text=" ".join(filter(None, (told.kind, told.name))))
+        yield from printed_lines(told.text, ALL_LINES)
 
 
-def _notice(told: Told, level: int, *, is_full: bool) -> Iterator[AnyBlock]:
+def _notice(told: Told, *, is_full: bool) -> Iterator[AnyBlock]:
     status = f" ({told.status})" if told.status and told.status not in told.text else ""
-    remark = Remark(level=level, text=f"notice: {one_line(told.text)}{status}", tone="plain")
+    remark = Remark(text=f"notice: {one_line(told.text)}{status}", tone="plain")
     yield remark
     if is_full and not KnownWords((), remark.text).has(told.text):
-        yield from printed_lines(told.text, ALL_LINES, level=level)
-    yield from printed_lines(told.output or "", ALL_LINES if is_full else 3, level=level)
+        yield from printed_lines(told.text, ALL_LINES)
+    yield from printed_lines(told.output or "", ALL_LINES if is_full else 3)
 
 
-def _model_words(conversation: Conversation, said: Said | Thought, level: int) -> Words:
+def _model_words(conversation: Conversation, said: Said | Thought) -> Words:
     if isinstance(said, Thought):
         missing = "thinking encrypted" if said.is_encrypted else "thinking not recorded"
         note = None if said.text.strip() else missing
-        return Words(level=level, voice="thinking", text=without_escapes(said.text), note=note)
+        return Words(voice="thinking", text=without_escapes(said.text), note=note)
     voice = SPEAKERS[speaker_of(conversation, said)]
     return Words(
-        level=level,
         voice=voice,
         text=without_escapes(said.text).strip("\n"),
         note="said again in full below" if said.is_intermediate else None,
@@ -327,25 +321,22 @@ def _model_words(conversation: Conversation, said: Said | Thought, level: int) -
     )
 
 
-def _fold_remark(fold: Folded, level: int) -> Remark:
+def _fold_remark(fold: Folded) -> Remark:
     told = first_told(fold)
     words = f"“{one_line(told.text)}”" if told else f"{len(fold.items)} items"
     reason = FOLDED.get(fold.reason, fold.reason)
-    return Remark(level=level, text=f"◌ {reason}: {words}", time=fold.time)
+    return Remark(text=f"◌ {reason}: {words}", time=fold.time)
 
 
-def _note_remark(note: Noted, level: int, times: int = 1) -> Remark:
+def _note_remark(note: Noted, times: int = 1) -> Remark:
     is_trouble = note.subtype == "api_error" or note.kind == "gone"
-    return Remark(
-        level=level, text=note_line(note, times), tone="trouble" if is_trouble else "quiet"
-    )
+    return Remark(text=note_line(note, times), tone="trouble" if is_trouble else "quiet")
 
 
-def _landmark(compacted: Compacted, summary: str | None, level: int) -> Landmark:
+def _landmark(compacted: Compacted, summary: str | None) -> Landmark:
     size = compacted.pre_tokens
     tokens = f" ({tokens_in_words(size)} tokens)" if size is not None else ""
     return Landmark(
-        level=level,
         text=f"{compacted.text}{tokens}",
         details=tuple(_details_of(compacted, summary)),
         time=compacted.time,

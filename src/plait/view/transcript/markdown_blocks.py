@@ -17,6 +17,7 @@ from plait.conversation.model import (
     Told,
 )
 from plait.conversation.questions import asked_by
+from plait.conversation.tools import is_plan, tool_named
 from plait.view.amounts import bytes_in_words
 from plait.view.passages.call_view import CallView
 from plait.view.passages.tools import CallLine, call_line, tool_name
@@ -33,9 +34,6 @@ from plait.view.transcript.markdown_text import (
     quoted,
 )
 
-PLANS = frozenset({"ExitPlanMode", "exit_plan_mode"})
-REPORTING = frozenset({"Task", "Agent", "ExitPlanMode", "exit_plan_mode", "WebFetch"})
-"""Tools whose answers are prose."""
 SPOKEN = frozenset({"prompt", "queued", "teammate", "peer"})
 PRINTED = frozenset({"command-output", "bash-output"})
 MOST_ON_A_LINE = 160
@@ -133,7 +131,7 @@ def call_block(called: Called, directory: str | None, *, has_result: bool, is_si
     if has_result and called.result:
         blocks += _result_blocks(called.name, called.result)
     blocks = blocks or ["*nothing was given, nothing came back*"]
-    return folded(_summary_of(line), blocks, is_open=called.name in PLANS)
+    return folded(_summary_of(line), blocks, is_open=is_plan(called.name))
 
 
 def _asked(line: CallLine, called: Called) -> CallLine:
@@ -201,7 +199,7 @@ def _piece_block(piece: Piece) -> str:
 
 def _result_blocks(tool: str, result: Result) -> Iterator[str]:
     if result.text.strip():
-        is_prose = tool in REPORTING and result.outcome == "ok"
+        is_prose = tool_named(tool).is_prose and result.outcome == "ok"
         text = markdown(result.text) if is_prose else fenced(clean(result.text).strip("\n"))
         if is_prose:
             yield "answer:"
