@@ -3,9 +3,10 @@
     make mutants                              300 mutants, seed 1, two at a time
     make mutants ARGS="--sample 60 --seed 7 --package graph"
 
-The mutations are those of cosmic-ray. Each is put into a copy of the tree, and the tests that
-run its line are asked, the quickest first, until one fails. The real logs are hidden from them:
-what the project's own examples do not notice counts as a survivor.
+The mutations are those of cosmic-ray. The tests that run the line of one are asked, the quickest
+first, until one fails: in a fork that has them in memory, and if none does, in an interpreter of
+its own that reads the changed file. The real logs are hidden from them: what the project's own
+examples do not notice counts as a survivor. One that hangs the tests is noticed.
 """
 
 import argparse
@@ -23,12 +24,15 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import unified_diff
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
-from queue import SimpleQueue
+from typing import Any
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.operators.provider import OperatorProvider
+
+from tools.mutant_forks import PATIENCE, ROOM
 
 ROOT = Path(__file__).resolve().parents[1]
 CACHE = ROOT / ".cache" / "mutants"
@@ -57,8 +61,6 @@ OPERATORS = (
     "ReplaceUnaryOperator_Delete_Not",
     "ZeroIterationForLoop",
 )
-SECONDS = 90
-"""How long the tests of one mutant may take; one that hangs them is noticed too."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,10 @@ def main() -> None:
     trees = [copied(number) for number in range(options.jobs)]
     known = coverage_of(trees[0], packages)
     drawn = sample(packages, options.sample, options.seed)
-    free: SimpleQueue[Path] = SimpleQueue()
-    for tree in trees:
-        free.put(tree)
+    shares = [drawn[number :: options.jobs] for number in range(options.jobs)]
     with ThreadPoolExecutor(options.jobs) as pool:
-        outcomes = list(pool.map(lambda one: tried(one, free, known), drawn))
-    report(outcomes)
+        lists = pool.map(lambda tree, share: tried(tree, share, known, packages), trees, shares)
+        report(sorted(chain.from_iterable(lists), key=lambda one: one.mutant.place))
 
 
 def asked() -> argparse.Namespace:
@@ -137,6 +137,10 @@ class Known:
             self._lines[mutant.file] = self._read(mutant.file)
         found = self._lines[mutant.file].get(mutant.line, [])
         return sorted(found, key=lambda test: self.times.get(test, 1.0))
+
+    def seconds(self, tests: Sequence[str]) -> float:
+        """Returns how long some tests take."""
+        return sum(self.times.get(test, 1.0) for test in tests)
 
     def _read(self, file: str) -> dict[int, list[str]]:
         lines: dict[int, list[str]] = defaultdict(list)
@@ -236,36 +240,75 @@ def lines_of_code(text: str) -> set[int]:
     }
 
 
-def tried(mutant: Mutant, free: "SimpleQueue[Path]", known: Known) -> Outcome:
-    """Puts a mutant into a free copy of the tree and asks the tests of its line."""
-    tree = free.get()
+def tried(
+    tree: Path, mutants: Sequence[Mutant], known: Known, packages: Sequence[str]
+) -> list[Outcome]:
+    """Asks the tests of each mutant in forks, and again on their own where none noticed."""
+    words = in_forks(tree, mutants, known, packages)
+    return [asked_again(tree, one, words[one], known) for one in mutants]
+
+
+def in_forks(
+    tree: Path, mutants: Sequence[Mutant], known: Known, packages: Sequence[str]
+) -> dict[Mutant, str]:
+    """Returns what the tests say while they stay in memory."""
+    questions, answers = tree / "asked.json", tree / "answered.jsonl"
+    asked = [question(number, one, known) for number, one in enumerate(mutants)]
+    questions.write_text(json.dumps([one for one in asked if one["tests"]]), encoding="utf-8")
+    answers.unlink(missing_ok=True)
+    command = [sys.executable, "-B", "-m", "tools.mutant_forks", str(questions), str(answers)]
+    ran = run([*command, *tests_of(packages)], tree, None)
+    if ran.returncode != 0:
+        sys.exit(ran.stdout[-3000:] + ran.stderr[-3000:])
+    words = dict.fromkeys(mutants, "no test")
+    for line in answers.read_text(encoding="utf-8").splitlines():
+        answer = json.loads(line)
+        words[mutants[answer["number"]]] = answer["word"]
+    return words
+
+
+def question(number: int, mutant: Mutant, known: Known) -> dict[str, Any]:
+    """Returns what a fork needs to know of a mutant."""
+    tests = known.tests(mutant)
+    module = mutant.file.removeprefix("src/").removesuffix(".py").replace("/", ".")
+    return {
+        "number": number,
+        "file": mutant.file,
+        "module": module.removesuffix(".__init__"),
+        "operator": mutant.operator,
+        "occurrence": mutant.occurrence,
+        "tests": tests,
+        "seconds": known.seconds(tests),
+    }
+
+
+def asked_again(tree: Path, mutant: Mutant, word: str, known: Known) -> Outcome:
+    """Puts a mutant into the copy of the tree and asks a new interpreter, if none noticed yet."""
     place = tree / mutant.file
     before = place.read_text(encoding="utf-8")
-    try:
-        maker = OperatorProvider()[mutant.operator]()
-        after = str(mutate_code(before, maker, mutant.occurrence))
+    after = str(mutate_code(before, OperatorProvider()[mutant.operator](), mutant.occurrence))
+    if word == "survived":
         place.write_text(after, encoding="utf-8")
-        outcome = Outcome(mutant, verdict(tree, known.tests(mutant)), changed(before, after))
-    finally:
-        place.write_text(before, encoding="utf-8")
-        free.put(tree)
-    sys.stderr.write(f"{outcome.word:9} {mutant.place}\n")
-    return outcome
+        try:
+            word = verdict(tree, known.tests(mutant), known)
+        finally:
+            place.write_text(before, encoding="utf-8")
+    sys.stderr.write(f"{word:9} {mutant.place}\n")
+    return Outcome(mutant, word, changed(before, after))
 
 
-def verdict(tree: Path, tests: list[str]) -> str:
+def verdict(tree: Path, tests: list[str], known: Known) -> str:
     """Returns what some tests say to the tree as it is."""
-    if not tests:
-        return "no test"
     listed = tree / "asked.txt"
     listed.write_text("\n".join(tests), encoding="utf-8")
-    command = [sys.executable, "-B", "-m", "pytest", "-x", "-q", "-p", "no:xdist"]
-    command += ["-p", "no:cacheprovider", "--no-header", f"@{listed}"]
+    seconds = ROOM + int(3 * known.seconds(tests))
+    command = ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "sh", sys.executable, "-B", "-m"]
+    command += ["pytest", "-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", f"@{listed}"]
     try:
-        ran = run(command, tree, SECONDS)
+        ran = run(command, tree, PATIENCE)
     except subprocess.TimeoutExpired:
         return "hung"
-    return "survived" if ran.returncode == 0 else "killed"
+    return "survived" if ran.returncode == 0 else "hung" if ran.returncode < 0 else "killed"
 
 
 def run(

@@ -1,0 +1,23 @@
+"""What a resumed session sends in full and what it leaves out, compared with a kept picture."""
+
+import pytest
+
+from tests.graph.client.pictures import CASES, PICTURE, told
+
+
+def parts(text: str) -> dict[str, str]:
+    """Returns the lines of each case."""
+    found = text.replace("\n  ", "\t").splitlines(keepends=True)
+    return {part.partition(":")[0]: part.replace("\t", "\n  ") for part in found}
+
+
+KEPT = parts(PICTURE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_a_case_is_sent_as_the_picture_shows(name: str) -> None:
+    assert told(name) == KEPT[name], "run `python -m tests.graph.client.pictures` and review"
+
+
+def test_every_case_has_its_picture() -> None:
+    assert {session.parent.name for session in CASES.glob("*/session.jsonl")} == set(KEPT)

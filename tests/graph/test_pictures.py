@@ -1,0 +1,17 @@
+"""All that the graph says of the gallery and of odd sessions, compared with kept pictures."""
+
+import pytest
+
+from tests.graph.pictures import PICTURES, drawings, picture
+
+DRAWINGS = drawings()
+
+
+@pytest.mark.parametrize("name", DRAWINGS)
+def test_a_session_is_told_as_its_picture_shows(name: str) -> None:
+    kept = (PICTURES / f"{name}.txt").read_text(encoding="utf-8")
+    assert picture(DRAWINGS[name]) == kept, "run `python -m tests.graph.pictures` and review"
+
+
+def test_every_picture_has_its_drawing() -> None:
+    assert {kept.stem for kept in PICTURES.glob("*.txt")} == set(DRAWINGS)
