@@ -22,7 +22,7 @@ from bench.index import AGENTSVIEW, agentsview
 from bench.measure import CACHE, plait, program, row
 from bench.peers import nobodys
 from plait.archive import Archive
-from plait.archive.search import Way, search
+from plait.archive.search import SearchWay, search
 from plait.index.search import IndexReader
 
 HOME = CACHE / "search"
@@ -45,7 +45,7 @@ QUERIES = {
     "within words": ["*omit*", "*onf*"],
     "nothing": ["qqqqzzzz", '"no such phrase here"'],
 }
-SCANS: dict[str, tuple[Way, str]] = {
+SCANS: dict[str, tuple[SearchWay, str]] = {
     "exact, rare": ("exact", "zomita nodimobo"),
     "exact, in every third line": ("exact", "raise ValueError"),
     "exact, signs that are escaped": ("exact", '": "'),

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive.raw_lines import BLANK, BROKEN, MOST_KINDS, OTHER, line_survey, raw_lines
+from plait.archive.raw_lines import BLANK, BROKEN, MOST_KINDS, OTHER, line_survey
 
 LINES = st.lists(
     st.one_of(
@@ -27,7 +27,7 @@ def test_lines_put_together_are_the_file(
     data = b"\n".join(lines) + (b"\n" if is_ended and lines else b"")
     path.write_bytes(data)
     found = line_survey(path, len(data))
-    shown = list(raw_lines(found, found.numbers(None)))
+    shown = list(found.lines(found.numbers(None)))
     wanted = data.split(b"\n")[: len(found)]
     assert [one.text for one in shown] == [line.decode("utf-8", "replace") for line in wanted]
     assert [data[one.offset : one.offset + one.length] for one in shown] == wanted
@@ -57,7 +57,7 @@ def test_long_lines_are_shown_by_their_beginning(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes('{"type":"user","x":"é"}'.encode() + b" " * 5000 + b"\n\n")
     found = line_survey(path, path.stat().st_size)
-    first, second = raw_lines(found, [1, 2], most=20)
+    first, second = found.lines([1, 2], most=20)
     assert first.text == '{"type":"user","x":"'
     assert first.length > 5000
     assert (second.type, second.text) == (BLANK, "")

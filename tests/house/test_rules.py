@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -137,3 +138,14 @@ def test_only_the_tests_and_benchmarks_know_the_real_logs() -> None:
         ):
             continue
         assert "PLAIT" + "_SHARED" not in path.read_text(encoding="utf-8", errors="replace"), place
+
+
+def test_no_room_behind_the_front_door_is_open() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = project["tool"]["importlinter"]["contracts"]
+    (front,) = (one for one in contracts if one["name"] == "Faces come in by the front door")
+    closed = tuple(name.replace(".", "/") for name in front["forbidden_modules"])
+    inner = (SOURCE / "archive").rglob("*.py")
+    names = [one.relative_to(SOURCE.parent).with_suffix("").as_posix() for one in inner]
+    rooms = [one for one in names if not one.endswith(("/__init__", "archive/model"))]
+    assert [one for one in rooms if not one.startswith(closed)] == []

@@ -13,7 +13,7 @@ import pytest
 
 from plait.archive.hook import worker
 from plait.archive.hook.new_spans import new_spans
-from plait.archive.hook.worker import Limits, Manner, Worker
+from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
 from plait.line.atomic import held
 from plait.redact import Redactor
 from plait.trace.hook.event import LOCK, leave_job
@@ -27,7 +27,7 @@ from plait.trace.sent import SessionState, note_state, states
 from tests.trace.logs import OTHER, SESSION, Growing
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
 
-QUICK = Limits(idle=0.15, life=0.3, step=0.02)
+QUICK = HookLimits(idle=0.15, life=0.3, step=0.02)
 
 
 class Bench:
@@ -43,12 +43,12 @@ class Bench:
         leave_job(self.folder, event, json.dumps(told).encode())
 
     def work(
-        self, target: Target | Receiver, manner: Manner | None = None, **limits: Any
-    ) -> Worker:
+        self, target: Target | Receiver, manner: HookManner | None = None, **limits: Any
+    ) -> HookWorker:
         """Lets a worker do all jobs."""
         where = otlp(target.url) if isinstance(target, Receiver) else target
-        chosen = Limits(**{**LIMITS, **limits})
-        worker = Worker(self.folder, where, manner or Manner(), chosen)
+        chosen = HookLimits(**{**LIMITS, **limits})
+        worker = HookWorker(self.folder, where, manner or HookManner(), chosen)
         worker.run()
         assert jobs_in(self.folder) == []
         return worker
@@ -347,7 +347,7 @@ def test_one_worker_at_a_time(bench: Bench) -> None:
     bench.log.turn("one")
     bench.tell()
     with Receiver() as receiver, held(bench.folder / LOCK):
-        Worker(bench.folder, otlp(receiver.url), limits=QUICK).run()
+        HookWorker(bench.folder, otlp(receiver.url), limits=QUICK).run()
         assert receiver.names() == []
         assert len(jobs_in(bench.folder)) == 1
 
@@ -358,16 +358,16 @@ def test_a_job_that_comes_when_the_worker_is_about_to_end_is_done(
     bench.log.turn("one")
     bench.tell()
     rounds: list[int] = []
-    serve = Worker.serve
+    serve = HookWorker.serve
 
-    def then_another(self: Worker) -> None:
+    def then_another(self: HookWorker) -> None:
         serve(self)
         if not rounds:
             bench.log.turn("two")
             bench.tell()
         rounds.append(1)
 
-    monkeypatch.setattr(Worker, "serve", then_another)
+    monkeypatch.setattr(HookWorker, "serve", then_another)
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1", "Turn 2"]
@@ -396,7 +396,7 @@ def test_secrets_reach_neither_the_target_nor_the_disk(bench: Bench) -> None:
     bench.log.closed()
     bench.tell()
     nobody = otlp(f"http://127.0.0.1:{free_port()}", {"x-key": "hidden-header"})
-    bench.work(nobody, Manner(Content(), Redactor))
+    bench.work(nobody, HookManner(Content(), Redactor))
     written = b"".join(path.read_bytes() for path in bench.folder.rglob("*") if path.is_file())
     assert Spool(bench.folder).count() == 2
     assert secret.encode() not in written
@@ -411,7 +411,7 @@ def test_secrets_reach_neither_the_target_nor_the_disk(bench: Bench) -> None:
 def test_a_secret_that_an_earlier_turn_told_is_known_in_later_ones(bench: Bench) -> None:
     value = "correcthorsebattery77staple"
     bench.log.turn(f"DB_PASSWORD={value} is the password")
-    manner = Manner(Content(), Redactor)
+    manner = HookManner(Content(), Redactor)
     with Receiver() as receiver:
         for number in range(3):
             bench.tell()

@@ -16,7 +16,7 @@ from plait.line import LogFile
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.archive.index.fresh import FreshIndex
-    from plait.archive.tree import SessionTree, Way
+    from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
     from plait.conversation.responses import BilledResponse
     from plait.conversation.stats.model import Figures
@@ -58,7 +58,7 @@ class Answers:
                 pass
 
     def tree(
-        self, sessions: Sequence[Session], way: "Way", watch: Watch[Session] | None
+        self, sessions: Sequence[Session], way: "TreeWay", watch: Watch[Session] | None
     ) -> "SessionTree":
         """Returns the tree that sessions form."""
         from plait.archive.tree import tree_of
@@ -70,8 +70,8 @@ class Answers:
 
         return self._answer(kept, lambda: tree_of(sessions, way))
 
-    def responses(self, watch: Watch[LogFile] | None) -> "Counted":
-        """Returns all responses, each counted once."""
+    def responses(self, watch: Watch[LogFile] | None, since: float | None) -> "Counted":
+        """Returns all responses, each counted once; of newer files alone where that will do."""
         from plait.archive.usage import count
 
         sessions = self._archive.sessions
@@ -81,6 +81,8 @@ class Answers:
 
             return indexed_count(index, sessions)
 
+        if since is not None:
+            return count(sessions, watch, since)
         return self._answer(kept, lambda: count(sessions, watch))
 
     def abandoned(

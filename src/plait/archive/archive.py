@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.archive.resume import Resume
     from plait.archive.resumption import Resumption
     from plait.archive.session_turns import SessionConversations, SessionTurn
-    from plait.archive.tree import SessionTree, Way
+    from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
     from plait.conversation.prices import Prices
     from plait.conversation.responses import BilledResponse
@@ -253,15 +253,21 @@ class Archive:
         self,
         sessions: Several = None,
         *,
-        way: "Way" = "all",
+        way: "TreeWay" = "all",
         watch: Watch[Session] | None = None,
     ) -> "SessionTree":
         """Returns some sessions, or all, as the tree that they form."""
         return self._answers.tree(self._meant(sessions), way, watch)
 
-    def responses(self, watch: Watch[LogFile] | None = None) -> "Counted":
-        """Returns all responses, each counted once over all files."""
-        return self._answers.responses(watch)
+    def responses(
+        self, watch: Watch[LogFile] | None = None, since: float | None = None
+    ) -> "Counted":
+        """Returns all responses, each counted once over all files.
+
+        Where only what is newer than a moment matters, files that were last written before it
+        are passed over.
+        """
+        return self._answers.responses(watch, since)
 
     def abandoned(
         self,

@@ -129,3 +129,5 @@ Several: TypeAlias = Named | Iterable[Named] | None
 """One session, or several; None for all that there are."""
 Watch: TypeAlias = Callable[[Sequence[T]], Iterable[T]]
 """Is given what will be read, and gives it back one by one: it sees how far that has come."""
+Meter: TypeAlias = Callable[[int, int], None]
+"""Is told how many bytes have been read, and how many there are to read."""

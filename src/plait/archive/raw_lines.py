@@ -52,6 +52,26 @@ class LineSurvey:
         wanted = self.names.index(kind)
         return [at for at, one in enumerate(self.kinds, 1) if one == wanted]
 
+    def lines(self, numbers: Sequence[int], most: int | None = None) -> "Iterator[RawLine]":
+        """Yields some lines of a file; of long ones the beginning."""
+        for number in numbers:
+            offset = self.offsets[number - 1]
+            length = self.offsets[number] - offset - 1
+            data = read_slice(self.path, offset, length)
+            entry = entry_of(Line(number, offset, data, True))
+            record = entry if isinstance(entry, Record) else None
+            yield RawLine(
+                number=number,
+                offset=offset,
+                length=length,
+                type=self.kind(number),
+                uuid=record.uuid if record else None,
+                time=record.timestamp if record else None,
+                words=_words_of(record) if record else "",
+                text=(data if most is None else data[: 4 * most]).decode("utf-8", "replace")[:most],
+                finding=self.broken.get(number),
+            )
+
 
 class RawLine(Struct, frozen=True, kw_only=True):
     """One line of a file."""
@@ -99,29 +119,6 @@ def _kind_of(entry: Entry) -> str:
             return BROKEN
         case _:
             return BLANK
-
-
-def raw_lines(
-    found: LineSurvey, numbers: Sequence[int], most: int | None = None
-) -> Iterator[RawLine]:
-    """Yields some lines of a file; of long ones the beginning."""
-    for number in numbers:
-        offset = found.offsets[number - 1]
-        length = found.offsets[number] - offset - 1
-        data = read_slice(found.path, offset, length)
-        entry = entry_of(Line(number, offset, data, True))
-        record = entry if isinstance(entry, Record) else None
-        yield RawLine(
-            number=number,
-            offset=offset,
-            length=length,
-            type=found.kind(number),
-            uuid=record.uuid if record else None,
-            time=record.timestamp if record else None,
-            words=_words_of(record) if record else "",
-            text=(data if most is None else data[: 4 * most]).decode("utf-8", "replace")[:most],
-            finding=found.broken.get(number),
-        )
 
 
 def _words_of(record: Record) -> str:

@@ -2,13 +2,14 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec.structs import replace
 
+from plait.archive.model import Meter
 from plait.errors import SourceError, UserError
 from plait.index.freshness import is_fresh_for, known_stamps
 from plait.index.model import Hit, SearchResult, ms_since
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from plait.index.expression import Mark, Sought
     from plait.index.scanning import Sighting
 
-Way: TypeAlias = Literal["words", "exact", "regex"]
-Watch: TypeAlias = Callable[[int, int], None]
+SearchWay: TypeAlias = Literal["words", "exact", "regex"]
 UNINDEXED = "the index cannot be written: the logs were read instead"
 BEHIND = "the index cannot be written now: what came since the last time is not found"
 INDEX_HINT = "name the folder of one: Archive(roots, index)"
@@ -36,7 +36,7 @@ class Question:
 
     text: str
     filters: Sequence[Field] = ()
-    way: Way = "words"
+    way: SearchWay = "words"
     limit: int = 10
     context: int = 0
     has_facets: bool = False
@@ -63,11 +63,11 @@ def search(
     text: str,
     filters: Sequence[Field] = (),
     *,
-    way: Way = "words",
+    way: SearchWay = "words",
     limit: int = 10,
     context: int = 0,
     has_facets: bool = False,
-    watch: Watch | None = None,
+    watch: Meter | None = None,
 ) -> SearchResult:
     """Returns the turns that answer, the best first; brings the index up to date before.
 
@@ -110,7 +110,7 @@ def _answer(
     return replace(found, took_ms=ms_since(started))
 
 
-def _update_problem(archive: "Archive", folder: Path, watch: Watch | None) -> SourceError | None:
+def _update_problem(archive: "Archive", folder: Path, watch: Meter | None) -> SourceError | None:
     if is_fresh_for(folder, [root.path for root in archive.roots]):
         return None
     from plait.archive.index.update import refresh
@@ -126,7 +126,7 @@ def _update_problem(archive: "Archive", folder: Path, watch: Watch | None) -> So
 
 
 def _open_reader(
-    archive: "Archive", folder: Path, watch: Watch | None, *, is_writable: bool
+    archive: "Archive", folder: Path, watch: Meter | None, *, is_writable: bool
 ) -> IndexReader:
     try:
         return IndexReader(folder)

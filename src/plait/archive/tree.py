@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from plait.graph.model import SessionGraph
 
 
-Way: TypeAlias = Literal["all", "agents", "few"]
+TreeWay: TypeAlias = Literal["all", "agents", "few"]
 """Everything; no service agents; agents only counted."""
-WAYS: tuple[Way, ...] = ("all", "agents", "few")
+WAYS: tuple[TreeWay, ...] = ("all", "agents", "few")
 Rank: TypeAlias = tuple[str, bool, str, str, int]
 LATE = "\uffff"
 SUMMARY = "summary"
@@ -45,7 +45,7 @@ class Unlinked(Struct, frozen=True, gc=False, array_like=True):
 class FamilyTree(Struct, frozen=True, array_like=True):
     """The trees of some sessions, drawn in each way."""
 
-    trees: dict[Way, tuple[Tree, ...]]
+    trees: dict[TreeWay, tuple[Tree, ...]]
     compactions: dict[str, str]
     """What each compaction did, in words."""
     unlinked: Unlinked
@@ -59,14 +59,14 @@ class SessionTree(Struct, frozen=True):
     unlinked: Unlinked
 
 
-def tree_of(sessions: Sequence[Session], way: Way) -> SessionTree:
+def tree_of(sessions: Sequence[Session], way: TreeWay) -> SessionTree:
     """Reads some sessions and returns their trees."""
     from plait.archive.open_session import graph_of
 
     return joined_trees([family_tree(graph_of(sessions))], way)
 
 
-def joined_trees(groves: Iterable[FamilyTree], way: Way) -> SessionTree:
+def joined_trees(groves: Iterable[FamilyTree], way: TreeWay) -> SessionTree:
     """Puts groves together."""
     given = list(groves)
     trees = sorted(chain.from_iterable(one.trees[way] for one in given), key=lambda one: one.rank)
@@ -90,7 +90,7 @@ def family_tree(graph: "SessionGraph") -> FamilyTree:
     return FamilyTree(trees, said, unlinked_in(graph))
 
 
-def _trees_of(graph: "SessionGraph", way: Way) -> tuple[Tree, ...]:
+def _trees_of(graph: "SessionGraph", way: TreeWay) -> tuple[Tree, ...]:
     from plait.graph.outline import outline
 
     found: list[list[OutlineItem]] = []

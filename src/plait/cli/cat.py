@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from plait.archive.sessions import check_file
+from plait.archive import check_file
 from plait.cli.options import Request, global_options, session_argument
 from plait.cli.output import as_json, write_bytes
 from plait.cli.text import safe

@@ -9,17 +9,16 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from plait.archive import Session
-from plait.archive.collector import without_collector
-from plait.archive.export.plan import (
+from plait.archive import (
     EXPORT_FORMAT,
     EXPORTERS,
     MANIFEST,
     REPORT,
     ExportPlan,
     File,
-    export,
+    Session,
     manifest_of,
+    without_collector,
 )
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
 from plait.cli.output import write_bytes
@@ -261,7 +260,7 @@ def redactor_of(rules: str | None) -> "Redactor":
 def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
     folder = Path(asked["output"])
     _prepare(folder, is_forced=asked["force"])
-    sizes = _write(folder, _shown(request, export(plan, asked["format_"])))
+    sizes = _write(folder, _shown(request, request.archive.export(plan, asked["format_"])))
     if asked["as_json"]:
         request.output.json(manifest_of(plan, asked["format_"], sizes))
         return
@@ -294,7 +293,7 @@ def _shown(request: Request, files: Iterable[File]) -> Iterator[File]:
 
 
 def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
-    data = _turns(plan, asked) if asked["turn"] else _everything(plan, asked)
+    data = _turns(plan, asked) if asked["turn"] else _everything(request, plan, asked)
     if asked["is_copied"]:
         from plait.cli.desktop import copied
 
@@ -314,13 +313,15 @@ def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
         request.output.note(f"redacted: {in_words(plan.redactor.report.kinds)}")
 
 
-def _everything(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
+def _everything(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> bytes:
     beside = (REPORT, MANIFEST)
-    return b"".join(d for name, d in export(plan, asked["format_"]) if name not in beside)
+    return b"".join(
+        d for name, d in request.archive.export(plan, asked["format_"]) if name not in beside
+    )
 
 
 def _turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
-    from plait.archive.export.plan import in_bytes
+    from plait.archive import in_bytes
     from plait.cli.turns import chosen_turns
     from plait.view.transcript.json_form import json_of
     from plait.view.transcript.markdown import text_of, turns_of

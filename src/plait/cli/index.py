@@ -93,7 +93,7 @@ def _show_status(request: Request, *, as_json: bool) -> None:
 
 
 def _keep_watch(request: Request, *, rebuild: bool, as_json: bool) -> None:
-    from plait.archive.watch import changes
+    from plait.archive import changes
 
     report = brought_up_to_date(request, rebuild=rebuild)
     _tell(report, as_json=as_json)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plait.archive import Archive, Session
-from plait.archive.tree import unlinked_in
+from plait.archive import Archive, Session, unlinked_in
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, fitting, lasting, local, number, safe

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from plait.archive import Archive, Facts
-    from plait.archive.index.update import Watch
+    from plait.archive import Archive, Facts, Meter
 
 
 T = TypeVar("T")
@@ -148,7 +147,7 @@ class Output:
         return lambda items: self.progress(items, label)
 
     @contextmanager
-    def watched(self, label: str = "reading sessions") -> "Iterator[Watch | None]":
+    def watched(self, label: str = "reading sessions") -> "Iterator[Meter | None]":
         """Gives what shows how many bytes have been read; nothing where nobody looks.
 
         The bar is drawn when there is something to be told, and goes away at the end.

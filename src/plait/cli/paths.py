@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.archive.tree import unlinked_in
+from plait.archive import unlinked_in
 from plait.cli.options import Request, filter_options, global_options, json_option
 from plait.cli.output import Output, as_json, write_bytes
 from plait.cli.selection import name_argument, required, selected

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from plait.archive.resume import CLIENT, Back, Resume, resume_of
+from plait.archive import CLIENT, Back, Resume
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder, expanded
@@ -36,12 +36,8 @@ def command(
     if is_run and as_json:
         raise UserError("say either `--run` or `--json`, not both")
     found = request.session(session)
-    resume = resume_of(
-        found,
-        default=expanded(claude_folder({}), {}),
-        is_live=found.id in request.archive.live,
-        turn=turn,
-    )
+    default = expanded(claude_folder({}), {})
+    resume = request.archive.resume(found, default=default, turn=turn)
     if is_run:
         _run(request.output, resume, force=force)
     elif as_json:

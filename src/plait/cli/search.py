@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from plait.archive.search import Way
-
+    from plait.archive import SearchWay
 
 LIMIT = 10
 
@@ -103,7 +102,7 @@ def command(
         _print_found(request, found, " ".join(query))
 
 
-def _way_of(*, exact: bool, regex: bool) -> "Way":
+def _way_of(*, exact: bool, regex: bool) -> "SearchWay":
     if exact and regex:
         raise UserError("a text is either exact or an expression", "leave out `--exact`")
     return "exact" if exact else "regex" if regex else "words"

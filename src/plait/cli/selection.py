@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from plait.archive import Facts, Session
-from plait.archive.sessions import is_of_project
+from plait.archive import Facts, Session, is_of_project
 from plait.cli.options import Request, complete_session
 from plait.cli.text import now
 from plait.errors import UserError

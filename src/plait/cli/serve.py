@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from plait.archive.live.library import LiveArchive
+from plait.archive.live import LiveArchive
 from plait.cli.desktop import open_in_browser
 from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options

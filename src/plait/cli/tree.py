@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plait.archive import Archive, Session, Unlinked
-from plait.archive.tree import Way
+from plait.archive import Archive, Session, TreeWay, Unlinked
 from plait.cli.options import (
     Request,
     filter_options,
@@ -60,7 +59,7 @@ def command(
     """
     with request.answering(no_index=no_index) as archive:
         sessions = required(selected(request, **asked))
-        way: Way = "all" if everything or as_json else "few" if sessions[1:] else "agents"
+        way: TreeWay = "all" if everything or as_json else "few" if sessions[1:] else "agents"
         watch = request.output.watch("reading sessions")
         found = archive.tree(sessions, way=way, watch=watch)
     if as_json:

@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.export.site import asset, style
+from plait.archive import asset, style
 from plait.errors import NoSuchSession, PlaitError, SourceError
 from plait.view.page.frame import error_page
 from plait.view.page.script import script

@@ -13,10 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plait.archive.live.cache import Cache
-from plait.archive.live.library import LiveArchive
-from plait.archive.live.rows import SessionRows
-from plait.archive.live.sums import Sums
+from plait.archive.live import Cache, LiveArchive, SessionRows, Sums
 from plait.errors import NoSuchSession, PlaitError
 from plait.web.access import Door, Keys
 from plait.web.answers import failed, missing, refused

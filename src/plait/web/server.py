@@ -22,7 +22,7 @@ import msgspec
 import uvicorn
 from msgspec import Struct
 
-from plait.archive.live.library import LiveArchive
+from plait.archive.live import LiveArchive
 from plait.errors import SourceError, UserError
 from plait.view.page.frame import opening_page
 from plait.web.access import LIFE, Keys, equal

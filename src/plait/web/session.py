@@ -7,13 +7,8 @@ from typing import TypeVar
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from plait.archive.export.site import Site
-from plait.archive.live.cache import Cache
-from plait.archive.live.library import LiveArchive, marks_of
-from plait.archive.live.session import Opened
-from plait.archive.model import Session
-from plait.archive.raw_lines import LineSurvey, line_survey
-from plait.archive.resumption import Resumption, resumption_of
+from plait.archive import LineSurvey, Resumption, Session, line_survey, resumption_of
+from plait.archive.live import Cache, LiveArchive, Opened, marks_of
 from plait.conversation.model import Conversation, Conversations
 from plait.graph.client import Context
 from plait.graph.model import SessionGraph
@@ -101,7 +96,7 @@ class SessionRequest:
     @property
     def spent(self) -> SessionCost:
         """What it took."""
-        told, cost_of = self.told, Site(self.library.prices).cost_of
+        told, cost_of = self.told, self.opened.cost_of
         return self._of("spent", lambda: session_cost(told, cost_of))
 
     def file(self, number: int) -> LogFile:

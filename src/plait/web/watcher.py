@@ -5,12 +5,8 @@ from threading import Event as Flag
 from threading import Thread
 from time import monotonic
 
-from plait.archive.index.update import refresh
-from plait.archive.live.cache import LARGE
-from plait.archive.live.library import LiveArchive, Snapshot, marks_of
-from plait.archive.live.session import mark_of
-from plait.archive.model import Session
-from plait.archive.watch import changes
+from plait.archive import Session, changes
+from plait.archive.live import LARGE, LiveArchive, Snapshot, mark_of, marks_of
 from plait.conversation.tokens import NOTHING
 from plait.errors import PlaitError
 from plait.web.events import Event, Hub
@@ -126,7 +122,7 @@ class Watcher:
     def take_in(self) -> None:
         """Brings the index up to date, and says so."""
         try:
-            report = refresh(self.library.now.archive, self.library.index, wait=0.1)
+            report = self.library.now.archive.update_index(wait=0.1)
         except PlaitError:  # another process writes the index: its turn, or next time
             return
         if not report.is_unchanged:

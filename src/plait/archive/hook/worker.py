@@ -48,7 +48,7 @@ LITTLE = 0.5
 
 
 @dataclass(frozen=True)
-class Limits:
+class HookLimits:
     """How long the worker waits for what, in seconds."""
 
     idle: float = 30.0
@@ -64,7 +64,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Manner:
+class HookManner:
     """What of a session goes out."""
 
     content: Content = field(default_factory=Content)
@@ -82,13 +82,13 @@ class Watch:
 
 
 @dataclass
-class Worker:
+class HookWorker:
     """Does what hooks have left to do."""
 
     folder: Path
     target: Target
-    manner: Manner = field(default_factory=Manner)
-    limits: Limits = field(default_factory=Limits)
+    manner: HookManner = field(default_factory=HookManner)
+    limits: HookLimits = field(default_factory=HookLimits)
 
     def __post_init__(self) -> None:
         self.log = WorkerLog(self.folder)

@@ -4,7 +4,7 @@ It answers in the place of the logs, and gives the same answers. One that is beh
 up to date first, where that is little work; one that is not there, or broken, is left alone.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,16 +63,6 @@ class FreshIndex:
 def key_of(path: Path) -> str:
     """Returns how the catalogue names a file."""
     return str(path.absolute())
-
-
-def from_index_or_logs(
-    warm: FreshIndex | None, kept: Callable[[FreshIndex], T], read: Callable[[], T]
-) -> T:
-    """Returns what an index answers; what the logs do where there is none, or it is broken."""
-    if warm is not None:
-        with suppress(*TROUBLE):
-            return kept(warm)
-    return read()
 
 
 @contextmanager

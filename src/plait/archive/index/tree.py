@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from plait.archive.index.families import KnownFamilies
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.model import Session
-from plait.archive.tree import FamilyTree, SessionTree, Way, family_tree, joined_trees
+from plait.archive.tree import FamilyTree, SessionTree, TreeWay, family_tree, joined_trees
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.rows import group_results, keeping_group_result
 
@@ -21,7 +21,7 @@ Watch = Callable[[Sequence[Session]], Iterable[Session]]
 
 
 def indexed_tree(
-    warm: FreshIndex, sessions: Sequence[Session], way: Way, watch: Watch
+    warm: FreshIndex, sessions: Sequence[Session], way: TreeWay, watch: Watch
 ) -> SessionTree:
     """Returns the trees of some sessions; what is not known of them yet is read and kept."""
     if not sessions[1:]:

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from plait.archive.collector import without_collector
 from plait.archive.index.fresh import stamps_of
 from plait.archive.index.growth import Growth, growth_of
 from plait.archive.index.rows import IndexedSession
-from plait.archive.model import Session
+from plait.archive.model import Meter, Session
 from plait.errors import SourceError
 from plait.index.catalogue import VERSION
 from plait.index.freshness import META, OUTPUTS, TITLE, FileStamp, is_fresh, known_stamps, stamps
@@ -24,8 +24,6 @@ from plait.line.discover import SUFFIX
 
 MUCH = 8_000_000
 """Bytes to be read from which on the text index works with all it can use."""
-Watch = Callable[[int, int], None]
-"""Is told how many bytes have been read, and how many there are to read."""
 
 
 def refresh(
@@ -33,7 +31,7 @@ def refresh(
     folder: Path,
     *,
     rebuild: bool = False,
-    watch: Watch | None = None,
+    watch: Meter | None = None,
     wait: float = 30.0,
 ) -> IndexReport:
     """Brings an index up to date and says what that took."""
@@ -72,7 +70,7 @@ class Update:
     writer: Writer
     now: Mapping[str, FileStamp]
     archive: Archive
-    watch: Watch | None
+    watch: Meter | None
 
     def run(self, *, rebuild: bool) -> tuple[int, int, int, int]:
         """Makes the changes; returns sessions read, files grown, sessions gone, bytes read."""

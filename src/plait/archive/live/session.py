@@ -14,7 +14,7 @@ from plait.archive.export.transcripts import Family, Names
 from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
-from plait.conversation.model import Conversations
+from plait.conversation.model import Conversations, Response
 from plait.conversation.prices import Prices
 from plait.graph.rows import RowShape
 from plait.view.page.conversation.column import ReadingColumn
@@ -87,6 +87,10 @@ class Opened:
     def growing(self) -> Growing:
         """What is added to its own file from here on."""
         return Growing(self.opened, self.told)
+
+    def cost_of(self, response: Response) -> float | None:
+        """Returns what a response costs."""
+        return Site(self.prices).cost_of(response)
 
     def headed(self, name: str) -> PageHeading | None:
         """Returns the head of its pages, under the name that it has in addresses."""

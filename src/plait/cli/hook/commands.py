@@ -12,7 +12,7 @@ from plait.errors import PlaitError
 from plait.trace.hook.event import EVENTS
 
 if TYPE_CHECKING:
-    from plait.archive.hook.worker import Manner
+    from plait.archive import HookManner
     from plait.conversation.totals import Pricing
 
 
@@ -40,7 +40,7 @@ def work(folder: Path, **limits: float) -> None:
 
 
 def _work_with_settings(folder: Path, limits: dict[str, float]) -> None:
-    from plait.archive.hook.worker import Limits, Worker
+    from plait.archive import HookLimits, HookWorker
     from plait.cli.settings import load_settings, prices_with
     from plait.cli.trace.target import target_in
     from plait.trace.hook.jobs import WorkerLog, take_jobs
@@ -52,17 +52,17 @@ def _work_with_settings(folder: Path, limits: dict[str, float]) -> None:
         WorkerLog(folder).note(f"nobody has said where traces go: {dropped} jobs dropped")
         return
     manner = _manner_of(settings.hook_collector.content, prices_with(settings.prices))
-    Worker(folder, target, manner, Limits(**limits)).run()
+    HookWorker(folder, target, manner, HookLimits(**limits)).run()
 
 
-def _manner_of(content: str, prices: "Pricing") -> "Manner":
-    from plait.archive.hook.worker import Manner
+def _manner_of(content: str, prices: "Pricing") -> "HookManner":
+    from plait.archive import HookManner
     from plait.cli.export import redactor_of
     from plait.trace.model import Content
 
     if content == "redacted":
-        return Manner(Content(), lambda: redactor_of(None), prices)
-    return Manner(Content(has_content=content == "all"), None, prices)
+        return HookManner(Content(), lambda: redactor_of(None), prices)
+    return HookManner(Content(has_content=content == "all"), None, prices)
 
 
 SUBCOMMANDS = {

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, get_args
 import click
 from msgspec.structs import replace
 
-from plait.archive.traces import TracePlan, batched
+from plait.archive import TracePlan, batched
 from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
 from plait.cli.output import write_bytes
 from plait.cli.selection import required

@@ -8,7 +8,6 @@ from typing import Any
 import click
 from rich.text import Text
 
-from plait.archive.traces import traces
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.text import clipped, columns, counted, safe
 from plait.cli.turns import SPAN, from_end
@@ -234,9 +233,8 @@ def command(
 def _spans_of(
     request: Request, session: str, turn: str | None, *, has_thinking: bool
 ) -> list[list[Span]]:
-    content, among = Content(has_thinking=has_thinking), request.archive.sessions
-    chosen = [request.session(session)]
-    found = list(traces(chosen, content=content, pricing=request.prices, among=among))
+    content, chosen = Content(has_thinking=has_thinking), request.session(session)
+    found = list(request.archive.traces(chosen, content=content, pricing=request.prices))
     found.sort(key=lambda spans: (spans[0].start is None, spans[0].start or 0))
     return found if turn is None else _of_turns(found, turn)
 

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import click
 
-from plait.archive import Session
-from plait.archive.collector import without_collector
-from plait.archive.usage import Counted, count
+from plait.archive import Counted, Session, without_collector
 from plait.cli.options import (
     Request,
     filter_options,
@@ -232,7 +230,7 @@ ENOUGH = timedelta(days=2)
 
 def _print_statusline(request: Request, now: datetime, zone: tzinfo | None, prices: Prices) -> None:
     since = now - ENOUGH
-    found = count(request.archive.sessions, since=since.timestamp()).responses
+    found = request.archive.responses(since=since.timestamp()).responses
     recent = within(found, since - BLOCK_LENGTH, None)
     today = day(now.astimezone(zone))
     rows = {row.key: row.total for row in spending(recent, "daily", prices, zone).rows}

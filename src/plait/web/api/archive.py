@@ -6,9 +6,7 @@ from typing import Any
 import msgspec
 from starlette.requests import Request
 
-from plait.archive.live.cache import Cache
-from plait.archive.live.library import LiveArchive, Snapshot
-from plait.archive.search import search as searched
+from plait.archive.live import Cache, LiveArchive, Snapshot
 from plait.conversation.spending import Spending, SpendingRow
 from plait.conversation.stats.model import Figures
 from plait.errors import SourceError, UserError
@@ -61,9 +59,7 @@ def search(request: Request, asked: questions.Search) -> model.SearchAnswer:
     if not asked.q.strip():
         raise UserError("there is nothing to look for", "say what: `?q=words`")
     state = library.now
-    found = searched(
-        state.archive,
-        library.index,
+    found = state.archive.search(
         asked.q,
         way=asked.way,
         limit=asked.limit,

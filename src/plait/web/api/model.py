@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from plait.archive.raw_lines import RawLine
+from plait.archive import RawLine
 from plait.conversation.model import Response, Turn
 from plait.conversation.totals import Totals
 from plait.graph.model import LineKind

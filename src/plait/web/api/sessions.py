@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from plait.archive.live.library import LiveArchive
-from plait.archive.model import Facts, Session
-from plait.archive.raw_lines import raw_lines
+from plait.archive import Facts, Session
+from plait.archive.live import LiveArchive
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.totals import totals_over
 from plait.conversation.walk import visible
@@ -224,7 +223,7 @@ def raw(request: Request, asked: questions.Lines) -> model.RawLines:
         file=_file_item(asked.file, look.file(asked.file)),
         total=len(found),
         types=found.counts,
-        lines=tuple(raw_lines(found, numbers[: asked.limit])),
+        lines=tuple(found.lines(numbers[: asked.limit])),
     )
 
 

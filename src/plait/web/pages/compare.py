@@ -4,9 +4,8 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.export.transcripts import with_own_responses
-from plait.archive.live.library import LiveArchive
-from plait.archive.live.session import Opened
+from plait.archive import with_own_responses
+from plait.archive.live import LiveArchive, Opened
 from plait.conversation.files import CHANGING, files_of
 from plait.conversation.model import Conversation, Conversations, Turn
 from plait.conversation.paths import path_to

@@ -7,9 +7,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.live.library import LiveArchive
-from plait.archive.live.rows import SessionRows, cost_of, drawings
-from plait.archive.live.sums import Money
+from plait.archive.live import LiveArchive, Money, SessionRows, cost_of, drawings
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
 from plait.view.page.frame import framed

@@ -6,9 +6,8 @@ from typing import cast
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.live.library import LiveArchive, Snapshot
-from plait.archive.live.rows import SessionRows
-from plait.archive.search import Way, search
+from plait.archive import SearchWay
+from plait.archive.live import LiveArchive, SessionRows, Snapshot
 from plait.errors import SourceError, UserError
 from plait.index.model import Hit, SearchResult
 from plait.index.query import Field
@@ -66,10 +65,8 @@ def _found_for(state: Snapshot, asked: SearchQuery) -> SearchResult:
                 return reader.search(asked.q, filters, limit=asked.n, has_facets=True)
             finally:
                 reader.close()
-    way = cast(Way, asked.way)
-    return search(
-        state.archive, state.index, asked.q, filters, way=way, limit=asked.n, has_facets=True
-    )
+    way = cast(SearchWay, asked.way)
+    return state.archive.search(asked.q, filters, way=way, limit=asked.n, has_facets=True)
 
 
 def _filters_of(asked: SearchQuery) -> list[Field]:

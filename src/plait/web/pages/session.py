@@ -9,10 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from plait.archive.live.cache import LARGE
-from plait.archive.live.library import LiveArchive, marks_of
-from plait.archive.live.session import Opened, mark_of
-from plait.archive.model import Session
+from plait.archive import Session
+from plait.archive.live import LARGE, LiveArchive, Opened, mark_of, marks_of
 from plait.conversation.model import Conversation
 from plait.errors import PlaitError
 from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from plait.archive.raw_lines import RawLine, raw_lines
+from plait.archive import RawLine
 from plait.conversation.model import Conversation
 from plait.line import LogFile
 from plait.view.changed_files import ChangedFiles, Handled
@@ -119,7 +119,7 @@ def _view_of(
     told: dict[int, list[str]] = {}
     for at, sentence in findings:
         told.setdefault(at or 0, []).append(sentence)
-    shown = raw_lines(found, numbers[first - 1 : first - 1 + STEP], SHOWN)
+    shown = found.lines(numbers[first - 1 : first - 1 + STEP], SHOWN)
     files = [_choice_of(at, file) for at, file in enumerate(look.session.files)]
     return RawView(
         files=files,
@@ -171,7 +171,7 @@ def serve_line(request: Request) -> Response:
     if not 0 < number <= len(found):
         raise HTTPException(404, "there is no such line")
     is_raw = "raw" in request.query_params
-    one = next(raw_lines(found, [number], None if is_raw else MOST_PRETTY))
+    one = next(found.lines([number], None if is_raw else MOST_PRETTY))
     if is_raw:
         return tagged(request, one.text.encode("utf-8", "replace"), PLAIN)
     return _fragment(request, look.head, "raw", line_html(look.head, file, _row_of(one, ())))

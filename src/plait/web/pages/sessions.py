@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
-from plait.archive.live.rows import SessionRows, drawings
+from plait.archive.live import LiveArchive, SessionRows, Snapshot, catalogue_of, drawings
 from plait.index.lists import lines_of_session
 from plait.view.page.frame import framed
 from plait.view.page.lists.choice import Choice, choice_in, chosen

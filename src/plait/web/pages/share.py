@@ -9,10 +9,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from plait.archive.collector import without_collector
-from plait.archive.export.plan import Branches, ExportPlan, export
-from plait.archive.live.library import LiveArchive
-from plait.archive.model import Session
+from plait.archive import Branches, ExportPlan, Session, without_collector
+from plait.archive.live import LiveArchive
 from plait.errors import UserError
 from plait.redact import Redactor
 from plait.view.passages.stream import Manner
@@ -77,7 +75,7 @@ def _written(
     file = tempfile.SpooledTemporaryFile(IN_MEMORY)  # noqa: SIM115  closed when it is sent
     size = 0
     with without_collector():
-        for path, data in export(plan, format_):
+        for path, data in library.now.archive.export(plan, format_):
             if size == 0 and path.startswith(wanted):
                 size = len(data)
                 file.write(data)

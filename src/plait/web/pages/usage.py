@@ -8,8 +8,7 @@ from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from plait.archive.live.rows import ListedSessions, SessionRows
-from plait.archive.live.sums import Money
+from plait.archive.live import ListedSessions, Money, SessionRows
 from plait.conversation.prices import Prices
 from plait.conversation.responses import BilledResponse as Answered
 from plait.conversation.spending import By, billing_blocks, spending, within
