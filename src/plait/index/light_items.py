@@ -5,14 +5,15 @@ view of a result, the figures of a response. What has another form than the usua
 to it. `bench/index.py` tells what this earns; `tests/index/test_reading.py` that both agree.
 """
 
+from typing import Any
+
 from plait.conversation.items import Responses, items_of
 from plait.conversation.model import Answered, Called, Item, Noted, Result, Said, Thought
 from plait.conversation.results import REJECTED
 from plait.index.passages import COPIES
+from plait.index.usual_lines import has_output_beside, is_said, result_words
 from plait.record import Record
-from plait.record.read import ResultFacts, Worded, WordedBlock
-
-SAVED = "<persisted-output>"
+from plait.record.read import Worded, WordedBlock
 
 
 class ResponseModels(Responses):
@@ -51,82 +52,55 @@ def light_items(record: Record, responses: Responses, file: int = 0) -> list[Ite
     found: list[Item] = []
     if isinstance(envelope, Worded) and envelope.message:
         content = envelope.message.content
+        place = {
+            "uuid": envelope.uuid,
+            "file": file,
+            "line": record.line,
+            "time": record.timestamp,
+        }
         if kind == "assistant":
-            found = _of_model(record, responses, content, file)
+            found = _of_model(record, responses, content, place)
         elif kind == "user" and isinstance(content, list):
-            found = _of_user(record, envelope.tool_use_result, content, file)
+            found = _of_user(record, envelope, content, place)
     return found or items_of(record, responses, file)
 
 
 def _of_model(
-    record: Record, responses: Responses, content: str | list[WordedBlock] | None, file: int
+    record: Record,
+    responses: Responses,
+    content: str | list[WordedBlock] | None,
+    place: dict[str, Any],
 ) -> list[Item]:
     blocks = [WordedBlock(type="text", text=content)] if isinstance(content, str) else content
-    for block in blocks or ():
-        if not _is_usual(block):
-            return []
-    if not blocks:
+    if not blocks or not all(map(is_said, blocks)):
         return []
     number = responses.number_of(record)
-    return [_of_block(block, record, number, file) for block in blocks]
+    return [_of_block(block, number, place) for block in blocks]
 
 
-def _is_usual(block: WordedBlock) -> bool:
-    kind = block.type
-    if kind == "tool_use":
-        return block.id is not None and block.name is not None
-    return (kind == "text" and block.text is not None) or (
-        kind == "thinking" and block.thinking is not None
-    )
-
-
-def _of_block(block: WordedBlock, record: Record, number: int, file: int) -> Item:
-    uuid, line, time = record.envelope.uuid, record.line, record.timestamp
+def _of_block(block: WordedBlock, number: int, place: dict[str, Any]) -> Item:
     if block.type == "text":
-        text = block.text or ""
-        return Said(uuid=uuid, file=file, line=line, time=time, response=number, text=text)
+        return Said(**place, response=number, text=block.text or "")
     if block.type == "thinking":
-        text = block.thinking or ""
-        return Thought(uuid=uuid, file=file, line=line, time=time, response=number, text=text)
-    return Called(
-        uuid=uuid,
-        file=file,
-        line=line,
-        time=time,
-        response=number,
-        call=block.id or "",
-        name=block.name or "",
-        input=block.input,
-    )
+        return Thought(**place, response=number, text=block.thinking or "")
+    call, name = block.id or "", block.name or ""
+    return Called(**place, response=number, call=call, name=name, input=block.input)
 
 
-def _of_user(record: Record, view: object, blocks: list[WordedBlock], file: int) -> list[Item]:
-    if isinstance(view, ResultFacts) and view.output is not None:
+def _of_user(
+    record: Record, line: Worded, blocks: list[WordedBlock], place: dict[str, Any]
+) -> list[Item]:
+    if has_output_beside(line):
         return []
-    uuid, line, time = record.envelope.uuid, record.line, record.timestamp
     found: list[Item] = []
     for block in blocks:
-        call, text = block.tool_use_id, _words_of(block)
-        if block.type != "tool_result" or call is None or _says_more(record, block, text):
+        text = result_words(block)
+        if text is None or (block.is_error and _is_rejected(record, text)):
             return []
         result = Result(text, "ok")
-        found.append(
-            Answered(
-                uuid=uuid, file=file, line=line, time=time, call=call, name=None, result=result
-            )
-        )
+        found.append(Answered(**place, call=block.tool_use_id or "", name=None, result=result))
     return found
 
 
-def _words_of(block: WordedBlock) -> str:
-    content = block.content
-    if isinstance(content, str):
-        return content
-    inner = content or ()
-    return "\n".join(one.text for one in inner if one.type == "text" and one.text is not None)
-
-
-def _says_more(record: Record, block: WordedBlock, text: str) -> bool:
-    if block.is_error and (text.startswith(REJECTED) or b'"userFeedback"' in record.raw):
-        return True
-    return text.startswith(SAVED)
+def _is_rejected(record: Record, text: str) -> bool:
+    return text.startswith(REJECTED) or b'"userFeedback"' in record.raw

@@ -61,35 +61,50 @@ def _said_texts(blocks: str | list[WordedBlock]) -> list[str] | None:
     """Returns the words of a response's blocks, None where one is of another kind."""
     if isinstance(blocks, str):
         return [blocks]
-    found: list[str] = []
-    for block in blocks:
-        if block.type == "tool_use" and block.id is not None and block.name is not None:
-            found.append("\n".join(strings_in(block.input, ())))
-            continue
-        text = block.thinking if block.type == "thinking" else block.text
-        if text is None or block.type not in ("text", "thinking"):
-            return None
-        found.append(text)
-    return found
+    if not all(map(is_said, blocks)):
+        return None
+    return [
+        "\n".join(strings_in(block.input, ()))
+        if block.type == "tool_use"
+        else (block.thinking if block.type == "thinking" else block.text) or ""
+        for block in blocks
+    ]
+
+
+def is_said(block: WordedBlock) -> bool:
+    """Tells words, thoughts and calls of the model from blocks of any other form."""
+    match block.type:
+        case "text":
+            return block.text is not None
+        case "thinking":
+            return block.thinking is not None
+        case "tool_use":
+            return block.id is not None and block.name is not None
+        case _:
+            return False
 
 
 def _answered_texts(blocks: list[WordedBlock], line: Worded) -> list[str] | None:
     """Returns the words of results that went well, None where there is anything else."""
-    view = line.tool_use_result
-    if isinstance(view, ResultFacts) and view.output is not None:
+    if has_output_beside(line) or any(block.is_error for block in blocks):
         return None
     found = [result_words(block) for block in blocks]
     is_whole = all(text is not None for text in found)
     return [text or "" for text in found] if is_whole else None
 
 
+def has_output_beside(line: Worded) -> bool:
+    """Tells a result of which the client says that its output lies in a file of its own."""
+    view = line.tool_use_result
+    return isinstance(view, ResultFacts) and view.output is not None
+
+
 def result_words(block: WordedBlock) -> str | None:
-    """Returns the words of a result that went well, None where there is more to it."""
-    if block.type != "tool_result" or block.tool_use_id is None or block.is_error:
+    """Returns the words of a result, None where it has another form or they lie elsewhere."""
+    if block.type != "tool_result" or block.tool_use_id is None:
         return None
     content = block.content
-    if isinstance(content, list):
-        if not all(one.type == "text" and one.text is not None for one in content):
-            return None
-        content = "\n".join(one.text or "" for one in content)
-    return None if content is None or content.startswith(SAVED) else content
+    if not isinstance(content, str):
+        words = (one.text for one in content or () if one.type == "text")
+        content = "\n".join(text for text in words if text is not None)
+    return None if content.startswith(SAVED) else content
