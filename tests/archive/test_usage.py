@@ -14,7 +14,7 @@ from examples.drawing import draw
 from plait.archive import Archive, usage
 from plait.archive.usage import abandoned, count
 from plait.conversation.branching import may_branch
-from plait.conversation.tokens import NOTHING, Tokens
+from plait.conversation.usage import NOTHING, Tokens
 from plait.graph import agents, build
 from plait.record import prompt
 from plait.record.read import record_of

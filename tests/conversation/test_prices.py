@@ -12,7 +12,7 @@ import tools.prices
 from plait.conversation.price_file import price_file
 from plait.conversation.price_table import TABLE, ModelPrices, model_prices, price_table, references
 from plait.conversation.prices import Prices, name_of
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 from plait.errors import ConfigError
 
 DAY = datetime(2026, 11, 2, 9, tzinfo=UTC)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.tokens import Tokens, supersedes, tokens_of
+from plait.conversation.usage import Tokens, supersedes, tokens_of
 from plait.record.billing import Figures, bill_of
 from plait.record.codec import lenient
 from plait.record.message import Usage

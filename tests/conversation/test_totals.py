@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from plait.conversation.model import Conversation
-from plait.conversation.tokens import Tokens
 from plait.conversation.totals import agents_below, counted_once, totals_below, totals_of
+from plait.conversation.usage import Tokens
 from plait.record import Usage
 from tests.conversation.sketched import Talk, talk
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.responses import Ledger, Origin
+from plait.conversation.usage import Ledger, Origin
 from plait.index.charges import charges, charges_in
 from plait.record.billing import bills
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from plait.errors import UserError
 from plait.index.expression import Expression, Sought, finder_of, sought_pattern, sought_text
 from plait.index.passages import texts_in
-from plait.index.rawform import needed_by, raw_form
+from plait.index.raw_expression import needed_by, raw_form
 from plait.index.scanning import scan
 from plait.line import lines
 from plait.line.discover import session_folder

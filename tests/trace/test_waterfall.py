@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 from plait.trace.model import Span
 from plait.trace.spans.waterfall import WaterfallRow, waterfall, without_quiet_hooks
 from tests.trace.test_content import span

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from plait.archive.traces import batched
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 from plait.trace.model import Convention, Span
 from plait.trace.send.delivery import deliver
 from plait.trace.send.otlp import request_of, sdk_spans

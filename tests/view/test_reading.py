@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from plait.conversation.model import Called, Conversation, Conversations, Told, Turn
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 from plait.conversation.walk import Depth
 from plait.view.costs import SessionFigures
 from plait.view.passages.tools import CallLine

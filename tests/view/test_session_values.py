@@ -8,8 +8,8 @@ from plait.archive import Archive
 from plait.archive.model import Session
 from plait.archive.resumption import resumption_of
 from plait.conversation.prices import Prices
-from plait.conversation.tokens import tokens_of
 from plait.conversation.totals import totals_over
+from plait.conversation.usage import tokens_of
 from plait.record.time import moment
 from plait.view.changed_files import changed_files
 from plait.view.context_window import PICTURE, context_window, tokens_in

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from plait.archive.index.fresh import FreshIndex
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
-    from plait.conversation.responses import BilledResponse
     from plait.conversation.stats.model import Figures
+    from plait.conversation.usage import BilledResponse
 
 T = TypeVar("T")
 

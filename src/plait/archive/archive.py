@@ -36,9 +36,9 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
     from plait.conversation.prices import Prices
-    from plait.conversation.responses import BilledResponse
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
+    from plait.conversation.usage import BilledResponse
     from plait.graph import SessionGraph
     from plait.graph.client import Context
     from plait.graph.paths import Path as GraphPath

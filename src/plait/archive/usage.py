@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from plait.archive.model import Session
-from plait.conversation.responses import BilledResponse, Key, Ledger, Origin, RunKind
+from plait.conversation.usage import BilledResponse, Key, Ledger, Origin, RunKind
 from plait.line import LogFile
 from plait.record.billing import Bill, bills
 from plait.record.prompt import is_warmup

@@ -24,7 +24,7 @@ from plait.conversation.model import (
     Thought,
 )
 from plait.conversation.results import enclosure_of, result_of
-from plait.conversation.tokens import SYNTHETIC, supersedes
+from plait.conversation.usage import SYNTHETIC, supersedes
 from plait.graph.facts import kept_by
 from plait.record import Assistant, Attachment, Record, System, Usage
 from plait.record.message import (

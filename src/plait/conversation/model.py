@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.tokens import NOTHING, Tokens, response_key, tokens_of
+from plait.conversation.usage import NOTHING, Tokens, response_key, tokens_of
 from plait.graph.model import FoldReason, LineKind
 from plait.record.message import Usage
 from plait.record.time import Interval, between, interval

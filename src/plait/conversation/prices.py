@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from plait.conversation.price_table import ModelPrices, PriceList, Rate, model_prices
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 
 if TYPE_CHECKING:
     from plait.conversation.price_file import PriceFile

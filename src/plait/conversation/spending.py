@@ -12,8 +12,7 @@ from typing import Literal, TypeAlias
 from msgspec import Struct, field
 
 from plait.conversation.prices import Prices, name_of
-from plait.conversation.responses import BilledResponse, RunKind
-from plait.conversation.tokens import NOTHING, Tokens
+from plait.conversation.usage import NOTHING, BilledResponse, RunKind, Tokens
 
 By: TypeAlias = Literal["daily", "weekly", "monthly", "session", "project", "model"]
 NO_MODEL = "unnamed"

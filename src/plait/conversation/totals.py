@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from plait.conversation.model import Called, Conversation, Conversations, Response, Told
 from plait.conversation.prices import name_of
-from plait.conversation.tokens import NOTHING, Tokens, supersedes
+from plait.conversation.usage import NOTHING, Tokens, supersedes
 from plait.conversation.walk import walk
 from plait.record.time import moment
 

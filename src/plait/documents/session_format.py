@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.conversation.items import blocks_in, content_of_message
-from plait.conversation.tokens import SYNTHETIC
+from plait.conversation.usage import SYNTHETIC
 from plait.record import Record, ToolResult, ToolUse, Usage, User
 from plait.record.message import Block
 

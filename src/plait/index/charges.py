@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.conversation.tokens import response_key, supersedes
+from plait.conversation.usage import response_key, supersedes
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.record.billing import (
     Bill,

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from plait.errors import UserError
-from plait.index.rawform import SAFE, needed_by, raw_form
+from plait.index.raw_expression import SAFE, needed_by, raw_form
 
 try:
     import re2  # type: ignore[import-untyped]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 
 SpanKind: TypeAlias = Literal[
     "turn",  # a prompt and all that answers it: the root of a trace

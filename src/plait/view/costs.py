@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from plait.conversation.model import Called, Conversation, Conversations, Item, Response, Turn
 from plait.conversation.prices import name_of
-from plait.conversation.tokens import NOTHING, Tokens
 from plait.conversation.totals import Pricing, counted_once
+from plait.conversation.usage import NOTHING, Tokens
 from plait.graph.paths import SPOKEN
 from plait.record.time import moment
 from plait.view.text import shortened

@@ -9,7 +9,7 @@ from msgspec.structs import astuple
 from plait.archive.index.fresh import FreshIndex, key_of
 from plait.archive.model import Session
 from plait.archive.usage import Counted, FileBills, Watch, abandoned, count, left_in
-from plait.conversation.responses import BilledResponse, Key
+from plait.conversation.usage import BilledResponse, Key
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.charges import charges, charges_in
 from plait.index.rows import (

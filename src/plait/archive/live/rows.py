@@ -12,8 +12,8 @@ from plait.archive.archive import Archive
 from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
 from plait.archive.live.sums import Money, Sums, begun_in, shapes_in
 from plait.archive.model import Facts
-from plait.conversation.responses import known_time
 from plait.conversation.spending import SpendingSum, spending
+from plait.conversation.usage import known_time
 from plait.graph.rows import Mark, RowShape
 from plait.index.lists import ListedTurn, SessionShape, turns_in_order
 from plait.view.page.graph_svg import MOST_MINI, mini

@@ -15,8 +15,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from plait.archive.live.library import LiveArchive, Snapshot, catalogue_of
 from plait.archive.model import Session
-from plait.conversation.responses import BilledResponse
 from plait.conversation.stats.model import Figures
+from plait.conversation.usage import BilledResponse
 from plait.index.lists import SessionShape, prompt_times, session_shapes
 from plait.record.time import moment
 

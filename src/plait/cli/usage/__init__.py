@@ -20,7 +20,6 @@ from plait.cli.settings import prices_with
 from plait.cli.text import SEPARATOR, counted, now
 from plait.cli.usage.table import time_left
 from plait.conversation.prices import Prices
-from plait.conversation.responses import BilledResponse
 from plait.conversation.spending import (
     BLOCK_LENGTH,
     By,
@@ -31,6 +30,7 @@ from plait.conversation.spending import (
     spending,
     within,
 )
+from plait.conversation.usage import BilledResponse
 from plait.errors import UserError
 from plait.view.usage import block_value, cost_of, money, row_value
 

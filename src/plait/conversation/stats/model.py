@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, field
 
-from plait.conversation.tokens import NOTHING, Tokens
+from plait.conversation.usage import NOTHING, Tokens
 
 
 class ToolFigures(Struct, frozen=True):

@@ -32,7 +32,7 @@ from plait.conversation.stats.model import (
     ToolCounts,
     ToolFigures,
 )
-from plait.conversation.tokens import NOTHING, Tokens, supersedes
+from plait.conversation.usage import NOTHING, Tokens, supersedes
 
 if TYPE_CHECKING:
     from plait.conversation.model import Conversations

@@ -8,7 +8,7 @@ for: hooks, compactions, events.
 
 from typing import Any
 
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 from plait.trace.model import Convention, Span, SpanKind
 from plait.trace.send.content import as_json, as_text
 from plait.trace.spans.builder import known

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from plait.conversation.model import Called, Conversation, Turn
-from plait.conversation.tokens import Tokens
 from plait.conversation.totals import Pricing
+from plait.conversation.usage import Tokens
 from plait.graph.paths import SPOKEN
 from plait.record.time import moment
 from plait.trace.model import Span

@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from plait.archive.live import ListedSessions, Money, SessionRows
 from plait.conversation.prices import Prices
-from plait.conversation.responses import BilledResponse as Answered
 from plait.conversation.spending import By, billing_blocks, spending, within
+from plait.conversation.usage import BilledResponse as Answered
 from plait.view.page.figures.insights import Insights, insights_figures
 from plait.view.page.figures.period import USUAL, Period, figures_page, period_in
 from plait.view.page.figures.usage import CacheSavings, Usage, usage_figures

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import Tokens
 from plait.view.amounts import many, money_in_words, tokens_in_words
 from plait.view.costs import CostSum, ResponseCost, SessionCost
 from plait.view.page.conversation.entries import clock

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.conversation.prices import Prices
-from plait.conversation.responses import BilledResponse, Ledger, Origin
 from plait.conversation.spending import billing_blocks, spending, within
-from plait.conversation.tokens import Tokens
+from plait.conversation.usage import BilledResponse, Ledger, Origin, Tokens
 from plait.line.split import CHUNK, lines, views
 from plait.record.billing import Bill, bill_of, bills, odd_bills
 
