@@ -7,7 +7,7 @@ from time import monotonic
 
 from plait.archive import Session, changes
 from plait.archive.live import LARGE, LiveArchive, Snapshot, mark_of, marks_of
-from plait.conversation.tokens import NOTHING
+from plait.conversation.usage import NOTHING
 from plait.errors import PlaitError
 from plait.web.events import Event, Hub
 from plait.web.pages.session import body
