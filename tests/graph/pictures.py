@@ -6,11 +6,8 @@ A line is one value: its name, then what differs from the usual. Ids are the let
 drawing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from plait.graph import Finding
 from plait.graph.leaf import leaf_of
@@ -23,11 +20,11 @@ from plait.graph.source import FileFacts
 from plait.graph.tree import depth_first, summary_files
 from tests.graph.odd_drawings import ODD
 from tests.graph.sketch import Sketch, records_of, sketch, sources_of
+from tests.pictured import told
 
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "examples" / "gallery"
 PICTURES = Path(__file__).parent / "pictures"
-MOST = 1 << 40
 UNTOLD = frozenset(
     "uuid parent file line offset length session kind timestamp message_id request_id".split()
 )
@@ -35,11 +32,15 @@ UNTOLD = frozenset(
 
 def drawings() -> dict[str, str]:
     """Returns the drawings by name: those of the gallery, and odd ones."""
-    gallery = {
+    return gallery() | ODD
+
+
+def gallery() -> dict[str, str]:
+    """Returns the drawings of the gallery."""
+    return {
         folder.parent.name: folder.read_text(encoding="utf-8")
         for folder in sorted(GALLERY.glob("*/drawing.txt"))
     }
-    return gallery | ODD
 
 
 def picture(drawing: str) -> str:
@@ -47,28 +48,28 @@ def picture(drawing: str) -> str:
     drawn = sketch(drawing)
     parts = (
         ("nodes", _nodes(drawn)),
-        ("edges", (f"{key} {_told(one)}" for key, one in drawn.graph.edges.items())),
-        ("verdicts", map(_told, drawn.graph.verdicts)),
-        ("folds", (f"{key} {_told(one)}" for key, one in drawn.graph.folds.items())),
+        ("edges", (f"{key} {told(one)}" for key, one in drawn.graph.edges.items())),
+        ("verdicts", map(told, drawn.graph.verdicts)),
+        ("folds", (f"{key} {told(one)}" for key, one in drawn.graph.folds.items())),
         ("findings", map(_found, drawn.graph.findings)),
-        ("lines", (_told(drawn.graph.lines[name]) for name in depth_first(drawn.graph.tree))),
-        ("junctions", map(_told, drawn.graph.tree.junctions.values())),
-        ("sessions", map(_told, drawn.graph.sessions.values())),
-        ("agents", map(_told, drawn.graph.agents.values())),
-        ("workflows", map(_told, drawn.graph.workflows.values())),
+        ("lines", (told(drawn.graph.lines[name]) for name in depth_first(drawn.graph.tree))),
+        ("junctions", map(told, drawn.graph.tree.junctions.values())),
+        ("sessions", map(told, drawn.graph.sessions.values())),
+        ("agents", map(told, drawn.graph.agents.values())),
+        ("workflows", map(told, drawn.graph.workflows.values())),
         (
             "loose",
             (f"{one.kind} {one.place.line} {one.line} {one.after}" for one in drawn.graph.loose),
         ),
-        ("summaries", map(_told, drawn.graph.summaries)),
+        ("summaries", map(told, drawn.graph.summaries)),
         ("alone", map(str, summary_files(drawn.graph))),
-        ("account", [_told(drawn.graph.account)]),
-        ("accounts", (f"{key} {_told(one)}" for key, one in drawn.graph.accounts.items())),
+        ("account", [told(drawn.graph.account)]),
+        ("accounts", (f"{key} {told(one)}" for key, one in drawn.graph.accounts.items())),
         ("leaves", _leaves(drawn)),
-        ("paths", (_told(one) for one in paths(drawn.graph))),
+        ("paths", (told(one) for one in paths(drawn.graph))),
         ("ways", (" ".join(uuids(drawn.graph, one)) for one in paths(drawn.graph))),
-        ("raw", map(_told, RawGraph.of(drawn.graph).paths())),
-        ("outline", map(_told, outline(drawn.graph))),
+        ("raw", map(told, RawGraph.of(drawn.graph).paths())),
+        ("outline", map(told, outline(drawn.graph))),
         (
             "in short",
             (_brief(one) for one in outline(drawn.graph, each_agent=False, services=False)),
@@ -77,13 +78,13 @@ def picture(drawing: str) -> str:
         ("turns", _rows(drawn, "turn", everything=True)),
         ("records", _rows(drawn, "record", everything=False)),
     )
-    text = "".join(_part(name, lines) for name, lines in parts)
-    return _in_letters(text, drawn)
+    text = "".join(part(name, lines) for name, lines in parts)
+    return in_letters(text, drawn.names)
 
 
 def _nodes(drawn: Sketch) -> Iterator[str]:
     for node in drawn.graph.nodes.values():
-        yield f"{node.uuid} {node.kind} {_told(node, UNTOLD)}".rstrip()
+        yield f"{node.uuid} {node.kind} {told(node, UNTOLD)}".rstrip()
 
 
 def _leaves(drawn: Sketch) -> Iterator[str]:
@@ -115,49 +116,17 @@ def _brief(one: OutlineItem) -> str:
     return f"{one.kind} {one.id} {one.depth} {one.count} {one.parent}"
 
 
-def _part(name: str, lines: Iterable[str]) -> str:
+def part(name: str, lines: Iterable[str]) -> str:
+    """Returns one part of a picture; none where it has no lines."""
     text = "".join(f"  {line}\n" for line in lines)
     return f"{name}\n{text}" if text else ""
 
 
-def _told(value: msgspec.Struct, untold: frozenset[str] = frozenset()) -> str:
-    """Returns the fields of a value that are not as usual."""
-    kept = zip(value.__struct_fields__, _usual_of(value), strict=True)
-    return " ".join(
-        f"{name}={_short(found)}"
-        for name, usual in kept
-        if (found := getattr(value, name)) != usual and found is not None and name not in untold
-    )
-
-
-def _usual_of(value: msgspec.Struct) -> list[Any]:
-    fields = msgspec.structs.fields(value)
-    return [
-        field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
-        for field in fields
-    ]
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, msgspec.Struct):
-        return f"({_told(value)})"
-    if isinstance(value, tuple):
-        return "[" + " ".join(map(_short, value)) + "]"
-    if isinstance(value, dict):
-        return "{" + " ".join(f"{key}:{_short(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, int) and value > MOST:
-        return "digest"
-    return _shortened(str(value))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= 24 or " " not in text else text[:24] + "…"
-
-
-def _in_letters(text: str, drawn: Sketch) -> str:
-    for ids in sorted(drawn.names, key=len, reverse=True):
-        text = text.replace(ids, drawn.names[ids])
-    for uuid, letters in drawn.names.items():
+def in_letters(text: str, names: Mapping[str, str]) -> str:
+    """Returns a text with the letters of a drawing for its ids."""
+    for ids in sorted(names, key=len, reverse=True):
+        text = text.replace(ids, names[ids])
+    for uuid, letters in names.items():
         text = text.replace(f"@{uuid[:8]}", f"@{letters}")
     return text
 

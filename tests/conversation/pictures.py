@@ -1,0 +1,156 @@
+"""Sessions to pictures of their conversations, in letters: files, reviewed like code.
+
+python -m tests.conversation.pictures          draw them anew
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from plait.conversation.changes import changes_of, compactions_of, surroundings_of
+from plait.conversation.files import files_of
+from plait.conversation.model import Answered, Called, Conversation, Folded, Item
+from plait.conversation.patches import patch_of, proposed_patch
+from plait.conversation.paths import path_to
+from plait.conversation.price_file import price_file
+from plait.conversation.prices import Prices
+from plait.conversation.questions import plans_of, questions_of
+from plait.conversation.spending import BillingBlock, By, SpendingRow, billing_blocks, spending
+from plait.conversation.stats.statistics import Statistics
+from plait.conversation.todos import lists_of, recorded_todos
+from plait.conversation.totals import totals_below, totals_of
+from plait.conversation.usage import BilledResponse, Ledger, Origin
+from plait.conversation.walk import DEPTHS, calls_of, visible
+from plait.record.billing import bill_of
+from tests.conversation.sketched import Talk, talk
+from tests.graph.odd_drawings import ODD
+from tests.graph.pictures import gallery, in_letters, part
+from tests.graph.sketch import sources_of
+from tests.pictured import short, told
+
+PICTURES = Path(__file__).parent / "pictures"
+TALKS = Path(__file__).parent / "talks"
+PRICES = price_file('["claude-*"]\ninput = 5.0\noutput = 25.0\n', "prices.toml")
+BY: tuple[By, ...] = ("daily", "session", "model")
+NOW = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
+SPOKEN = frozenset(
+    """commands compactions interrupted-and-cleared results-away a-response-in-two-places
+    retracted-in-turn replayed queued-and-noticed loose agents-in-agents agents-on-a-branch
+    sidechains structure-first calls-side-by-side three-files-in-a-row errors-between""".split()
+)
+UNTOLD = frozenset("uuid file line time input value items call result answered_in prompt".split())
+LATE = frozenset("id request uuids usage".split())
+TOUCHED = frozenset("path time call patch".split())
+WHOLE = frozenset("id session project turns responses files".split())
+
+
+def talks() -> dict[str, str]:
+    """Returns the drawings by name: the gallery, some odd sessions, and odd talks."""
+    odd = {name: drawing for name, drawing in ODD.items() if name in SPOKEN}
+    own = {file.stem: file.read_text(encoding="utf-8") for file in sorted(TALKS.glob("*.txt"))}
+    return gallery() | odd | own
+
+
+def picture(drawing: str) -> str:
+    """Returns all that is said of the conversations of a drawing's first session."""
+    found = talk(drawing)
+    prices = Prices(PRICES)
+    lines = found.all.by_line
+    billed = list(_billed(found))
+    records = [record for source in sources_of(found.drawing) for record in source.records]
+    parts = [
+        *((f"conversation {name}", _conversation(one)) for name, one in lines.items()),
+        ("totals", (f"{name} {told(totals_of(one, prices))}" for name, one in lines.items())),
+        ("below", (f"{name} {told(totals_below(found.all, name, prices))}" for name in lines)),
+        ("ways", (_way(path_to(one, lines.get)) for one in lines.values())),
+        ("surroundings", map(told, surroundings_of(records))),
+        ("recorded todos", map(told, recorded_todos(records))),
+        ("statistics", _statistics(found)),
+        ("billed", (told(one, frozenset({"project", "session"})) for one in billed)),
+        *((by, map(_row, spending(billed, by, prices, UTC).rows)) for by in BY),
+        ("blocks", (_block(one) for one in billing_blocks(billed, prices, NOW))),
+    ]
+    return in_letters("".join(part(name, given) for name, given in parts), found.names)
+
+
+def _conversation(one: Conversation) -> Iterator[str]:
+    yield told(one, WHOLE)
+    yield from (f"response {told(response, LATE)}" for response in one.responses)
+    for turn in one.turns:
+        yield f"turn {told(turn, frozenset({'items', 'opener'}))}"
+        yield from (f"  {line}" for item in turn.items for line in _item(item))
+    for depth in DEPTHS:
+        shown = visible(one.items(), depth)
+        yield f"{depth}: {' '.join(item.uuid or '·' for item in shown)}"
+    for file in files_of(one):
+        yield f"file {told(file, frozenset({'touches'}))}"
+        yield from (f"  {told(touch, TOUCHED)}" for touch in file.touches)
+    yield from (f"change {told(change)}" for change in changes_of(one))
+    yield from (f"compaction {told(found)}" for found in compactions_of(one))
+    yield from (f"list {told(state)}" for state in lists_of(one))
+    yield from (f"question {told(question)}" for question in questions_of(one))
+    yield from (f"plan {told(plan)}" for plan in plans_of(one))
+    for _, called in calls_of(one):
+        yield from _patches(called)
+
+
+def _item(item: Item) -> Iterator[str]:
+    yield f"{item.uuid or '·'} {type(item).__name__} {told(item, UNTOLD)}".rstrip()
+    if isinstance(item, Answered) and item.result:
+        yield f"  {told(item.result, frozenset({'detail'}))}"
+    if isinstance(item, Folded):
+        yield from (f"  {line}" for one in item.items for line in _item(one))
+
+
+def _patches(called: Called) -> Iterator[str]:
+    for name, patch in (("patch", patch_of(called)), ("proposed", proposed_patch(called))):
+        if patch:
+            yield f"{name} of {called.uuid} {told(patch)}"
+
+
+def _way(one: Conversation) -> str:
+    numbers = [f"{turn.number}:{turn.opener.uuid if turn.opener else '·'}" for turn in one.turns]
+    return f"{one.id} {' '.join(numbers)} {len(one.responses)}"
+
+
+def _statistics(found: Talk) -> Iterator[str]:
+    statistics = Statistics(UTC)
+    statistics.add(found.all)
+    figures = statistics.figures()
+    for name in figures.__struct_fields__:
+        value = getattr(figures, name)
+        if value:
+            yield f"{name}: {short(value)}"
+
+
+def _row(row: SpendingRow) -> str:
+    parts = {"total": row.total, "agents": row.agents, "service": row.service, **row.models}
+    sums = (f"{name}={one.responses}/{one.cost:.6g}" for name, one in parts.items())
+    return f"{row.key} {' '.join(sums)} {told(row.total, frozenset({'responses', 'cost'}))}"
+
+
+def _block(block: BillingBlock) -> str:
+    gap = " gap" * block.is_gap + " active" * block.is_active
+    rate = told(block.rate) if block.rate else ""
+    left = f"{block.left(NOW)} {short(block.projected(NOW))}"
+    return f"{block.start:%d %H:%M} to {block.end:%d %H:%M}{gap} {_row(block.row)} {rate} {left}"
+
+
+def _billed(found: Talk) -> Iterator[BilledResponse]:
+    ledger = Ledger()
+    for source in sources_of(found.drawing):
+        kind = "agent" if source.file.agent else "main"
+        origin = Origin(source.file.session or "", source.file.project, kind, source.file.agent)
+        ledger.add(origin, [(one.line, bill_of(one.fields)) for one in source.records])
+    return ledger.responses()
+
+
+def main() -> None:
+    """Draws all pictures anew."""
+    PICTURES.mkdir(exist_ok=True)
+    for name, drawing in talks().items():
+        (PICTURES / f"{name}.txt").write_text(picture(drawing), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""All that is said of the conversations of some sessions, compared with kept pictures."""
+
+import pytest
+
+from tests.conversation.pictures import PICTURES, picture, talks
+
+TALKS = talks()
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_a_session_is_told_as_its_picture_shows(name: str) -> None:
+    kept = (PICTURES / f"{name}.txt").read_text(encoding="utf-8")
+    assert picture(TALKS[name]) == kept, "run `python -m tests.conversation.pictures` and review"
+
+
+def test_every_picture_has_its_drawing() -> None:
+    assert {kept.stem for kept in PICTURES.glob("*.txt")} == set(TALKS)
