@@ -19,7 +19,7 @@ from plait.conversation.spending import BillingBlock, By, SpendingRow, billing_b
 from plait.conversation.stats.statistics import Statistics
 from plait.conversation.todos import lists_of, recorded_todos
 from plait.conversation.totals import totals_below, totals_of
-from plait.conversation.usage import BilledResponse, Ledger, Origin
+from plait.conversation.usage import BilledResponse, Ledger, Origin, RunKind
 from plait.conversation.walk import DEPTHS, calls_of, visible
 from plait.record.billing import bill_of
 from tests.conversation.sketched import Talk, talk
@@ -139,7 +139,7 @@ def _block(block: BillingBlock) -> str:
 def _billed(found: Talk) -> Iterator[BilledResponse]:
     ledger = Ledger()
     for source in sources_of(found.drawing):
-        kind = "agent" if source.file.agent else "main"
+        kind: RunKind = "agent" if source.file.agent else "main"
         origin = Origin(source.file.session or "", source.file.project, kind, source.file.agent)
         ledger.add(origin, [(one.line, bill_of(one.fields)) for one in source.records])
     return ledger.responses()
