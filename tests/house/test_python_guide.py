@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,12 @@ def test_sessions_are_seen_as_they_go_on(tmp_path: Path) -> None:
             script.kill()
         lines = script.stdout.read().splitlines()
     assert lines and lines[0].startswith("Gift card is deducted twice at checkout | ")
+
+
+def test_every_function_of_a_conversation_answers() -> None:
+    names = re.findall(r"^\| `(plait\.conversation\.[\w.]+)` \|", TEXT, re.MULTILINE)
+    assert len(names) == 6
+    told = plait.Archive([GALLERY]).session("Two tests that fail once in ten runs").conversations
+    for name in names:
+        module, _, function = name.rpartition(".")
+        assert isinstance(getattr(import_module(module), function)(told.active), tuple)
