@@ -41,11 +41,10 @@ class SessionTurn(Turn, frozen=True, kw_only=True):
         return tuple(one for one in touches if one and one.action in CHANGING)
 
 
-class SessionConversation(Conversation, frozen=True, kw_only=True, eq=False):
-    """A conversation of a session that is open."""
+class SessionConversation(Conversation, frozen=True, kw_only=True, eq=False, dict=True):
+    """A conversation of a session that is open; as JSON it is a conversation like any other."""
 
     turns: tuple[SessionTurn, ...]
-    opened: OpenSession
 
     @property
     def cost(self) -> float:
@@ -63,7 +62,7 @@ class SessionConversation(Conversation, frozen=True, kw_only=True, eq=False):
         from plait.view.passages.stream import Manner
         from plait.view.transcript.markdown import markdown_of, text_of
 
-        family = Family(self.opened, str, Names())
+        family = Family(self.__dict__["opened"], str, Names())
         found = (*family.transcripts(), *family.agent_transcripts())
         own = next(one for one in found if one.name == family.targets[self.id])
         return text_of(markdown_of(own, Manner(depth=depth)))
@@ -106,7 +105,9 @@ def session_conversations(opened: OpenSession, prices: "Prices") -> SessionConve
         turns = (
             SessionTurn(**_fields(turn), took=figures.of_turn(one, turn)) for turn in one.turns
         )
-        return SessionConversation(**_fields(one) | {"turns": tuple(turns)}, opened=opened)
+        told = SessionConversation(**_fields(one) | {"turns": tuple(turns)})
+        told.__dict__["opened"] = opened
+        return told
 
     by_line = {name: bound(one) for name, one in found.by_line.items()}
     return SessionConversations(**_fields(found) | {"by_line": by_line})
