@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.view.passages.tools import CallLine
-from plait.view.terminal.folding import KnownWords, cut, folded_lines, printed_lines
-from plait.view.terminal.model import Printed, Tone
+from plait.view.terminal.model import KnownWords, Printed, Tone, cut, folded_lines, printed_lines
 from plait.view.text import COLOUR, with_colours, without_escapes
 
 ESC = "\x1b"

@@ -12,8 +12,7 @@ from plait.conversation.model import Called, Enclosure, Outcome, Persisted, Resu
 from plait.view.passages.call_view import CallView, first_text, path_from
 from plait.view.passages.tools import TOOLS, call_line
 from plait.view.terminal.calls import CallBlocks
-from plait.view.terminal.folding import words_in
-from plait.view.terminal.model import Changed, Choices, Printed, Todos, Words
+from plait.view.terminal.model import Changed, Choices, Printed, Todos, Words, words_in
 
 DIRECTORY = "/home/dev/shop"
 

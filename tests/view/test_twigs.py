@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plait.graph.outline import OutlineItem, outline
-from plait.view.tree import branching
+from plait.view.graph_text import branching
 from tests.graph.sketch import Sketch, sketch
 
 SESSIONS = """

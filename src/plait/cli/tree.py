@@ -19,7 +19,7 @@ from plait.cli.output import Output
 from plait.cli.selection import name_argument, required, selected
 from plait.cli.text import clipped, columns, counted, fitting, lasting, local, safe, short, size
 from plait.graph.outline import OutlineItem
-from plait.view.tree import branching
+from plait.view.graph_text import branching
 from plait.view.words import one_line, plain_words
 
 if TYPE_CHECKING:

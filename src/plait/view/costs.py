@@ -107,16 +107,15 @@ class SessionFigures:
 
 
 def agents_sent(items: Iterable[Item], by_line: Mapping[str, Conversation]) -> Iterator[str]:
-    """Yields every agent that calls sent out, those of agents too, each once."""
+    """Yields every agent that calls sent out, each once, followed by those that it sent out."""
     seen: set[str] = set()
-    waiting = list(agents_called(items))
+    waiting = list(agents_called(items))[::-1]
     while waiting:
         line = waiting.pop()
-        if line in seen or line not in by_line:
-            continue
-        seen.add(line)
-        yield line
-        waiting += agents_called(by_line[line].items())
+        if line not in seen and line in by_line:
+            seen.add(line)
+            yield line
+            waiting += list(agents_called(by_line[line].items()))[::-1]
 
 
 def agents_called(items: Iterable[Item]) -> Iterator[str]:

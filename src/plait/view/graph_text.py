@@ -1,4 +1,4 @@
-"""Row shapes to strands in text: rows to cells, cells to characters.
+"""Row shapes to strands in text, and the tree of sessions to the lines before its parts.
 
 ●          * prompt                 a node
 ├─╮        |-.                      a branch leaves; what it is called stands beside it
@@ -7,15 +7,21 @@
 ◆          # compaction             a knot
 ├─◌        |-x prompt               folded
 ◉          @ prompt                 the client would go on from here
+
+● a session
+├─ ○ a branch
+│  └─ ◇ its agent
+└─ ● a session that goes on
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
+from plait.graph.outline import OutlineItem
 from plait.graph.rows import Link, RowShape
 
 LinePart: TypeAlias = Literal["gap", "link", "row", "rejoin"]
@@ -142,3 +148,36 @@ def _with_link(row: RowShape, link: Link, end: Cell) -> tuple[Cell, ...]:
     cells[first] = Cell.FORK if link.start in row.lanes else Cell.LEAVE
     cells[last] = end
     return tuple(cells)
+
+
+GOES_ON, ENDS, PASSES, BLANK = "├─ ", "└─ ", "│  ", "   "
+DEEPEST = 12
+"""What is nested deeper is drawn at this depth."""
+
+
+def branching(found: Sequence[OutlineItem]) -> Iterator[tuple[str, OutlineItem]]:
+    """Yields each part with the lines before it."""
+    lasts = _last_ones(found)
+    open_: list[bool] = []
+    """For each depth above, whether more of it is still to come."""
+    for number, twig in enumerate(found):
+        del open_[max(twig.depth - 1, 0) :]
+        above = "".join(PASSES if more else BLANK for more in open_[:DEEPEST])
+        own = "" if twig.depth == 0 else ENDS if number in lasts else GOES_ON
+        yield above + own, twig
+        if twig.depth:
+            open_.append(number not in lasts)
+
+
+def _last_ones(found: Sequence[OutlineItem]) -> set[int]:
+    lasts: set[int] = set()
+    seen: list[bool] = []
+    """For each depth, whether one was met since a shallower one, from the end backwards."""
+    for number in range(len(found) - 1, -1, -1):
+        depth = found[number].depth
+        del seen[depth + 1 :]
+        seen.extend([False] * (depth + 1 - len(seen)))
+        if not seen[depth]:
+            lasts.add(number)
+            seen[depth] = True
+    return lasts

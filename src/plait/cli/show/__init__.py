@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +19,8 @@ from plait.conversation.totals import Totals, agents_below, totals_over
 from plait.conversation.usage import Tokens
 from plait.conversation.walk import DEPTHS, Depth
 from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.costs import Figures, SessionFigures, agents_called, total_figures
+from plait.view.costs import Figures, SessionFigures, total_figures
 from plait.view.terminal.teller import TerminalTeller
-from plait.view.transcript.json_form import builtins, without_data
 
 if TYPE_CHECKING:
     from plait.cli.output import Output
@@ -95,8 +94,10 @@ def _chosen_by(request: Request, session: str, branch: str | None, turn: str | N
 
 
 def _print_json(request: Request, chosen: Chosen, *, has_data: bool) -> None:
+    from plait.view.transcript.json_form import show_object
+
     totals = _totals_of(chosen.found, chosen.shown, request.prices)
-    value = _as_object(chosen.found, chosen.shown, chosen.turns, totals, has_data=has_data)
+    value = show_object(chosen.found, chosen.shown, chosen.turns, totals, has_data=has_data)
     request.output.json(value)
 
 
@@ -192,75 +193,3 @@ def _lines_of(path: Path, numbers: set[int]) -> "Iterator[Line]":
     for line in lines(path):
         if line.number in numbers:
             yield line
-
-
-def _as_object(
-    found: Conversations,
-    shown: Conversation,
-    turns: Sequence[Turn],
-    totals: Totals,
-    *,
-    has_data: bool,
-) -> dict[str, Any]:
-    agents = list(_agents_sent_out(found, turns))
-    recovered = found.recovered if shown.id == found.main else None
-    value = {
-        **_conversation_object(shown, turns),
-        "totals": {**builtins(totals), "tokens": _tokens_object(totals.tokens)},
-        "agents": [_conversation_object(one, one.turns) for one in agents],
-        "others": [
-            _other_object(one)
-            for one in found.by_line.values()
-            if one is not shown and one not in agents
-        ],
-        "recovered": _conversation_object(recovered, recovered.turns) if recovered else None,
-    }
-    return value if has_data else without_data(value)
-
-
-def _tokens_object(tokens: Tokens) -> dict[str, int]:
-    return {
-        "input_tokens": tokens.input,
-        "output_tokens": tokens.output,
-        "cache_creation_tokens": tokens.cache_write,
-        "cache_creation_1h_tokens": tokens.cache_write_1h,
-        "cache_read_tokens": tokens.cache_read,
-        "total_tokens": tokens.total,
-        "web_searches": tokens.web_searches,
-        "web_fetches": tokens.web_fetches,
-    }
-
-
-def _conversation_object(shown: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:
-    value = builtins(shown)
-    wanted = {number for turn in turns for number in turn.responses}
-    value["turns"] = [_turn_object(turn) for turn in turns]
-    value["responses"] = [
-        {"number": number, **builtins(response)}
-        for number, response in enumerate(shown.responses)
-        if number in wanted
-    ]
-    return value
-
-
-def _turn_object(turn: Turn) -> dict[str, Any]:
-    value = builtins(turn)
-    value["opener"] = turn.opener.uuid if turn.opener else None
-    value["working_ms"] = turn.working_ms
-    return value
-
-
-def _other_object(other: Conversation) -> dict[str, Any]:
-    names = ("id", "kind", "title", "label", "is_active", "parent", "started", "ended")
-    return {name: getattr(other, name) for name in names} | {"turns": len(other.turns)}
-
-
-def _agents_sent_out(found: Conversations, turns: Sequence[Turn]) -> Iterator[Conversation]:
-    seen: set[str] = set()
-    waiting = [line for turn in turns for line in agents_called(turn.items)][::-1]
-    while waiting:
-        line = waiting.pop()
-        if line not in seen and line in found.by_line:
-            seen.add(line)
-            yield found.by_line[line]
-            waiting += list(agents_called(found.by_line[line].items()))[::-1]

@@ -17,7 +17,6 @@ from plait.conversation.model import Left, Outcome
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import Figures
 from plait.view.passages.tools import CallLine
-from plait.view.terminal.folding import cut
 from plait.view.terminal.model import (
     Changed,
     ChangedLine,
@@ -29,6 +28,7 @@ from plait.view.terminal.model import (
     Todos,
     Tone,
     TurnHead,
+    cut,
 )
 from plait.view.text import COLOUR, without_escapes
 

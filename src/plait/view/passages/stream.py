@@ -10,9 +10,11 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,
+    Compacted,
     Conversation,
     Folded,
     Item,
@@ -111,6 +113,16 @@ class Stream:
     """Folded records are one passage, what they hold is not told."""
     has_agents_by_time: bool = False
     """Several agents of a call in the order they began, not as the call names them."""
+
+    summaries: dict[str, dict[str | None, str | None]] = field(default_factory=dict)
+
+    def summary(self, conversation: Conversation, compacted: Compacted) -> str | None:
+        """Returns what a compaction left; all of a conversation are looked up at once."""
+        known = self.summaries.get(conversation.id)
+        if known is None:
+            known = {one.uuid: one.summary for one in compactions_of(conversation)}
+            self.summaries[conversation.id] = known
+        return known.get(compacted.uuid)
 
     def turn(self, conversation: Conversation, turn: Turn) -> Iterator[AnyPassage]:
         """Yields the passages of one turn; none where nothing of it is told."""

@@ -25,17 +25,19 @@ from plait.view.passages.call_view import CallView, named_values, path_from
 from plait.view.passages.stream import agents_by_time
 from plait.view.passages.tools import TOOLS, CallLine, call_line, first_line
 from plait.view.passages.words import APART, enclosure_words
-from plait.view.terminal.folding import ALL_LINES, KnownWords, printed_lines
 from plait.view.terminal.model import (
+    ALL_LINES,
     AnyBlock,
     Changed,
     ChangedLine,
     ChangeKind,
     Choices,
+    KnownWords,
     Printed,
     Remark,
     Todos,
     Words,
+    printed_lines,
 )
 from plait.view.text import overwritten, without_escapes
 

@@ -1,14 +1,13 @@
 """Passages to blocks that a terminal draws, agents nested where they went out."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby
 from typing import assert_never
 
 from msgspec.structs import replace
 
-from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,
@@ -51,8 +50,19 @@ from plait.view.passages.words import (
     speaker_of,
 )
 from plait.view.terminal.calls import CallTeller, IsKept, WholeOf, enclosed, spelled_out
-from plait.view.terminal.folding import ALL_LINES, KnownWords, folded_lines, printed_lines
-from plait.view.terminal.model import AnyBlock, Landmark, Leaving, Remark, TurnHead, Voice, Words
+from plait.view.terminal.model import (
+    ALL_LINES,
+    AnyBlock,
+    KnownWords,
+    Landmark,
+    Leaving,
+    Remark,
+    TurnHead,
+    Voice,
+    Words,
+    folded_lines,
+    printed_lines,
+)
 from plait.view.text import without_escapes
 from plait.view.words import one_line
 
@@ -81,7 +91,6 @@ class TerminalTeller:
     directory: str | None = None
     whole: WholeOf | None = None
     is_kept: IsKept | None = None
-    summaries: dict[str, dict[str | None, str | None]] = field(default_factory=dict)
 
     @cached_property
     def stream(self) -> Stream:
@@ -187,7 +196,7 @@ class TerminalTeller:
             case Folded():
                 yield _fold_remark(item)
             case Compacted():
-                yield _landmark(item, self._summary(entry.conversation, item))
+                yield _landmark(item, self.stream.summary(entry.conversation, item))
             case Left():
                 yield Leaving(left=item)
             case Noted():
@@ -238,14 +247,6 @@ class TerminalTeller:
             hidden=hidden,
             hidden_size=size,
         )
-
-    def _summary(self, conversation: Conversation, compacted: Compacted) -> str | None:
-        """Returns what a compaction left; all of a conversation are looked up at once."""
-        known = self.summaries.get(conversation.id)
-        if known is None:
-            known = {one.uuid: one.summary for one in compactions_of(conversation)}
-            self.summaries[conversation.id] = known
-        return known.get(compacted.uuid)
 
     @cached_property
     def _calls(self) -> CallTeller:

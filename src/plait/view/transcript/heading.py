@@ -1,8 +1,12 @@
-"""What a transcript says of itself: the header, the facts, the contents."""
+"""What transcripts say of themselves: the header, the facts, the contents, the index of all."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple, TypeAlias
+from urllib.parse import quote
+
+from msgspec import Struct
 
 from plait.conversation.model import Compacted, Left, Turn
 from plait.conversation.totals import Totals
@@ -195,3 +199,85 @@ def _scrubbed(value: object) -> object:
     if isinstance(value, list):
         return [_scrubbed(one) for one in value]
     return clean(value) if isinstance(value, str) else value
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """What is told of a transcript once it is written."""
+
+    name: str
+    session: str
+    project: str | None
+    title: str | None
+    path: int
+    of: int
+    status: str
+    fork_point: str | None
+    agent: str | None
+    started: str | None
+    ended: str | None
+    messages: int
+    compactions: int
+    turns: int
+    calls: int
+    agents: int
+    tokens: int
+    cost_usd: float | None
+
+
+def entry_of(transcript: Transcript) -> Entry:
+    """Returns what is told of a transcript."""
+    head, totals = transcript.heading, transcript.heading.totals
+    return Entry(
+        name=transcript.name,
+        session=head.session,
+        project=head.project,
+        title=head.title,
+        path=head.path,
+        of=head.of,
+        status=head.status,
+        fork_point=head.fork_point,
+        agent=transcript.conversation.agent if transcript.agent else None,
+        started=head.started,
+        ended=head.ended,
+        messages=head.messages,
+        compactions=head.compactions,
+        turns=head.turns,
+        calls=totals.calls,
+        agents=max(totals.conversations - 1, 0),
+        tokens=totals.tokens.total,
+        cost_usd=totals.cost_usd,
+    )
+
+
+def index_of(entries: Sequence[Entry], *, is_redacted: bool) -> str:
+    """Returns the index as Markdown."""
+    paths = [entry for entry in entries if entry.agent is None]
+    blocks = ["# Claude Code transcripts", _counted(entries, is_redacted=is_redacted)]
+    by_project = sorted(paths, key=lambda entry: entry.project or "")
+    for project, found in groupby(by_project, key=lambda entry: entry.project or ""):
+        blocks.append(f"## {phrase(project) or '(no project)'}")
+        blocks.append("\n".join(_rows(found)))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _counted(entries: Sequence[Entry], *, is_redacted: bool) -> str:
+    paths = [entry for entry in entries if entry.agent is None]
+    sessions = len({(entry.project, entry.session) for entry in paths})
+    parts = [many(sessions, "session"), many(len(paths), "path")]
+    agents = len(entries) - len(paths)
+    parts += [f"{many(agents, 'agent')} in files of their own"] if agents else []
+    note = "" if is_redacted else " **Nothing was redacted.**"
+    return f"{', '.join(parts)}. Times are UTC.{note}"
+
+
+def _rows(entries: Iterable[Entry]) -> Iterator[str]:
+    yield "| when | transcript | path | messages | cost |"
+    yield "|---|---|---|---:|---:|"
+    newest = sorted(entries, key=lambda entry: entry.started or "", reverse=True)
+    for entry in newest:
+        title = phrase(short(entry.title or entry.session, TITLE_LENGTH))
+        path = f"{entry.path} of {entry.of}" if entry.of > 1 else ""
+        path += ", abandoned" if entry.status == "ABANDONED" else ""
+        cost = money_in_words(entry.cost_usd) if entry.cost_usd else ""
+        link = f"[{title}]({quote(entry.name)}.md)"
+        yield f"| {when(entry.started)[:16]} | {link} | {path} | {entry.messages} | {cost} |"

@@ -5,7 +5,7 @@ its own place and the call names it. What a depth does not show is left out.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -13,11 +13,24 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.conversation.model import Answered, Called, Conversation, Folded, Item, Turn
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Conversation,
+    Conversations,
+    Folded,
+    Item,
+    Turn,
+)
+from plait.conversation.tokens import Tokens
+from plait.conversation.totals import Totals
+from plait.view.costs import agents_sent
 from plait.view.passages.stream import Ends, Entry, FoldBegins, Manner, Stream
 from plait.view.transcript.model import Heading, Transcript
 
 FORMAT = "plait-conversation/1"
+LONG = 200
+BASE64_KEYS = frozenset({"data", "base64"})
 OF_CONVERSATION = "id kind label agent call parent attachment started ended".split()
 OF_TURN = (
     "number opener started ended duration_ms working_ms asking_ms waited_ms is_interrupted "
@@ -115,8 +128,67 @@ def _agents_of(transcript: Transcript, manner: Manner) -> list[Conversation]:
     return list(found.values())
 
 
-LONG = 200
-BASE64_KEYS = frozenset({"data", "base64"})
+def show_object(
+    found: Conversations,
+    shown: Conversation,
+    turns: Sequence[Turn],
+    totals: Totals,
+    *,
+    has_data: bool,
+) -> dict[str, Any]:
+    """Returns a conversation, or some of its turns, with the agents that were sent out there."""
+    items = (item for turn in turns for item in turn.items)
+    agents = [found.by_line[name] for name in agents_sent(items, found.by_line)]
+    recovered = found.recovered if shown.id == found.main else None
+    value = {
+        **_conversation_object(shown, turns),
+        "totals": {**builtins(totals), "tokens": _tokens_object(totals.tokens)},
+        "agents": [_conversation_object(one, one.turns) for one in agents],
+        "others": [
+            _other_object(one)
+            for one in found.by_line.values()
+            if one is not shown and one not in agents
+        ],
+        "recovered": _conversation_object(recovered, recovered.turns) if recovered else None,
+    }
+    return value if has_data else without_data(value)
+
+
+def _tokens_object(tokens: Tokens) -> dict[str, int]:
+    return {
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_creation_tokens": tokens.cache_write,
+        "cache_creation_1h_tokens": tokens.cache_write_1h,
+        "cache_read_tokens": tokens.cache_read,
+        "total_tokens": tokens.total,
+        "web_searches": tokens.web_searches,
+        "web_fetches": tokens.web_fetches,
+    }
+
+
+def _conversation_object(shown: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:
+    value = builtins(shown)
+    wanted = {number for turn in turns for number in turn.responses}
+    value["turns"] = [_turn_object(turn) for turn in turns]
+    value["responses"] = [
+        {"number": number, **builtins(response)}
+        for number, response in enumerate(shown.responses)
+        if number in wanted
+    ]
+    return value
+
+
+def _turn_object(turn: Turn) -> dict[str, Any]:
+    value = builtins(turn)
+    value["opener"] = turn.opener.uuid if turn.opener else None
+    value["working_ms"] = turn.working_ms
+    return value
+
+
+def _other_object(other: Conversation) -> dict[str, Any]:
+    names = ("id", "kind", "title", "label", "is_active", "parent", "started", "ended")
+    return {name: getattr(other, name) for name in names} | {"turns": len(other.turns)}
 
 
 def builtins(value: object) -> dict[str, Any]:

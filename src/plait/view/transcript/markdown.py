@@ -2,11 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple, TypeAlias, assert_never
 from urllib.parse import quote
 
-from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,
@@ -57,7 +55,7 @@ class MarkdownWriter:
     """Writes one transcript passage by passage."""
 
     transcript: Transcript
-    manner: Manner
+    stream: Stream
     used: set[str]
     """Anchors that are set already."""
     is_combined: bool = False
@@ -102,7 +100,7 @@ class MarkdownWriter:
 
     def entry(self, entry: Entry) -> Iterator[str]:
         """Yields one item; only what stands in the transcript's own conversation is linked to."""
-        item, is_simple = entry.item, self.manner.is_simple
+        item, is_simple = entry.item, self.stream.manner.is_simple
         is_own = entry.conversation is self.own
         match item:
             case Called():
@@ -129,8 +127,8 @@ class MarkdownWriter:
             case Compacted():
                 yield self.anchors(item.uuid)
                 yield f"**📦 {phrase(compaction_words(item))}**"
-                summary = self.summaries.get(item.uuid)
-                if summary and self.manner.depth != "all":
+                summary = self.stream.summary(self.own, item)
+                if summary and self.stream.manner.depth != "all":
                     yield folded("what it left: the summary", [markdown(summary)])
             case Left():
                 yield self.leaving(item)
@@ -192,11 +190,6 @@ class MarkdownWriter:
         self.fresh += fresh
         return "".join(f'<a id="{name}"></a>' for name in fresh)
 
-    @cached_property
-    def summaries(self) -> dict[str | None, str | None]:
-        """What compactions left, by their records."""
-        return {one.uuid: one.summary for one in compactions_of(self.transcript.conversation)}
-
     @property
     def by_line(self) -> Mapping[str, Conversation]:
         """All conversations there are."""
@@ -245,17 +238,19 @@ def markdown_of(
     several begin alike, the turns that they share are written once and kept.
     """
     is_combined = used is not None
-    writer = MarkdownWriter(transcript, manner, set() if used is None else used, is_combined)
+    writer = MarkdownWriter(
+        transcript, stream_of(transcript, manner), set() if used is None else used, is_combined
+    )
     if manner.has_front_matter:
         yield front_matter(transcript)
     yield from _head(writer)
-    yield from Body(writer, stream_of(transcript, manner), None if is_combined else kept).blocks()
+    yield from Body(writer, None if is_combined else kept).blocks()
 
 
 def turns_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
     """Yields the blocks of the turns alone, to be pasted somewhere else."""
-    writer = MarkdownWriter(transcript, manner, set(), has_anchors=False)
-    yield from Body(writer, stream_of(transcript, manner)).blocks()
+    writer = MarkdownWriter(transcript, stream_of(transcript, manner), set(), has_anchors=False)
+    yield from Body(writer).blocks()
 
 
 def text_of(blocks: Iterator[str]) -> str:
@@ -282,7 +277,7 @@ def _head(writer: MarkdownWriter) -> Iterator[str]:
         return
     yield from heading(transcript, writer.link_to)
     if not writer.is_combined:
-        yield from contents(transcript, writer.manner)
+        yield from contents(transcript, writer.stream.manner)
 
 
 @dataclass(frozen=True)
@@ -290,7 +285,6 @@ class Body:
     """Writes the turns of a transcript; those that it shares with another path only once."""
 
     writer: MarkdownWriter
-    stream: Stream
     kept: KeptTurns | None = None
 
     def blocks(self) -> Iterator[str]:
@@ -302,23 +296,23 @@ class Body:
                 yield from self.written(turn)
                 break
             self.writer.used.update(known.anchors)
-            self.stream.told.update(dict.fromkeys(known.told))
+            self.writer.stream.told.update(dict.fromkeys(known.told))
             yield known.text
         for turn in turns:
             yield from self.written(turn)
-        for passage in self.stream.unnamed(self.writer.own, self.writer.transcript.unnamed):
+        for passage in self.writer.stream.unnamed(self.writer.own, self.writer.transcript.unnamed):
             yield from self.writer.passage(passage)
 
     def written(self, turn: Turn) -> Iterator[str]:
         """Yields a turn, and keeps it for the paths that share it."""
-        passages = self.stream.turn(self.writer.own, turn)
+        passages = self.writer.stream.turn(self.writer.own, turn)
         blocks = (block for passage in passages for block in self.writer.passage(passage))
         if self.kept is None or self.writer.is_parting(turn):
             yield from blocks
             return
-        before = len(self.stream.told)
+        before = len(self.writer.stream.told)
         self.writer.fresh.clear()
         text = text_of(blocks).rstrip("\n")
-        told = tuple(list(self.stream.told)[before:])
+        told = tuple(list(self.writer.stream.told)[before:])
         self.kept[id(turn.items)] = KeptTurn(turn.items, text, tuple(self.writer.fresh), told)
         yield text

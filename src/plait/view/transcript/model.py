@@ -62,9 +62,9 @@ def stream_of(transcript: Transcript, manner: Manner) -> Stream:
     return Stream(transcript.by_line, manner, transcript.names)
 
 
-def passages_of(transcript: Transcript, manner: Manner) -> Iterator[AnyPassage]:
+def passages_of(transcript: Transcript, stream: Stream) -> Iterator[AnyPassage]:
     """Yields all passages of a transcript, agents that no call names at the end."""
-    stream, own = stream_of(transcript, manner), transcript.conversation
+    own = transcript.conversation
     for turn in own.turns:
         yield from stream.turn(own, turn)
     yield from stream.unnamed(own, transcript.unnamed)

@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import assert_never
 
-from plait.conversation.changes import compactions_of
 from plait.conversation.model import (
     Answered,
     Called,
@@ -22,7 +20,7 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
-from plait.view.passages.call_view import CallView
+from plait.view.passages.call_view import CallView, as_json, pieces_of
 from plait.view.passages.stream import (
     AgentBegins,
     AgentElsewhere,
@@ -31,6 +29,7 @@ from plait.view.passages.stream import (
     Entry,
     FoldBegins,
     Manner,
+    Stream,
     TurnBegins,
 )
 from plait.view.passages.tools import CallLine, call_line, tool_name
@@ -46,8 +45,7 @@ from plait.view.passages.words import (
 )
 from plait.view.text import clean, short, when
 from plait.view.transcript.heading import facts_of, path_lines
-from plait.view.transcript.inputs import as_json, pieces_of
-from plait.view.transcript.model import Transcript, passages_of
+from plait.view.transcript.model import Transcript, passages_of, stream_of
 
 WIDTH = 100
 STEP = 4
@@ -65,8 +63,9 @@ def plain_of(transcript: Transcript, manner: Manner) -> Iterator[str]:
 
 def plain_turns(transcript: Transcript, manner: Manner) -> Iterator[str]:
     """Yields the lines of the turns alone."""
-    writer = PlainWriter(transcript, manner)
-    for passage in passages_of(transcript, manner):
+    stream = stream_of(transcript, manner)
+    writer = PlainWriter(transcript, stream)
+    for passage in passages_of(transcript, stream):
         yield from writer.passage(passage)
 
 
@@ -88,7 +87,7 @@ class PlainWriter:
     """Writes one transcript; what agents do is set in."""
 
     transcript: Transcript
-    manner: Manner
+    stream: Stream
     level: int = 0
     """How deep what is written stands in agents and folds."""
 
@@ -129,7 +128,7 @@ class PlainWriter:
             case Answered() as answer:
                 note = "arrives here" if answer.standing == "own" else APART[answer.standing]
                 yield from self.block(f"[result of {tool_name(answer.name or 'a call')}: {note}]")
-                if not self.manner.is_simple:
+                if not self.stream.manner.is_simple:
                     yield from self.result(answer.result)
             case Told() as told:
                 yield from self.told(told)
@@ -162,7 +161,7 @@ class PlainWriter:
         seen = CallView(called, self.transcript.heading.directory)
         line = call_line(seen, has_result=has_result)
         yield from self.block(_line_words(line))
-        if self.manner.is_simple:
+        if self.stream.manner.is_simple:
             return
         for piece in pieces_of(called):
             if piece.form == "value":
@@ -194,8 +193,8 @@ class PlainWriter:
         match item:
             case Compacted():
                 yield from self.block(f"--- {compaction_words(item)} ---")
-                summary = self.summaries.get(item.uuid)
-                if summary and self.manner.depth != "all":
+                summary = self.stream.summary(self.transcript.conversation, item)
+                if summary and self.stream.manner.depth != "all":
                     yield from self.lines(summary, 1)
             case Left():
                 name = self.transcript.names.get(item.to)
@@ -203,7 +202,7 @@ class PlainWriter:
                 yield from self.block(f"[branch: {short(item.label or item.to, 80)}: {where}]")
             case Noted():
                 yield from self.block(f"[{note_line(item)}]")
-                if item.value and self.manner.depth == "all":
+                if item.value and self.stream.manner.depth == "all":
                     yield from self.lines(as_json(item.value), 2)
             case Shown():
                 yield from self.enclosed((item.enclosure,))
@@ -223,11 +222,6 @@ class PlainWriter:
     def lines(self, text: str, more: int = 0) -> Iterator[str]:
         """Yields lines, set in as deep as they stand."""
         return _wrapped(clean(text), min(self.level, 8) * STEP + more * STEP)
-
-    @cached_property
-    def summaries(self) -> dict[str | None, str | None]:
-        """What compactions left, by their records."""
-        return {one.uuid: one.summary for one in compactions_of(self.transcript.conversation)}
 
 
 def _line_words(line: CallLine) -> str:
