@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from plait.archive.open_session import OpenSession
     from plait.archive.raw_lines import (
         LineSurvey,
-        RawLine,
         line_survey,
     )
     from plait.archive.resume import CLIENT, Back, Resume
@@ -62,7 +61,6 @@ __all__ = [
     "Named",
     "OpenSession",
     "Project",
-    "RawLine",
     "Resume",
     "Resumption",
     "SearchWay",
@@ -108,7 +106,6 @@ _HOMES = {
     "HookWorker": "hook.worker",
     "OpenSession": "open_session",
     "LineSurvey": "raw_lines",
-    "RawLine": "raw_lines",
     "line_survey": "raw_lines",
     "Back": "resume",
     "CLIENT": "resume",

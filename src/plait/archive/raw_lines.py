@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from msgspec import Struct
-
 from plait.graph.model import Node, Place, SessionGraph
 from plait.line import Line, lines
 from plait.line.split import read_slice
 from plait.record.read import Broken, Entry, entry_of, read
 from plait.record.record import Record
-from plait.view.words import record_words
+from plait.view.words import RawLine, record_words
 
 BLANK, BROKEN, OTHER = "blank", "broken", "other"
 MANY = 50
@@ -52,7 +50,7 @@ class LineSurvey:
         wanted = self.names.index(kind)
         return [at for at, one in enumerate(self.kinds, 1) if one == wanted]
 
-    def lines(self, numbers: Sequence[int], most: int | None = None) -> "Iterator[RawLine]":
+    def lines(self, numbers: Sequence[int], most: int | None = None) -> Iterator[RawLine]:
         """Yields some lines of a file; of long ones the beginning."""
         for number in numbers:
             offset = self.offsets[number - 1]
@@ -71,22 +69,6 @@ class LineSurvey:
                 text=(data if most is None else data[: 4 * most]).decode("utf-8", "replace")[:most],
                 finding=self.broken.get(number),
             )
-
-
-class RawLine(Struct, frozen=True, kw_only=True):
-    """One line of a file."""
-
-    number: int
-    offset: int
-    length: int
-    type: str
-    uuid: str | None = None
-    time: str | None = None
-    words: str = ""
-    """A record in a few words."""
-    text: str
-    """As it lies, or its beginning."""
-    finding: str | None = None
 
 
 def line_survey(path: Path, size: int) -> LineSurvey:

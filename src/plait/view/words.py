@@ -5,6 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+
 from plait.graph.rows import Mark, RowShape
 from plait.record import Attachment, Record, System, Thinking, ToolResult, ToolUse
 from plait.record.prompt import is_human_prompt
@@ -30,6 +32,22 @@ NOTES: dict[Mark, str] = {
     "error": "api error",
     "service": "service",
 }
+
+
+class RawLine(Struct, frozen=True, kw_only=True):
+    """One line of a file."""
+
+    number: int
+    offset: int
+    length: int
+    type: str
+    uuid: str | None = None
+    time: str | None = None
+    words: str = ""
+    """A record in a few words."""
+    text: str
+    """As it lies, or its beginning."""
+    finding: str | None = None
 
 
 def words_of(row: RowShape) -> str:

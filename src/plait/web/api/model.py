@@ -5,7 +5,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from plait.archive import RawLine
 from plait.conversation.model import Response, Turn
 from plait.conversation.totals import Totals
 from plait.graph.model import LineKind
@@ -15,6 +14,7 @@ from plait.index.model import Hit
 from plait.view.context_window import Weighed
 from plait.view.costs import CostSum, ResponseCost
 from plait.view.timeline import Bar, Timeline
+from plait.view.words import RawLine
 
 
 class Trouble(Struct, frozen=True):

@@ -8,7 +8,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from plait.archive import RawLine
 from plait.conversation.model import Conversation
 from plait.line import LogFile
 from plait.view.changed_files import ChangedFiles, Handled
@@ -20,7 +19,6 @@ from plait.view.page.tabs.raw import (
     SHOWN,
     STEP,
     FileChoice,
-    RawRow,
     RawView,
     line_html,
     raw_body,
@@ -116,10 +114,6 @@ def _view_of(
     numbers = found.numbers(kind)
     first = _first_of(numbers, line, start)
     findings = sorted(look.findings(number), key=lambda one: one[0] or 0)
-    told: dict[int, list[str]] = {}
-    for at, sentence in findings:
-        told.setdefault(at or 0, []).append(sentence)
-    shown = found.lines(numbers[first - 1 : first - 1 + STEP], SHOWN)
     files = [_choice_of(at, file) for at, file in enumerate(look.session.files)]
     return RawView(
         files=files,
@@ -129,7 +123,7 @@ def _view_of(
         kind=kind,
         first=first,
         matching=len(numbers),
-        rows=[_row_of(one, told.get(one.number, ())) for one in shown],
+        rows=list(found.lines(numbers[first - 1 : first - 1 + STEP], SHOWN)),
         line=line,
         findings=findings,
     )
@@ -149,20 +143,6 @@ def _choice_of(number: int, file: LogFile) -> FileChoice:
     return FileChoice(number, f"{name.strip()}: {file.path.name}", file.size)
 
 
-def _row_of(one: RawLine, findings: Sequence[str]) -> RawRow:
-    return RawRow(
-        number=one.number,
-        offset=one.offset,
-        length=one.length,
-        type=one.type,
-        uuid=one.uuid,
-        time=one.time,
-        words=one.words,
-        text=one.text,
-        findings=tuple(findings),
-    )
-
-
 def serve_line(request: Request) -> Response:
     """Returns one line, pretty or as it is."""
     look = session_request(request)
@@ -174,7 +154,7 @@ def serve_line(request: Request) -> Response:
     one = next(found.lines([number], None if is_raw else MOST_PRETTY))
     if is_raw:
         return tagged(request, one.text.encode("utf-8", "replace"), PLAIN)
-    return _fragment(request, look.head, "raw", line_html(look.head, file, _row_of(one, ())))
+    return _fragment(request, look.head, "raw", line_html(look.head, file, one))
 
 
 def serve_file(request: Request) -> Response:

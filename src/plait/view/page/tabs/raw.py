@@ -13,6 +13,7 @@ from plait.view.page.conversation.entries import clock
 from plait.view.page.forms import options
 from plait.view.page.markup import esc, icon
 from plait.view.page.tabs.head import Head, pager, unfolding
+from plait.view.words import RawLine
 
 STEP = 100
 SHOWN = 200
@@ -29,20 +30,6 @@ class FileChoice(Struct, frozen=True):
     size: int
 
 
-class RawRow(Struct, frozen=True, kw_only=True):
-    """One line in the list."""
-
-    number: int
-    offset: int
-    length: int
-    type: str
-    uuid: str | None
-    time: str | None
-    words: str
-    text: str
-    findings: tuple[str, ...] = ()
-
-
 class RawView(Struct, frozen=True, kw_only=True):
     """A part of a file."""
 
@@ -56,7 +43,7 @@ class RawView(Struct, frozen=True, kw_only=True):
     first: int
     """Where the part begins among the lines of that type."""
     matching: int
-    rows: Sequence[RawRow]
+    rows: Sequence[RawLine]
     line: int | None = None
     """The line that was asked for."""
     findings: Sequence[tuple[int | None, str]] = ()
@@ -65,7 +52,10 @@ class RawView(Struct, frozen=True, kw_only=True):
 
 def raw_body(head: Head, view: RawView) -> str:
     """Returns a part of a file, and the ways to others."""
-    rows = "".join(_raw_row(head, view, row) for row in view.rows)
+    odd: dict[int | None, list[str]] = {}
+    for line, sentence in view.findings:
+        odd.setdefault(line, []).append(sentence)
+    rows = "".join(_raw_row(head, view, row, odd.get(row.number, ())) for row in view.rows)
     base = _raw_address(head, view.file, view.kind)
     last = view.first - 1 + len(view.rows)
     pages = pager("lines", view.first, last, view.matching, f"{base}&", STEP)
@@ -114,8 +104,8 @@ def _findings_html(head: Head, view: RawView) -> str:
     )
 
 
-def _raw_row(head: Head, view: RawView, row: RawRow) -> str:
-    odd = "".join(f'<span class="odd">{icon("warn")}{esc(one)}</span>' for one in row.findings)
+def _raw_row(head: Head, view: RawView, row: RawLine, findings: Iterable[str]) -> str:
+    odd = "".join(f'<span class="odd">{icon("warn")}{esc(one)}</span>' for one in findings)
     here = ' class="wanted"' if row.number == view.line else ""
     summary = (
         f'<span class="n">{row.number}</span><span class="kind">{esc(row.type)}</span>'
@@ -126,7 +116,7 @@ def _raw_row(head: Head, view: RawView, row: RawRow) -> str:
     return f'<li id="line-{row.number}"{here}>{inner}</li>'
 
 
-def line_html(head: Head, file: int, row: RawRow) -> str:
+def line_html(head: Head, file: int, row: RawLine) -> str:
     """Returns one line whole: pretty, with its place, to be copied."""
     text, is_whole = _pretty(row.text)
     link = f'<a href="{esc(head.at(row.uuid))}">in the conversation</a>' if row.uuid else ""

@@ -10,7 +10,7 @@ from msgspec import Struct
 from plait.conversation.model import WENT_WELL
 from plait.view.amounts import dotted, many, some, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import drawing, stack, swatches
-from plait.view.page.markup import esc, icon, tool_icon
+from plait.view.page.markup import attribute, esc, icon, tool_icon
 from plait.view.page.tabs.head import Head, choice, paged
 from plait.view.text import DATED, shortened
 from plait.view.timeline import Bar, Lane, Timeline, TurnBar
@@ -197,16 +197,32 @@ def _turn_row(head: Head, timeline: Timeline, turn: TurnBar, longest: float) -> 
         ("other", other / longest),
     ]
     told = dotted(some(turn.calls, "call"), some(len(turn.agents), "agent"))
-    failed = f'<span class="warn">{turn.failed} failed</span>' if turn.failed else ""
+    failed = _warning(f"{turn.failed} failed" if turn.failed else "")
+    stopped = _warning("interrupted" if turn.is_interrupted else "")
     words = esc(shortened(turn.words, 120)) or "<i>before the first prompt</i>"
-    stopped = '<span class="warn">interrupted</span>' if turn.is_interrupted else ""
-    return (
-        f'<li class="fall"><a class="what" '
-        f'href="{esc(_address(head, timeline.line, turn.number))}">'
-        f"<b>{turn.number}</b><span>{words}</span></a>{stack(parts)}"
-        f'<span class="took">{_short_time(turn.length)}</span>'
-        f'<span class="counts">{told} {failed} {stopped}</span></li>'
+    return _fall(
+        _address(head, timeline.line, turn.number),
+        f"<b>{turn.number}</b><span>{words}</span>",
+        stack(parts),
+        _short_time(turn.length),
+        f"{told} {failed} {stopped}",
     )
+
+
+def _fall(
+    href: str, what: str, drawn: str, took: str, counts: str = "", kind: str = "", title: str = ""
+) -> str:
+    """Returns one row: what took time, drawn, how long it took, what there is to say of it."""
+    told = f'<span class="counts">{counts}</span>' if counts else ""
+    return (
+        f'<li class="fall{kind}"><a class="what" href="{esc(href)}"{attribute("title", title)}>'
+        f'{what}</a>{drawn}<span class="took">{took}</span>'
+        f"{told}</li>"
+    )
+
+
+def _warning(words: str) -> str:
+    return f'<span class="warn">{words}</span>' if words else ""
 
 
 def _lane_list(head: Head, timeline: Timeline) -> str:
@@ -226,18 +242,15 @@ def _lane_list(head: Head, timeline: Timeline) -> str:
 
 
 def _lane_row(head: Head, one: Lane, longest: float) -> str:
-    kind = "bad" if one.is_failed else "agent"
+    kind, length = "bad" if one.is_failed else "agent", one.end - one.start
     turn = f"turn {one.turn}" if one.turn is not None else ""
-    failed = f'<span class="warn">{one.failed} failed</span>' if one.failed else ""
-    if one.is_failed:
-        failed = '<span class="warn">failed</span>'
-    counts = dotted(turn, many(one.calls, "call"))
-    length = one.end - one.start
-    return (
-        f'<li class="fall"><a class="what" href="{esc(_address(head, one.line))}">'
-        f"{icon('agent')}<span>{esc(shortened(one.words, 120))}</span></a>"
-        f'{stack([(kind, length / longest)])}<span class="took">{_short_time(length)}</span>'
-        f'<span class="counts">{counts} {failed}</span></li>'
+    failed = "failed" if one.is_failed else f"{one.failed} failed" if one.failed else ""
+    return _fall(
+        _address(head, one.line),
+        f"{icon('agent')}<span>{esc(shortened(one.words, 120))}</span>",
+        stack([(kind, length / longest)]),
+        _short_time(length),
+        f"{dotted(turn, many(one.calls, 'call'))} {_warning(failed)}",
     )
 
 
@@ -302,17 +315,18 @@ def _bar_rows(
     head: Head, bar: Bar, agents: Mapping[str, tuple[Lane, Sequence[Bar]]], scale: Scale
 ) -> Iterator[str]:
     kind = bar.kind if bar.outcome in WENT_WELL else "bad"
-    failed = f' <span class="warn">{bar.outcome}</span>' if kind == "bad" else ""
-    drawn = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
+    failed = f" {_warning(bar.outcome)}" if kind == "bad" else ""
+    sign = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
     said = f"{tokens_in_words(bar.output_tokens)} out" if bar.output_tokens else ""
-    words = bar.words or said
-    title = f"{bar.name} {words}, {_short_time(bar.length)}, {bar.outcome}"
+    words, took = bar.words or said, _short_time(bar.length)
     rect = f'<rect class="{kind}" {_across(bar.start, bar.end, scale)} height="8"/>'
-    yield (
-        f'<li class="fall {bar.kind}"><a class="what" href="{esc(head.at(bar.uuid))}" '
-        f'title="{esc(title)}">{drawn}<em>{esc(DATED.sub("", bar.name))}</em>'
-        f"<span>{esc(words)}</span></a>{drawing(rect, width=WIDE)}"
-        f'<span class="took">{_short_time(bar.length)}{failed}</span></li>'
+    yield _fall(
+        head.at(bar.uuid),
+        f"{sign}<em>{esc(DATED.sub('', bar.name))}</em><span>{esc(words)}</span>",
+        drawing(rect, width=WIDE),
+        f"{took}{failed}",
+        kind=f" {bar.kind}",
+        title=f"{bar.name} {words}, {took}, {bar.outcome}",
     )
     for name in bar.agents:
         if name in agents:
@@ -322,13 +336,14 @@ def _bar_rows(
 def _lane_of_bars(head: Head, lane: Lane, bars: Sequence[Bar], scale: Scale) -> str:
     kind = "bad" if lane.is_failed else "agent"
     frame = f'<rect class="{kind} whole" {_across(lane.start, lane.end, scale)} height="8"/>'
-    inner = "".join(_thinned(bars, scale))
-    failed = ' <span class="warn">failed</span>' if lane.is_failed else ""
-    return (
-        f'<li class="fall lane"><a class="what" href="{esc(_address(head, lane.line))}">'
-        f"{icon('agent')}<em>agent</em><span>{esc(shortened(lane.words, 120))}, "
-        f"{many(lane.calls, 'call')}</span></a>{drawing(frame + inner, width=WIDE)}"
-        f'<span class="took">{_short_time(lane.end - lane.start)}{failed}</span></li>'
+    failed = f" {_warning('failed')}" if lane.is_failed else ""
+    words = f"{esc(shortened(lane.words, 120))}, {many(lane.calls, 'call')}"
+    return _fall(
+        _address(head, lane.line),
+        f"{icon('agent')}<em>agent</em><span>{words}</span>",
+        drawing(frame + "".join(_thinned(bars, scale)), width=WIDE),
+        f"{_short_time(lane.end - lane.start)}{failed}",
+        kind=" lane",
     )
 
 
