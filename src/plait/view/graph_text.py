@@ -46,14 +46,8 @@ class Cell(Enum):
     FOLDED = "folded"
 
 
-NODES = (
-    ("compaction", Cell.COMPACTION),
-    ("folded", Cell.FOLDED),
-    ("agent", Cell.AGENT),
-    ("service", Cell.AGENT),
-    ("leaf", Cell.LEAF),
-    ("abandoned", Cell.ABANDONED),
-)
+NODES = ("compaction", "folded", "agent", "service", "leaf", "abandoned")
+"""What a node is drawn as; one that is several things is the first of them."""
 BOX = dict(zip(Cell, " │─┼├╰╮╯●○◉◆◇◌", strict=True))
 ASCII = dict(zip(Cell, " |-+|`.'*o@#>x", strict=True))
 
@@ -126,8 +120,14 @@ def _is_one_row(row: RowShape) -> bool:
     return is_side and leaves and ends
 
 
+def node_kind(row: RowShape) -> str:
+    """Returns what a row is drawn as."""
+    return next((mark for mark in NODES if mark in row.marks), "active")
+
+
 def _node_of(row: RowShape) -> Cell:
-    return next((cell for mark, cell in NODES if mark in row.marks), Cell.ACTIVE)
+    kind = node_kind(row)
+    return Cell.AGENT if kind == "service" else Cell(kind)
 
 
 def _lanes(row: RowShape, column: int) -> tuple[Cell, ...]:

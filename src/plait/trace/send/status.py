@@ -53,7 +53,17 @@ def sending_status(folder: Path) -> SendingStatus:
         reasons[batch.reason] += len(batch.spans)
     known = {session: SessionState() for session in (*waiting, *refused)} | states(folder)
     found = [
-        _session_status(session, state, waiting[session], refused[session])
+        SessionStatus(
+            session=session,
+            turns=state.turn_count,
+            last_line=state.last_line,
+            updated=state.updated,
+            path=state.path,
+            waiting=waiting[session],
+            refused=refused[session],
+            is_open=state.is_open,
+            error=state.error,
+        )
         for session, state in known.items()
     ]
     tries = tries_of(spool)
@@ -66,18 +76,4 @@ def sending_status(folder: Path) -> SendingStatus:
         tries=tries.count,
         next_try=tries.next or None,
         last_error=tries.reason,
-    )
-
-
-def _session_status(session: str, state: SessionState, waiting: int, refused: int) -> SessionStatus:
-    return SessionStatus(
-        session=session,
-        turns=state.turn_count,
-        last_line=state.last_line,
-        updated=state.updated,
-        path=state.path,
-        waiting=waiting,
-        refused=refused,
-        is_open=state.is_open,
-        error=state.error,
     )

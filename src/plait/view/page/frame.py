@@ -1,11 +1,19 @@
-"""A page to its frame: where one is, where one can go; who is not let in, what went wrong."""
+"""A body to a whole page: its head, its policy, its bar; who is not let in, what went wrong."""
 
+from base64 import b64encode
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Literal, TypeAlias
 
-from plait.view.page.markup import attribute, esc, icon
-from plait.view.page.shell import page
+from msgspec import Struct
 
+from plait.view.page.markup import PATHS, attribute, esc, icon, icon_address
+
+POLICY = (
+    "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; "
+    "base-uri 'none'; form-action 'none'"
+)
+ICON = f'<link rel="icon" href="{icon_address(PATHS["plait"], "%230b6e7d")}">'
 Here: TypeAlias = Literal["home", "sessions", "search", "usage", "insights"]
 PLACES: tuple[tuple[Here, str, str], ...] = (
     ("home", "/", "Home"),
@@ -15,6 +23,58 @@ PLACES: tuple[tuple[Here, str, str], ...] = (
     ("insights", "/insights", "Insights"),
 )
 ASKING = "Search everything"
+
+
+class Assets(Struct, frozen=True):
+    """What a page is drawn and moved with, as texts."""
+
+    style: str
+    script: str
+    highlighter: str
+
+
+def page(
+    title: str,
+    body: str,
+    *,
+    root: str,
+    inlined: Assets | None = None,
+    is_served: bool = False,
+    head: str = "",
+) -> str:
+    """Returns a whole page; with its assets inside where one file should do.
+
+    One that is served has its policy from the server, which knows more of it.
+    """
+    scripts = styles = "'self'"
+    script = "app.js" if is_served else "plait.js"
+    links = (
+        f'<link rel="stylesheet" href="{root}assets/plait.css">'
+        f'<script src="{root}assets/{script}" defer></script>'
+    )
+    if inlined:
+        scripts = " ".join(digest(text) for text in (inlined.script, inlined.highlighter))
+        styles = digest(inlined.style)
+        links = f"<style>{inlined.style}</style>"
+        body += f"<script>{inlined.highlighter}</script><script>{inlined.script}</script>"
+    policy = POLICY.format(scripts=scripts, styles=styles)
+    rule = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+    if is_served:
+        rule = head + ICON
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"{rule}"
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        '<meta name="referrer" content="no-referrer">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{esc(title)}</title>{links}</head>"
+        f'<body data-root="{root}">{body}</body></html>'
+    )
+
+
+def digest(text: str) -> str:
+    """Returns the name by which a policy allows one text and no other."""
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def framed(
@@ -39,7 +99,7 @@ def framed(
 
 
 def _top_bar(here: Here | None, query: str = "", *, is_asking: bool = False) -> str:
-    links = "".join(link(name, href, words, here) for name, href, words in PLACES)
+    links = "".join(_link(name, href, words, here) for name, href, words in PLACES)
     focus = " autofocus" if is_asking else ""
     return (
         '<a class="skip" href="#main">To the content</a>'
@@ -58,8 +118,7 @@ def _top_bar(here: Here | None, query: str = "", *, is_asking: bool = False) -> 
     )
 
 
-def link(name: Here, href: str, words: str, here: Here | None) -> str:
-    """Returns the way to one place."""
+def _link(name: Here, href: str, words: str, here: Here | None) -> str:
     current = ' aria-current="page"' if name == here else ""
     return f'<a href="{href}"{current}>{words}</a>'
 

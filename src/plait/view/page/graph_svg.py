@@ -9,6 +9,7 @@
 from collections.abc import Iterator, Sequence
 
 from plait.graph.rows import Link, RowShape
+from plait.view.graph_text import node_kind
 from plait.view.page.markup import esc
 from plait.view.words import notes_of, words_of
 
@@ -96,8 +97,7 @@ def _shape(row: RowShape, across: float, down: float) -> str:
 
 
 def _kind_of(row: RowShape) -> str:
-    order = ("compaction", "folded", "agent", "service", "leaf", "abandoned")
-    kind = next((mark for mark in order if mark in row.marks), "active")
+    kind = node_kind(row)
     troubled = any(mark in row.marks for mark in ("interrupted", "error"))
     return f"{kind} trouble" if troubled else kind
 

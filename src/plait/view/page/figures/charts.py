@@ -122,12 +122,8 @@ def _column(chart: Chart, place: int, total: float, top: float, across: float, w
 def _legend(chart: Chart) -> str:
     if len(chart.series) < 2:
         return ""
-    items = "".join(
-        f'<li><i class="key c{number}"></i>{esc(one.name)} '
-        f"<b>{esc(chart.write(one.total))}</b></li>"
-        for number, one in enumerate(chart.series)
-    )
-    return f'<figcaption><ul class="legend">{items}</ul></figcaption>'
+    keys = _keys((one.name, chart.write(one.total), "") for one in chart.series)
+    return f"<figcaption>{keys}</figcaption>"
 
 
 def _tick_words(ticks: Sequence[str]) -> str:
@@ -249,16 +245,22 @@ def parts_bar(parts: Sequence[tuple[str, float]], write: Writer, title: str) -> 
             f"<title>{esc(name)}: {esc(write(value))}</title></rect>"
         )
         across += width
-    items = "".join(
-        f'<li><i class="key c{number}"></i>{esc(name)} <b>{esc(write(value))}</b>'
-        f" <small>{share_in_words(value, whole)}</small></li>"
-        for number, (name, value) in enumerate(parts)
+    keys = _keys(
+        (name, write(value), f" <small>{share_in_words(value, whole)}</small>")
+        for name, value in parts
     )
     return (
         f'<figure class="parts"><svg viewBox="0 0 {WIDTH} 16" preserveAspectRatio="none" '
-        f'role="img" aria-label="{esc(title)}">{"".join(drawn_parts)}</svg>'
-        f'<ul class="legend">{items}</ul></figure>'
+        f'role="img" aria-label="{esc(title)}">{"".join(drawn_parts)}</svg>{keys}</figure>'
     )
+
+
+def _keys(parts: Iterable[tuple[str, str, str]]) -> str:
+    items = "".join(
+        f'<li><i class="key c{number}"></i>{esc(name)} <b>{esc(figure)}</b>{more}</li>'
+        for number, (name, figure, more) in enumerate(parts)
+    )
+    return f'<ul class="legend">{items}</ul>'
 
 
 def share_in_words(value: float, whole: float) -> str:
