@@ -22,8 +22,8 @@ from plait.conversation.model import (
     Item,
     Turn,
 )
-from plait.conversation.tokens import Tokens
 from plait.conversation.totals import Totals
+from plait.conversation.usage import Tokens
 from plait.view.costs import agents_sent
 from plait.view.passages.stream import Ends, Entry, FoldBegins, Manner, Stream
 from plait.view.transcript.model import Heading, Transcript
