@@ -26,6 +26,11 @@ SHOWN_TYPES = {
 }
 
 
+INVENTORY = "lines human_turns tool_calls versions types stop_reasons blocks"
+GRAPH = """nodes inline folded dag_lines branches rungs tool_results tool_results_reachable
+    tool_results_orphaned copies loose balanced"""
+
+
 def _inventories(archive: Archive, output: Output) -> dict[str, Inventory]:
     sessions = [session for session in archive.sessions if session.file]
     return {
@@ -36,7 +41,12 @@ def _inventories(archive: Archive, output: Output) -> dict[str, Inventory]:
 
 def _print_inventories(output: Output, found: dict[str, Inventory], *, as_json: bool) -> None:
     if as_json:
-        output.json([_inventory_object(path, held) for path, held in found.items()])
+        output.json(
+            [
+                {"session": Path(path).stem, "path": path, **_figures(held, INVENTORY)}
+                for path, held in found.items()
+            ]
+        )
         return
     with output.paged():
         _print_sessions(output, found)
@@ -76,36 +86,10 @@ def _short_name(path: str) -> str:
     return Path(path).stem[:8]
 
 
-def _inventory_object(path: str, held: Inventory) -> dict[str, Any]:
-    return {
-        "session": Path(path).stem,
-        "path": path,
-        "lines": held.lines,
-        "human_turns": held.human_turns,
-        "tool_calls": held.tool_calls,
-        "versions": by_count(held.versions),
-        "types": by_count(held.types),
-        "stop_reasons": by_count(held.stop_reasons),
-        "blocks": by_count(held.blocks),
-    }
-
-
-def _graph_object(graph: SessionGraph) -> dict[str, Any]:
-    account = graph.account
-    return {
-        "nodes": account.nodes,
-        "inline": account.inline,
-        "folded": by_count(account.folded),
-        "dag_lines": account.dag_lines,
-        "branches": account.branches,
-        "rungs": by_count(account.rungs),
-        "tool_results": account.tool_results,
-        "tool_results_reachable": account.tool_results_reachable,
-        "tool_results_orphaned": account.tool_results_orphaned,
-        "copies": account.copies,
-        "loose": account.loose,
-        "balanced": account.balanced,
-    }
+def _figures(value: object, names: str) -> dict[str, Any]:
+    """Returns some figures as `--json` prints them: counts with the largest first."""
+    found = {name: getattr(value, name) for name in names.split()}
+    return {name: by_count(one) if isinstance(one, Mapping) else one for name, one in found.items()}
 
 
 def _graph_findings(graph: SessionGraph) -> Iterator[Finding]:
@@ -166,7 +150,7 @@ def command(
     graph = archive.graph()
     account.findings.extend(_graph_findings(graph))
     if as_json:
-        request.output.json(_as_object(account) | {"graph": _graph_object(graph)})
+        request.output.json(_as_object(account) | {"graph": _figures(graph.account, GRAPH)})
     else:
         with request.output.paged():
             _print_account(request.output, account)
@@ -189,28 +173,20 @@ def _account_of(archive: Archive, output: Output) -> Account:
 
 def _as_object(account: Account) -> dict[str, Any]:
     return {
-        "files": account.files,
-        "bytes": account.bytes,
-        "lines": account.lines,
-        "records": account.records,
-        "blank": account.blank,
-        "broken": account.broken,
+        **_figures(account, "files bytes lines records blank broken"),
         "balanced": account.is_balanced,
-        "recovered": account.recovered,
-        "types": by_count(account.types),
-        "versions": by_count(account.versions),
+        **_figures(account, "recovered types versions"),
         "drift": {where: by_count(names) for where, names in account.drift.counts.items()},
-        "findings": [_finding_object(finding) for finding in account.findings],
-    }
-
-
-def _finding_object(finding: Finding) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "sentence": finding.sentence,
-        "file": str(finding.path) if finding.path else None,
-        "line": finding.line,
-        "uuid": finding.uuid,
+        "findings": [
+            {
+                "code": one.code,
+                "sentence": one.sentence,
+                "file": one.path,
+                "line": one.line,
+                "uuid": one.uuid,
+            }
+            for one in account.findings
+        ],
     }
 
 

@@ -1,9 +1,9 @@
 """Files of an export to a folder: private, each whole or not there, nothing else touched."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -20,16 +20,24 @@ from plait.archive import (
     manifest_of,
     without_collector,
 )
-from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
+from plait.cli.options import (
+    Request,
+    filter_options,
+    global_options,
+    grouped,
+    json_option,
+    names_argument,
+    rules_option,
+)
 from plait.cli.output import write_bytes
-from plait.cli.selection import required, selected
+from plait.cli.selection import all_named
 from plait.cli.text import counted, in_words, size
 from plait.conversation.walk import DEPTHS
 from plait.errors import SourceError, UserError
 from plait.view.passages.stream import Manner
 
 if TYPE_CHECKING:
-    from plait.redact import Redactor
+    pass
 
 
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
@@ -100,63 +108,56 @@ def _unwritable(path: Path, error: OSError) -> SourceError:
     return SourceError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}")
 
 
-F = TypeVar("F", bound=Callable[..., Any])
 STDOUT = "-"
 FORMATS = tuple(EXPORTERS)
 
 
-def _what_options(function: F) -> F:
-    for option in (
-        click.option("--no-tools", is_flag=True, help="Leave out calls and their results."),
-        click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
-        click.option(
-            "--branches",
-            type=click.Choice(["active", "all"]),
-            default="all",
-            show_default=True,
-            help="Every path, or only those that Claude Code would go on with.",
-        ),
-        click.option(
-            "--depth",
-            type=click.Choice(DEPTHS),
-            help="How much to tell, each with all before it. Without it: up to the tools; in pages "
-            "everything, what is long folded.",
-        ),
-        click.option("--all", "is_all", is_flag=True, help="Every session there is."),
-    ):
-        function = option(function)
-    return function
+_what_options = grouped(
+    click.option("--all", "is_all", is_flag=True, help="Every session there is."),
+    click.option(
+        "--depth",
+        type=click.Choice(DEPTHS),
+        help="How much to tell, each with all before it. Without it: up to the tools; in pages "
+        "everything, what is long folded.",
+    ),
+    click.option(
+        "--branches",
+        type=click.Choice(["active", "all"]),
+        default="all",
+        show_default=True,
+        help="Every path, or only those that Claude Code would go on with.",
+    ),
+    click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
+    click.option("--no-tools", is_flag=True, help="Leave out calls and their results."),
+)
 
 
-def _form_options(function: F) -> F:
-    for option in (
-        click.option("--front-matter", is_flag=True, help="Begin with YAML, as Obsidian reads it."),
-        click.option("--single-file", is_flag=True, help="Pages that need no other file."),
-        click.option("--combined", is_flag=True, help="One file for everything."),
-        click.option(
-            "--agents",
-            type=click.Choice(["inline", "files"]),
-            default="inline",
-            show_default=True,
-            help="Agents where they were sent out, or in files of their own.",
-        ),
-        click.option("--simple", is_flag=True, help="One line a call."),
-        click.option(
-            "--format",
-            "-f",
-            "format_",
-            type=click.Choice(FORMATS),
-            default="md",
-            show_default=True,
-            help="Markdown, pages, plain text, JSON, or the records as they are.",
-        ),
-    ):
-        function = option(function)
-    return function
+_form_options = grouped(
+    click.option(
+        "--format",
+        "-f",
+        "format_",
+        type=click.Choice(FORMATS),
+        default="md",
+        show_default=True,
+        help="Markdown, pages, plain text, JSON, or the records as they are.",
+    ),
+    click.option("--simple", is_flag=True, help="One line a call."),
+    click.option(
+        "--agents",
+        type=click.Choice(["inline", "files"]),
+        default="inline",
+        show_default=True,
+        help="Agents where they were sent out, or in files of their own.",
+    ),
+    click.option("--combined", is_flag=True, help="One file for everything."),
+    click.option("--single-file", is_flag=True, help="Pages that need no other file."),
+    click.option("--front-matter", is_flag=True, help="Begin with YAML, as Obsidian reads it."),
+)
 
 
 @click.command("export")
-@click.argument("names", metavar="[SESSION|PROJECT]...", nargs=-1, shell_complete=complete_session)
+@names_argument
 @_what_options
 @filter_options
 @_form_options
@@ -164,7 +165,7 @@ def _form_options(function: F) -> F:
 @click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or these.")
 @click.option("--copy", "is_copied", is_flag=True, help="Copy the turn, or all, to the clipboard.")
 @click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as they are.")
-@click.option("--rules", metavar="FILE", help="Your own rules of what to replace.")
+@rules_option
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files.")
 @json_option
 @global_options
@@ -176,10 +177,9 @@ def command(request: Request, /, **asked: Any) -> None:
     secrets, user names in paths, hosts, addresses, accounts.
     """
     _check(asked)
-    sessions = required(chosen(request, asked))
+    plan = _plan_of(all_named(request, asked), asked)
     if asked["no_redact"]:
-        warn(request)
-    plan = _plan_of(sessions, asked)
+        request.output.warn_unredacted()
     plan.pricing = request.prices
     with without_collector():
         if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
@@ -214,22 +214,9 @@ def _check_pages(asked: dict[str, Any]) -> None:
         raise UserError("pages are written to a folder, not to stdout", "add `-o DIR`")
 
 
-def chosen(request: Request, asked: dict[str, Any]) -> list[Session]:
-    """Returns the sessions that are meant, each once, the oldest first."""
-    filters = {name: asked[name] for name in ("project", "since", "until")}
-    found: dict[Path, Session] = {}
-    for name in asked["names"] or (None,):
-        found |= {one.path: one for one in selected(request, name, **filters)}
-    return sorted(found.values(), key=lambda one: (one.modified, str(one.path)))
-
-
-def warn(request: Request) -> None:
-    """Says loudly that nothing is hidden."""
-    words = "warning: nothing is redacted: secrets, names and paths are written as they are"
-    request.output.stderr.print(words, style="bold red")
-
-
 def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
+    from plait.cli.redact import redactor_with
+
     is_one_file = asked["combined"] or asked["output"] == STDOUT or asked["is_copied"]
     return ExportPlan(
         tuple(sessions),
@@ -243,18 +230,10 @@ def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
         ),
         asked["branches"],
         is_one_file,
-        None if asked["no_redact"] else redactor_of(asked["rules"]),
+        None if asked["no_redact"] else redactor_with(asked["rules"]),
         page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
         is_single=asked["single_file"],
     )
-
-
-def redactor_of(rules: str | None) -> "Redactor":
-    """Returns what replaces that which should not be shared."""
-    from plait.cli.redact import rules_in
-    from plait.redact import Redactor
-
-    return Redactor(rules_in(rules))
 
 
 def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
@@ -322,7 +301,7 @@ def _everything(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> by
 
 def _turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
     from plait.archive import in_bytes
-    from plait.cli.turns import chosen_turns
+    from plait.cli.selection import chosen_turns
     from plait.view.transcript.json_form import json_of
     from plait.view.transcript.markdown import text_of, turns_of
     from plait.view.transcript.plain import plain_turns

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from plait.archive import Archive, Session, unlinked_in
-from plait.cli.options import Request, global_options, json_option, session_argument
+from plait.cli.options import Request, ascii_option, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, fitting, lasting, local, number, safe
 from plait.cli.tree import recovered, unlinked
@@ -198,7 +198,7 @@ def _words_style(row: RowShape) -> str:
     help="Agents turn by turn, service agents, and the sessions that share its history.",
 )
 @click.option("--records", is_flag=True, help="One row a record instead of one a turn.")
-@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with plain characters.")
+@ascii_option
 @json_option
 @global_options
 @click.pass_obj

@@ -1,6 +1,7 @@
 """`plait ls` and `plait` alone: projects and their sessions to a table or a list."""
 
 import sys
+from dataclasses import fields
 from datetime import datetime, timedelta
 from pathlib import Path
 from shlex import quote
@@ -108,24 +109,8 @@ def _ordered(rows: list[Facts], sort: str, reverse: bool) -> list[Facts]:
 
 
 def _listed(row: Facts) -> dict[str, Any]:
-    return {
-        "session": row.session,
-        "project": row.project,
-        "path": str(row.path),
-        "title": row.title,
-        "title_from": row.title_from,
-        "first_prompt": row.first_prompt,
-        "started": row.started,
-        "ended": row.ended,
-        "entries": row.entries,
-        "bytes": row.bytes,
-        "versions": row.versions,
-        "subagents": row.subagents,
-        "cwd": row.cwd,
-        "git_branch": row.git_branch,
-        "live": row.is_live,
-        "deleted_at": row.deleted_at,
-    }
+    names = (one.name for one in fields(row))
+    return {"live" if name == "is_live" else name: getattr(row, name) for name in names}
 
 
 def _print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long: bool) -> None:

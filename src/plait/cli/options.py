@@ -124,22 +124,24 @@ def global_options(function: F) -> F:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def filter_options(function: F) -> F:
-    """Adds `--project`, `--since` and `--until`."""
-    for option in (
-        click.option("--until", metavar="TIME", help="Only what began before this day or time."),
-        click.option(
-            "--since", metavar="TIME", help="Only what ended after: a day, a time, 7d, 12h, today."
-        ),
-        click.option("--project", metavar="NAME", help="Only projects with this in their name."),
-    ):
-        function = option(function)
-    return function
+def grouped(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Returns what adds several options, as they stand."""
+
+    def add(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
 
 
-def session_argument(function: F) -> F:
-    """Adds the SESSION that a command is about."""
-    return click.argument("session", shell_complete=complete_session)(function)
+filter_options = grouped(
+    click.option("--project", metavar="NAME", help="Only projects with this in their name."),
+    click.option(
+        "--since", metavar="TIME", help="Only what ended after: a day, a time, 7d, 12h, today."
+    ),
+    click.option("--until", metavar="TIME", help="Only what began before this day or time."),
+)
 
 
 def complete_session(
@@ -156,6 +158,17 @@ def complete_session(
     return offers
 
 
+session_argument = click.argument("session", shell_complete=complete_session)
+name_argument = click.argument(
+    "name", metavar="[SESSION|PROJECT]", required=False, shell_complete=complete_session
+)
+names_argument = click.argument(
+    "names", metavar="[SESSION|PROJECT]...", nargs=-1, shell_complete=complete_session
+)
+ascii_option = click.option(
+    "--ascii", "ascii_only", is_flag=True, help="Draw with plain characters."
+)
+rules_option = click.option("--rules", metavar="FILE", help="Your own rules of what to replace.")
 no_index_option = click.option(
     "--no-index", is_flag=True, help="Read the logs, whatever the index says."
 )

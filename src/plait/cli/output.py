@@ -105,6 +105,11 @@ class Output:
         """Writes a line beside the results."""
         self.stderr.print(safe(text), style="dim")
 
+    def warn_unredacted(self) -> None:
+        """Says loudly that nothing is hidden."""
+        words = "warning: nothing is redacted: secrets, names and paths are written as they are"
+        self.stderr.print(words, style="bold red")
+
     def table(self, *headings: str, right: Sequence[str] = (), wide: str | None = None) -> "Table":
         """Returns an empty table with these headings, some of them aligned to the right."""
         from rich.table import Table

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from plait.archive import unlinked_in
-from plait.cli.options import Request, filter_options, global_options, json_option
+from plait.cli.options import Request, filter_options, global_options, json_option, name_argument
 from plait.cli.output import Output, as_json, write_bytes
-from plait.cli.selection import name_argument, required, selected
+from plait.cli.selection import required, selected
 from plait.cli.text import clipped, columns, counted, fitting, local, safe, short
 from plait.cli.tree import unlinked
 from plait.graph.model import SessionGraph

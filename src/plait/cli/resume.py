@@ -36,8 +36,7 @@ def command(
     if is_run and as_json:
         raise UserError("say either `--run` or `--json`, not both")
     found = request.session(session)
-    default = expanded(claude_folder({}), {})
-    resume = request.archive.resume(found, default=default, turn=turn)
+    resume = request.archive.resume(found, default=expanded(claude_folder({}), {}), turn=turn)
     if is_run:
         _run(request.output, resume, force=force)
     elif as_json:

@@ -109,23 +109,14 @@ def _way_of(*, exact: bool, regex: bool) -> "SearchWay":
 
 
 def _as_object(found: SearchResult) -> dict[str, Any]:
-    return {
-        "hits": [_hit_value(hit) for hit in found.hits],
-        "total": found.total,
-        "took_ms": found.took_ms,
-        "facets": found.facets,
-        "by": found.by,
-        "note": found.note,
-        "near": found.near,
-        "sessions": found.sessions,
-    }
+    from msgspec import structs, to_builtins
 
-
-def _hit_value(hit: Hit) -> dict[str, Any]:
-    import msgspec
-
-    value: dict[str, Any] = msgspec.to_builtins(hit)
-    return {**value, "open": " ".join(_opening(hit)), "resume": f"claude --resume {hit.session}"}
+    hits = [
+        to_builtins(hit)
+        | {"open": " ".join(_opening(hit)), "resume": f"claude --resume {hit.session}"}
+        for hit in found.hits
+    ]
+    return structs.asdict(found) | {"hits": hits}
 
 
 def _opening(hit: Hit) -> "Sequence[str]":

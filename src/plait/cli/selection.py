@@ -1,23 +1,26 @@
-"""What a user names on the command line to sessions, moments and zones."""
+"""What a user names on the command line to sessions, branches, turns, moments and zones."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-
-import click
+from typing import TYPE_CHECKING, Any
 
 from plait.archive import Facts, Session, is_of_project
-from plait.cli.options import Request, complete_session
-from plait.cli.text import now
+from plait.cli.options import Request
+from plait.cli.text import clipped, now
 from plait.errors import UserError
 from plait.record.time import moment
 
-WORDS = (".", "latest")
-UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+if TYPE_CHECKING:
+    from plait.conversation.model import Conversation, Conversations, Turn
 
-name_argument = click.argument(
-    "name", metavar="[SESSION|PROJECT]", required=False, shell_complete=complete_session
-)
+WORDS = (".", "latest")
+SPAN = re.compile(r"(-?\d+)(?:(-)(-?\d+)?)?")
+AGENT = "agent-"
+MOST_LISTED = 6
+KINDS = ("trunk", "branch", "foreign", "agent", "service")
+UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def selected(
@@ -37,6 +40,15 @@ def selected(
         facts = request.archive.facts
         found = [session for session in found if is_within(facts(session), start, end)]
     return found
+
+
+def all_named(request: Request, asked: dict[str, Any]) -> list[Session]:
+    """Returns the sessions of all names and filters, each once, the oldest first; some at least."""
+    filters = {name: asked[name] for name in ("project", "since", "until")}
+    found: dict[Path, Session] = {}
+    for name in asked["names"] or (None,):
+        found |= {one.path: one for one in selected(request, name, **filters)}
+    return required(sorted(found.values(), key=lambda one: (one.modified, str(one.path))))
 
 
 def named(request: Request, name: str | None) -> list[Session]:
@@ -121,3 +133,74 @@ def point_in_time(text: str | None, now: datetime, zone: tzinfo | None = None) -
             f"'{text}' is not a time",
             "say a day (2026-11-15), a time (2026-11-15T10:00), 7d or today",
         ) from None
+
+
+def chosen_conversation(found: "Conversations", name: str | None) -> "Conversation":
+    """Returns the conversation that a name means, the active one without a name."""
+    if name is None:
+        return found.active
+    names = _listed(found)
+    if name in found.by_line:
+        return found.by_line[name]
+    if name.isdigit() and 1 <= int(name) <= len(names):
+        return found.by_line[names[int(name) - 1]]
+    meant = [one for one in names if short_name(one).startswith(short_name(name))]
+    if len(meant) == 1:
+        return found.by_line[meant[0]]
+    problem = f"'{name}' means {len(meant)} branches" if meant else f"no branch is called '{name}'"
+    raise UserError(problem, f"there are {_in_words(found, meant or names)}")
+
+
+def _listed(found: "Conversations") -> list[str]:
+    rest = [one for one in found.by_line.values() if one.id != found.main]
+    return [found.main, *(one.id for one in sorted(rest, key=lambda one: KINDS.index(one.kind)))]
+
+
+def short_name(name: str) -> str:
+    """Returns the part of a conversation's id that tells it from its neighbours."""
+    return name.rpartition("@")[2].rpartition("#")[2].removeprefix(AGENT)
+
+
+def _in_words(found: "Conversations", names: Sequence[str]) -> str:
+    numbers = {name: place for place, name in enumerate(_listed(found), 1)}
+    parts = [f"{numbers[name]}: {described(found.by_line[name])}" for name in names[:MOST_LISTED]]
+    more = len(names) - len(parts)
+    return "; ".join(parts) + (f"; {more} more" if more else "")
+
+
+def described(conversation: "Conversation") -> str:
+    """Returns a conversation in a few words."""
+    if conversation.kind == "trunk":
+        return "the trunk"
+    from plait.view.words import one_line, plain_words
+
+    words = clipped(one_line(plain_words(conversation.label or conversation.title or "")), 32)
+    name = f"{conversation.kind} {short_name(conversation.id)}"
+    return f"{name} “{words}”" if words else name
+
+
+def chosen_turns(conversation: "Conversation", text: str | None) -> "tuple[Turn, ...]":
+    """Returns the turns that `3`, `3-5`, `3-` or `-1` means, all without a text."""
+    if text is None:
+        return conversation.turns
+    last = conversation.turns[-1].number if conversation.turns else 0
+    numbers = turn_numbers(text, last)
+    found = tuple(turn for turn in conversation.turns if turn.number in numbers)
+    if not found:
+        are = f"turns 1 to {last}" if last > 1 else "1 turn" if last else "no turns"
+        raise UserError(f"no turn {text} in this conversation", f"it has {are}")
+    return found
+
+
+def turn_numbers(text: str, last: int) -> range:
+    """Returns the numbers that `3`, `3-5`, `3-` or `-1` means; those below 0 count from the end."""
+    match = SPAN.fullmatch(text)
+    if not match:
+        raise UserError(f"'{text}' is not a turn", "say `--turn 3`, `--turn 3-5` or `--turn -1`")
+
+    def from_start(number: int) -> int:
+        return last + 1 + number if number < 0 else number
+
+    start = from_start(int(match[1]))
+    end = from_start(int(match[3])) if match[3] else last if match[2] else start
+    return range(start, end + 1)

@@ -32,6 +32,7 @@ from plait.errors import ConfigError
 
 if TYPE_CHECKING:
     from plait.conversation.prices import Prices
+    from plait.trace.send.target import Target
 
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
@@ -249,3 +250,20 @@ def prices_with(own: Path | None) -> "Prices":
     except (OSError, UnicodeDecodeError) as error:
         said = getattr(error, "strerror", None) or "it is not text"
         raise ConfigError(f"cannot read the prices in '{own}': {said.lower()}") from error
+
+
+def target_in(collector: Collector) -> "Target | None":
+    """Returns where traces go, None where nobody said. An OTLP endpoint beats Langfuse."""
+    from plait.trace.send.target import LANGFUSE_CLOUD, headers_in, langfuse, otlp
+
+    if collector.otlp_endpoint:
+        return otlp(collector.otlp_endpoint, headers_in(collector.otlp_headers or ""))
+    public, secret = collector.langfuse_public_key, collector.langfuse_secret_key
+    if public and secret:
+        return langfuse(collector.langfuse_host or LANGFUSE_CLOUD, public, secret)
+    if public or secret or collector.langfuse_host:
+        raise ConfigError(
+            "Langfuse needs two keys",
+            "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
+        )
+    return None

@@ -13,10 +13,11 @@ from plait.cli.options import (
     filter_options,
     global_options,
     json_option,
+    name_argument,
     no_index_option,
 )
 from plait.cli.output import Output
-from plait.cli.selection import name_argument, required, selected
+from plait.cli.selection import required, selected
 from plait.cli.text import clipped, columns, counted, fitting, lasting, local, safe, short, size
 from plait.graph.outline import OutlineItem
 from plait.view.graph_text import branching

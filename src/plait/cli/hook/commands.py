@@ -41,8 +41,7 @@ def work(folder: Path, **limits: float) -> None:
 
 def _work_with_settings(folder: Path, limits: dict[str, float]) -> None:
     from plait.archive import HookLimits, HookWorker
-    from plait.cli.settings import load_settings, prices_with
-    from plait.cli.trace.target import target_in
+    from plait.cli.settings import load_settings, prices_with, target_in
     from plait.trace.hook.jobs import WorkerLog, take_jobs
 
     settings = load_settings()
@@ -57,11 +56,11 @@ def _work_with_settings(folder: Path, limits: dict[str, float]) -> None:
 
 def _manner_of(content: str, prices: "Pricing") -> "HookManner":
     from plait.archive import HookManner
-    from plait.cli.export import redactor_of
+    from plait.cli.redact import redactor_with
     from plait.trace.model import Content
 
     if content == "redacted":
-        return HookManner(Content(), lambda: redactor_of(None), prices)
+        return HookManner(Content(), lambda: redactor_with(None), prices)
     return HookManner(Content(has_content=content == "all"), None, prices)
 
 

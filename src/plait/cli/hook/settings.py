@@ -2,18 +2,17 @@
 
 import shlex
 import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from plait.cli.hook.event import FOLDER
-from plait.cli.options import Request, global_options, json_option
+from plait.cli.options import Request, global_options, grouped, json_option
 from plait.cli.output import write_bytes
+from plait.cli.settings import target_in
 from plait.cli.text import counted, safe
-from plait.cli.trace.target import target_in
 from plait.errors import PlaitError, UserError
 from plait.line import read_small
 from plait.trace.hook.event import EVENTS, LOG, is_worker_there
@@ -27,7 +26,6 @@ from plait.trace.hook.install import (
 )
 from plait.trace.sent import take_over_states
 
-F = TypeVar("F", bound=Callable[..., Any])
 SCOPES = ("user", "project", "local")
 
 
@@ -40,20 +38,17 @@ def _settings_file(request: Request, scope: str) -> Path:
     return request.settings.directory / ".claude" / name
 
 
-def _change_options(function: F) -> F:
-    for option in (
-        click.option("--dry-run", is_flag=True, help="Show the change; write nothing."),
-        click.option("-y", "--yes", is_flag=True, help="Do not ask."),
-        click.option(
-            "--scope",
-            type=click.Choice(SCOPES),
-            default="user",
-            show_default=True,
-            help="Whose settings: yours, the project's, or yours for the project.",
-        ),
-    ):
-        function = option(function)
-    return function
+_change_options = grouped(
+    click.option(
+        "--scope",
+        type=click.Choice(SCOPES),
+        default="user",
+        show_default=True,
+        help="Whose settings: yours, the project's, or yours for the project.",
+    ),
+    click.option("-y", "--yes", is_flag=True, help="Do not ask."),
+    click.option("--dry-run", is_flag=True, help="Show the change; write nothing."),
+)
 
 
 def _carried_out(request: Request, plan: SettingsPlan, *, is_sure: bool, is_dry: bool) -> bool:

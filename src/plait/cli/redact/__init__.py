@@ -4,19 +4,57 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
 from plait.cli.options import Request, complete_session, global_options, json_option
 from plait.cli.output import write_bytes
 from plait.cli.redact.report import as_object, print_report
-from plait.cli.redact.sources import Source, read_all, sources_of
+from plait.cli.selection import named
 from plait.errors import ConfigError, SourceError, UserError
-from plait.redact import Group, Redactor, Report, Rules, restored, rules_of
+from plait.line import lines, read_small
+from plait.line.discover import SUFFIX
+from plait.record import Blank, Broken, entry_of
+from plait.redact import Group, Place, Redactor, Report, Rules, restored, rules_of
 
 HITS = 1
+HEAD = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file to look at."""
+
+    path: Path
+    size: int
+
+    def entries(self) -> Iterator[tuple[Any, Place]]:
+        """Yields records, and texts where there are none, with their places."""
+        found = self._records() if self.path.suffix == SUFFIX else self._texts()
+        try:
+            yield from found
+        except SourceError:  # gone since it was found
+            return
+
+    def _records(self) -> Iterator[tuple[Any, Place]]:
+        for line in lines(self.path):
+            entry = entry_of(line)
+            if isinstance(entry, Broken):
+                yield line.data.decode("utf-8", "surrogateescape"), self._at(line.number)
+            elif not isinstance(entry, Blank):
+                yield entry, self._at(line.number)
+
+    def _texts(self) -> Iterator[tuple[Any, Place]]:
+        data = read_small(self.path) or b""
+        if b"\0" not in data[:HEAD]:
+            yield data.decode("utf-8", "surrogateescape"), Place(str(self.path))
+
+    def _at(self, line: int) -> Place:
+        return Place(str(self.path), line)
 
 
 @click.command("redact")
@@ -60,12 +98,12 @@ def command(
     if restore:
         _write_text(restored(_read_text(), _read_key(Path(key_file or ""))))
         return 0
-    rules = rules_in(rules_file)
+    rules = _rules_in(rules_file)
     redactor = Redactor(rules.only(groups) if groups else rules)
     if not check:
         _redact_text(redactor, key_file)
         return 0
-    sources = sources_of(request, paths)
+    sources = _sources_of(request, paths)
     report = _checked(request, redactor, sources)
     also = _second_look(sources, redactor) if second_opinion else None
     if as_json:
@@ -101,7 +139,7 @@ def _redact_text(redactor: Redactor, key_file: str | None) -> None:
 def _checked(request: Request, redactor: Redactor, sources: list[Source]) -> Report:
     output = request.output
     for source in output.progress(sources, "learning"):
-        redactor.learn(read_all(source))
+        redactor.learn(entry for entry, _ in source.entries())
     for source in output.progress(sources, "looking"):
         for entry, place in source.entries():
             redactor.value(entry, place)
@@ -114,8 +152,12 @@ def _second_look(sources: list[Source], redactor: Redactor) -> list[dict[str, ob
     return opinions([source.path for source in sources], redactor.values)
 
 
-def rules_in(name: str | None) -> Rules:
-    """Returns the rules of a file, or says what is wrong with it."""
+def redactor_with(rules: str | None) -> Redactor:
+    """Returns what replaces that which should not be shared, with a file of rules besides."""
+    return Redactor(_rules_in(rules))
+
+
+def _rules_in(name: str | None) -> Rules:
     if name is None:
         return Rules()
     path = Path(name)
@@ -157,3 +199,36 @@ def _read_key(path: Path) -> dict[str, str]:
     if not isinstance(key, dict) or not all(isinstance(value, str) for value in key.values()):
         raise SourceError(f"'{path}' is not a key of plait redact")
     return key
+
+
+def _sources_of(request: Request, names: tuple[str, ...]) -> list[Source]:
+    if not names:
+        return _unique(file.path for file in request.archive.files)
+    return _unique(path for name in names for path in _paths_of(request, name))
+
+
+def _paths_of(request: Request, name: str) -> Iterator[Path]:
+    path = Path(name)
+    if path.is_dir():
+        yield from _files_below(path)
+    elif path.is_file():
+        yield path
+    else:
+        for session in named(request, name):
+            yield session.path
+            yield from (file.path for file in session.agents)
+            yield from _files_below(session.path.with_suffix(""))
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    yield from (path for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+def _unique(paths: Iterator[Path]) -> list[Source]:
+    found: list[Source] = []
+    for path in dict.fromkeys(paths):
+        try:
+            found.append(Source(path, path.stat().st_size))
+        except OSError:  # gone since it was listed
+            continue
+    return found

@@ -6,16 +6,18 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from plait.cli.output import Output
-from plait.cli.redact.sources import Source
 from plait.cli.text import counted, number, size
 from plait.errors import MissingExtra, SourceError
 from plait.line.discover import SUFFIX
 from plait.redact import Found, Kind, Place, Report
+
+if TYPE_CHECKING:
+    from plait.cli.redact import Source
 
 NOUNS: dict[Kind, tuple[str, str]] = {
     "secret": ("secret", "secrets"),
@@ -33,7 +35,7 @@ UUID_LENGTH = 36
 
 
 def as_object(
-    report: Report, sources: Sequence[Source], also: list[dict[str, object]] | None
+    report: Report, sources: "Sequence[Source]", also: list[dict[str, object]] | None
 ) -> dict[str, Any]:
     """Returns the report as `--json` prints it."""
     found: dict[str, Any] = {
@@ -49,7 +51,7 @@ def as_object(
 def print_report(
     output: Output,
     report: Report,
-    sources: Sequence[Source],
+    sources: "Sequence[Source]",
     also: list[dict[str, object]] | None,
     *,
     show_all: bool,

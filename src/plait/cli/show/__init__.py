@@ -10,8 +10,8 @@ import click
 
 from plait.archive import Session
 from plait.cli.options import Request, global_options, json_option, session_argument
+from plait.cli.selection import chosen_conversation, chosen_turns, short_name
 from plait.cli.text import counted, safe
-from plait.cli.turns import chosen_conversation, chosen_turns, short_name
 from plait.conversation.model import Called, Conversation, Conversations, Turn
 from plait.conversation.prices import Prices
 from plait.conversation.results import output_path, persisted_text

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from rich.cells import chop_cells
 from rich.text import Text
 
+from plait.cli.selection import short_name
 from plait.cli.text import clipped, columns, counted, fitting, local, safe, short, size
-from plait.cli.turns import short_name
 from plait.conversation.model import Left, Outcome
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import Figures

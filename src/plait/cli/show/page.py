@@ -10,9 +10,9 @@ from rich.text import Text
 
 from plait.archive import Facts, Session
 from plait.cli.output import Output
+from plait.cli.selection import described, short_name
 from plait.cli.show.lines import Beyond, Lines, pieces
 from plait.cli.text import clipped, columns, counted, local, safe
-from plait.cli.turns import described, short_name
 from plait.conversation.model import Conversation, Conversations, Left
 from plait.conversation.totals import Totals
 from plait.view.amounts import money_in_words, time_in_words, tokens_in_words

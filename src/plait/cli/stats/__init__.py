@@ -12,13 +12,15 @@ from plait.archive import Session
 from plait.cli.ls import say_where_plait_looked
 from plait.cli.options import (
     Request,
+    ascii_option,
     filter_options,
     global_options,
     json_option,
+    name_argument,
     no_index_option,
 )
 from plait.cli.output import Output
-from plait.cli.selection import is_within, name_argument, point_in_time, selected, zone_named
+from plait.cli.selection import is_within, point_in_time, selected, zone_named
 from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
 from plait.cli.text import counted, now
 from plait.conversation.stats.model import Figures
@@ -124,7 +126,7 @@ BLOCK = "█"
 @click.option(
     "--timezone", "-z", metavar="ZONE", help="Hours and days of this zone: Europe/Berlin, UTC."
 )
-@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with plain characters.")
+@ascii_option
 @filter_options
 @no_index_option
 @json_option

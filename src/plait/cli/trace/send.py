@@ -1,27 +1,37 @@
 """`plait trace send`: sessions as traces, to a collector or to a file."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from dataclasses import replace as with_fields
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import click
 from msgspec.structs import replace
 
 from plait.archive import TracePlan, batched
-from plait.cli.options import Request, complete_session, filter_options, global_options, json_option
+from plait.cli.options import (
+    Request,
+    filter_options,
+    global_options,
+    grouped,
+    json_option,
+    names_argument,
+    rules_option,
+)
 from plait.cli.output import write_bytes
-from plait.cli.selection import required
+from plait.cli.selection import all_named
+from plait.cli.settings import Collector, target_in
 from plait.cli.text import counted, in_words
-from plait.cli.trace.target import destination
-from plait.errors import SourceError, UserError
+from plait.errors import ConfigError, SourceError, UserError
 from plait.trace.model import Content, Convention, Span
 from plait.trace.send.delivery import Delivered, deliver
 from plait.trace.send.otlp import write_spans
-from plait.trace.send.target import Target
+from plait.trace.send.target import Target, headers_in, otlp
 
-F = TypeVar("F", bound=Callable[..., Any])
+FILE, LANGFUSE = "file:", "langfuse"
+SUFFIXES = (".json", ".jsonl")
 
 
 @dataclass
@@ -39,27 +49,24 @@ class Tally:
             yield spans
 
 
-def _content_options(function: F) -> F:
-    for option in (
-        click.option("--rules", metavar="FILE", help="Your own rules of what to replace."),
-        click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as is."),
-        click.option(
-            "--limit",
-            type=click.IntRange(min=100),
-            default=Content().limit,
-            show_default=True,
-            metavar="N",
-            help="The most characters of one input or output; more are cut.",
-        ),
-        click.option("--thinking", is_flag=True, help="Send the model's thinking too."),
-        click.option("--no-content", is_flag=True, help="Send names, times and figures alone."),
-    ):
-        function = option(function)
-    return function
+_content_options = grouped(
+    click.option("--no-content", is_flag=True, help="Send names, times and figures alone."),
+    click.option("--thinking", is_flag=True, help="Send the model's thinking too."),
+    click.option(
+        "--limit",
+        type=click.IntRange(min=100),
+        default=Content().limit,
+        show_default=True,
+        metavar="N",
+        help="The most characters of one input or output; more are cut.",
+    ),
+    click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as is."),
+    rules_option,
+)
 
 
 @click.command("send")
-@click.argument("names", metavar="[SESSION|PROJECT]...", nargs=-1, shell_complete=complete_session)
+@names_argument
 @click.option("--all", "is_all", is_flag=True, help="All sessions there are.")
 @filter_options
 @click.option("--to", metavar="TARGET", help="An address, `langfuse`, or a .json or .jsonl file.")
@@ -93,25 +100,56 @@ def command(request: Request, /, **asked: Any) -> None:
             "nothing says what to send",
             "name sessions or a project, or add `--all`",
         )
-    target = destination(request.settings.collector, asked["to"], asked["headers"])
+    target = _destination(request.settings.collector, asked["to"], asked["headers"])
     plan = _plan_of(request, asked)
     tally = Tally()
     done = sent(request, plan, target, tally, asked)
     _report(request, plan, target, tally, done, asked)
 
 
-def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
-    from plait.cli.export import chosen, redactor_of, warn
+def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -> Target | Path:
+    """Returns where traces go; without a name, where the settings say.
 
-    sessions = required(chosen(request, asked))
+    The headers of the settings are for the settings' own address: they may hold keys, and do
+    not go to another.
+    """
+    if to is not None and to.startswith(FILE):
+        return Path(to.removeprefix(FILE))
+    if to is not None and "://" not in to and to.endswith(SUFFIXES):
+        return Path(to)
+    target = otlp(to) if to and to != LANGFUSE else _configured(collector, to)
+    more = headers_in(",".join(headers))
+    return replace(target, headers={**target.headers, **more}) if more else target
+
+
+def _configured(collector: Collector, to: str | None) -> Target:
+    only = with_fields(collector, otlp_endpoint=None) if to == LANGFUSE else collector
+    target = target_in(only)
+    if target is None and to == LANGFUSE:
+        raise ConfigError(
+            "the keys of no Langfuse project are set",
+            "set `langfuse_public_key` and `langfuse_secret_key` in config.toml",
+        )
+    if target is None:
+        raise UserError(
+            "nothing says where to",
+            "add `--to http://localhost:4318`, `--to langfuse` or `--to traces.json`",
+        )
+    return target
+
+
+def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
+    from plait.cli.redact import redactor_with
+
+    sessions = all_named(request, asked)
     if asked["no_redact"] and not asked["no_content"]:
-        warn(request)
+        request.output.warn_unredacted()
     content = Content(
         has_content=not asked["no_content"],
         has_thinking=asked["thinking"],
         limit=asked["limit"],
     )
-    redactor = None if asked["no_redact"] else redactor_of(asked["rules"])
+    redactor = None if asked["no_redact"] else redactor_with(asked["rules"])
     return TracePlan(tuple(sessions), content, redactor, among=request.archive.sessions)
 
 

@@ -9,8 +9,8 @@ import click
 from rich.text import Text
 
 from plait.cli.options import Request, global_options, json_option, session_argument
+from plait.cli.selection import turn_numbers
 from plait.cli.text import clipped, columns, counted, safe
-from plait.cli.turns import SPAN, from_end
 from plait.errors import UserError
 from plait.trace.model import Content, Span
 from plait.trace.spans.waterfall import WaterfallRow, waterfall, without_quiet_hooks
@@ -240,13 +240,9 @@ def _spans_of(
 
 
 def _of_turns(found: list[list[Span]], text: str) -> list[list[Span]]:
-    match = SPAN.fullmatch(text)
-    if not match:
-        raise UserError(f"'{text}' is not a turn", "say `--turn 3`, `--turn 3-5` or `--turn -1`")
     last = max((spans[0].turn for spans in found), default=0)
-    start = from_end(int(match[1]), last)
-    end = from_end(int(match[3]), last) if match[3] else last if match[2] else start
-    meant = [spans for spans in found if start <= spans[0].turn <= end]
+    numbers = turn_numbers(text, last)
+    meant = [spans for spans in found if spans[0].turn in numbers]
     if not meant:
         raise UserError(f"no answered turn {text} in this session", f"the last is {last}")
     return meant

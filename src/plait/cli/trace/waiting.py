@@ -8,13 +8,14 @@ import msgspec
 
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, global_options, json_option
+from plait.cli.settings import Collector, target_in
 from plait.cli.text import ago, counted, number, size
-from plait.cli.trace.target import target_in, target_of
-from plait.errors import SourceError
+from plait.errors import ConfigError, SourceError
 from plait.record.time import moment
 from plait.trace.send.delivery import Delivered, flush
 from plait.trace.send.spool import Spool
 from plait.trace.send.status import SendingStatus, SessionStatus, sending_status
+from plait.trace.send.target import Target
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -110,7 +111,7 @@ WAIT = 30.0
 def flush_command(request: Request, refused: bool, as_json: bool) -> None:
     """Send what waits, without waiting for the time that was set after a failure."""
     spool = Spool(request.settings.state / FOLDER)
-    target = target_of(request.settings.hook_collector)
+    target = _target_of(request.settings.hook_collector)
     if refused:
         spool.reconsider()
     done = flush(spool, target, wait=WAIT)
@@ -130,3 +131,13 @@ def _sent_in_words(done: Delivered, url: str) -> str:
         return "nothing waits"
     refused = f", {done.refused} refused: {done.reason}" if done.refused else ""
     return f"sent {counted(done.sent, 'span')} to {url}{refused}"
+
+
+def _target_of(collector: Collector) -> Target:
+    target = target_in(collector)
+    if target is None:
+        raise ConfigError(
+            "nobody has said where traces go",
+            "set `otlp_endpoint`, or the two keys of a Langfuse project, in config.toml",
+        )
+    return target
