@@ -12,8 +12,7 @@ import pytest
 from plait.archive import Archive
 from plait.archive.index.update import refresh
 from plait.archive.resumption import resumption_of
-from plait.web.api.routes import document
-from plait.web.api.table import BASE, TABLE, Entry
+from plait.web.api.routes import BASE, TABLE, Entry, document
 from plait.web.events import Event
 from tests.web.bare import Bare, bare, status
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from plait.web.access import Keys
+from plait.web.app import ROUTES
 from plait.web.guard import Guard
-from plait.web.routes import routes
 
 KEYS = Keys("secret")
 HERE = "127.0.0.1:8420"
@@ -133,14 +133,14 @@ def test_a_file_on_the_disk_may_enter_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "path", sorted({route.path for route in routes() if "assets" not in route.path})
+    "path", sorted({route.path for route in ROUTES if "assets" not in route.path})
 )
 def test_nothing_is_shown_without_a_cookie(path: str) -> None:
     assert code(guard().refusal(scope(path, cookie=""))) == 401
 
 
 @pytest.mark.parametrize(
-    "path", sorted({route.path for route in routes() if "POST" in (route.methods or ())})
+    "path", sorted({route.path for route in ROUTES if "POST" in (route.methods or ())})
 )
 def test_no_page_of_others_can_change_anything(path: str) -> None:
     assert code(guard().refusal(scope(path, "POST", origin="http://evil.example"))) == 403

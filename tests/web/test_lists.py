@@ -11,7 +11,7 @@ import pytest
 
 from plait.archive import Archive
 from plait.archive.index.update import refresh
-from plait.archive.live.rows import fewer_turns
+from plait.archive.live.snapshot import fewer_turns
 from plait.index.lists import ListedTurn
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.page.graph_svg import MOST_MINI

@@ -8,9 +8,10 @@ import pytest
 from examples.drawing import draw
 from plait.archive.archive import Archive
 from plait.archive.live.cache import MOST_PAGES, PageFolder
-from plait.archive.live.library import LiveArchive, marks_of
-from plait.archive.live.session import Opened, open_for_page
+from plait.archive.live.library import LiveArchive
+from plait.archive.live.session import LiveSession, live_session
 from plait.archive.open_session import opened
+from plait.conversation.prices import Prices
 
 STORY = """
 file story cwd=/home/dev/tide pace=lifelike
@@ -49,13 +50,13 @@ class Log:
         with self.path.open("ab") as file:
             file.write(b"".join(self.lines[first:last]))
 
-    def read(self) -> Opened:
+    def read(self) -> LiveSession:
         """Reads it as it is now."""
         session = Archive([self.root]).sessions[0]
-        return open_for_page(session, marks_of(session))
+        return live_session(session.id, session, Prices())
 
 
-def drawn_from(one: Opened, first: int) -> list[str]:
+def drawn_from(one: LiveSession, first: int) -> list[str]:
     """Returns the turns of the active line from one on, drawn."""
     assert one.reading is not None
     active = one.reading.told.active
@@ -145,7 +146,7 @@ def test_a_session_is_read_once_for_all_who_ask(tmp_path: Path) -> None:
     log.write(0, len(log.lines))
     library = LiveArchive((log.root,), tmp_path / "index")
     name = next(iter(library.now.names))
-    found: list[Opened] = []
+    found: list[LiveSession] = []
     threads = [Thread(target=lambda: found.append(library.opened(name))) for _ in range(8)]
     for thread in threads:
         thread.start()

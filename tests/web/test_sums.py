@@ -7,8 +7,9 @@ from threading import Event
 
 import pytest
 
-from plait.archive.live.library import LiveArchive, Snapshot
-from plait.archive.live.sums import RunningSum, SumSoFar
+from plait.archive.live.cache import RunningSum, SumSoFar
+from plait.archive.live.library import LiveArchive
+from plait.archive.live.snapshot import Snapshot
 
 PATIENCE = 20.0
 
@@ -20,7 +21,9 @@ def library(tmp_path: Path) -> LiveArchive:
     return LiveArchive((tmp_path / "logs",), tmp_path / "index")
 
 
-def asked_until(kept: RunningSum[int], is_right: Callable[[SumSoFar[int]], bool]) -> SumSoFar[int]:
+def asked_until(
+    kept: RunningSum[Snapshot, int], is_right: Callable[[SumSoFar[int]], bool]
+) -> SumSoFar[int]:
     """Asks until the answer is right; a sum that was just counted is left alone for a while."""
     for _ in range(2000):
         answer = kept.ask(patience=0.01)
@@ -37,7 +40,7 @@ def test_a_quick_sum_is_there_at_once_and_counted_once(library: LiveArchive) -> 
         counted.append(state)
         return 7
 
-    kept = RunningSum(library, work)
+    kept = RunningSum(lambda: library.now, work)
     assert kept.ask(patience=PATIENCE) == SumSoFar(7, False)
     assert kept.ask() == SumSoFar(7, False)
     assert counted == [library.now]
@@ -50,7 +53,7 @@ def test_a_slow_sum_is_not_waited_for(library: LiveArchive) -> None:
         done.wait(PATIENCE)
         return 7
 
-    kept = RunningSum(library, work)
+    kept = RunningSum(lambda: library.now, work)
     assert kept.ask(patience=0.01) == SumSoFar(None, True)
     done.set()
     assert kept.ask(patience=PATIENCE) == SumSoFar(7, False)
@@ -64,7 +67,7 @@ def test_the_last_sum_stands_in_for_one_that_is_on_its_way(library: LiveArchive)
         done.wait(PATIENCE)
         return next(numbers)
 
-    kept = RunningSum(library, work)
+    kept = RunningSum(lambda: library.now, work)
     assert kept.ask(patience=PATIENCE) == SumSoFar(1, False)
     done.clear()
     library.renew()
@@ -79,6 +82,6 @@ def test_what_cannot_be_counted_does_not_count_for_ever(
     def work(_: Snapshot) -> int:
         raise ArithmeticError("no")
 
-    kept = RunningSum(library, work)
+    kept = RunningSum(lambda: library.now, work)
     assert kept.ask(patience=PATIENCE) == SumSoFar(None, False)
     assert "counting failed" in caplog.text

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -67,15 +68,19 @@ def search(
     limit: int = 10,
     context: int = 0,
     has_facets: bool = False,
+    is_updating: bool = True,
     watch: Meter | None = None,
 ) -> SearchResult:
     """Returns the turns that answer, the best first; brings the index up to date before.
 
     Texts and expressions are looked for in the logs themselves. Where no index can be written
-    the last one answers; where there is none, the logs do.
+    the last one answers; where there is none, the logs do. Who keeps the index up to date himself
+    need not wait for that: words are looked for in it as it is.
     """
     started = time.perf_counter()
     asked = Question(text, filters, way, limit, context, has_facets)
+    if folder and not is_updating and (found := _known_answer(folder, asked)):
+        return found
     sought = asked.sought()  # what is wrong is said before anything is read
     if folder is None:
         if filters:
@@ -93,6 +98,18 @@ def search(
     finally:
         reader.close()
     return replace(found, note=found.note or BEHIND) if problem else found
+
+
+def _known_answer(folder: Path, asked: Question) -> SearchResult | None:
+    if asked.way != "words":
+        return None
+    try:
+        reader = IndexReader(folder)
+    except SourceError:
+        return None
+    with closing(reader):
+        much = {"limit": asked.limit, "context": asked.context}
+        return reader.search(asked.text, asked.filters, has_facets=asked.has_facets, **much)
 
 
 def _answer(

@@ -213,7 +213,7 @@ def _place_of(request: Request, name: str, turn: int | None) -> str:
     session = request.session(name)
     roots = tuple(root.path for root in request.archive.roots)
     names = LiveArchive(roots, request.settings.index).now.name_of
-    known = names.get(session.path)
+    known = names.get(str(session.path.absolute()))
     if known is None:
         raise UserError(
             f"'{session.path}' lies outside the folders that are served",

@@ -1,11 +1,11 @@
 """Values to answers: pages with a tag by which a browser knows them again, JSON, files, errors."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from json import dumps
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from starlette.exceptions import HTTPException
@@ -14,9 +14,10 @@ from starlette.responses import Response
 
 from plait.archive import asset, style
 from plait.errors import NoSuchSession, PlaitError, SourceError
-from plait.view.page.frame import error_page
+from plait.view.page.frame import error_page, framed
 from plait.view.page.script import script
 
+S = TypeVar("S", bound=msgspec.Struct)
 log = logging.getLogger("plait.web")
 ALWAYS_ASK = {"Cache-Control": "private, no-cache"}
 
@@ -26,8 +27,19 @@ def html(request: Request, text: str, status: int = 200) -> Response:
     return tagged(request, text.encode("utf-8", "replace"), "text/html; charset=utf-8", status)
 
 
-def _script(request: Request, data: bytes) -> Response:
-    return tagged(request, data, "text/javascript; charset=utf-8")
+def page_or_part(
+    request: Request, title: str, part: Callable[[], str], page: Callable[[], str], **frame: Any
+) -> Response:
+    """Returns a page in its frame, or what changes in it alone where that is asked for."""
+    if "part" in request.query_params:
+        return html(request, part())
+    return html(request, framed(title, page(), **frame))
+
+
+def filled(kind: type[S], value: object, **given: Any) -> S:
+    """Returns a value of a kind: some fields as given, the others from a value that has them."""
+    rest = (name for name in kind.__struct_fields__ if name not in given)
+    return kind(**given, **{name: getattr(value, name) for name in rest})
 
 
 def json(request: Request, value: Any, status: int = 200) -> Response:
@@ -92,7 +104,7 @@ def serve_asset(request: Request) -> Response:
     if name == "plait.css":
         return tagged(request, _sheet(), "text/css; charset=utf-8")
     if text := _scripts().get(name):
-        return _script(request, text)
+        return tagged(request, text, "text/javascript; charset=utf-8")
     raise HTTPException(404, "there is no such file")
 
 

@@ -13,18 +13,31 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plait.archive.live import Cache, LiveArchive, SessionRows, Sums
+from plait.archive.live import LiveArchive
 from plait.errors import NoSuchSession, PlaitError
 from plait.web.access import Door, Keys
-from plait.web.answers import failed, missing, refused
-from plait.web.events import Hub
+from plait.web.answers import failed, missing, refused, serve_asset
+from plait.web.api.routes import ROUTES as API_ROUTES
+from plait.web.events import Hub, serve_events
 from plait.web.guard import App, Guard
-from plait.web.routes import routes
+from plait.web.pages import lists, search, session, session_tabs, share, usage
 from plait.web.watcher import Watcher
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean, nothing is bound
 
 
+ROUTES = (
+    *lists.ROUTES,
+    *search.ROUTES,
+    *usage.ROUTES,
+    *session.ROUTES,
+    *session_tabs.ROUTES,
+    *share.ROUTES,
+    *API_ROUTES,
+    Route("/events", serve_events),
+    Route("/assets/{name}", serve_asset),
+)
+"""All addresses behind the door."""
 PLAIN = {404: "there is nothing here", 405: "this address cannot be asked so"}
 
 
@@ -78,7 +91,7 @@ def application(
         routes=[
             Route("/enter", door.enter, methods=["GET", "POST"]),
             Route("/alive", door.alive),
-            *routes(),
+            *ROUTES,
         ],
         lifespan=lifespan,
         exception_handlers={
@@ -89,8 +102,6 @@ def application(
         },
     )
     app.state.library, app.state.hub = library, hub
-    app.state.kept, app.state.heavy = Cache(), Cache(most=3)
-    app.state.shelf = SessionRows(library, Sums(library))
     guarded: App = app
     if place.is_remote:  # on one machine it would only cost time
         guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)

@@ -45,12 +45,12 @@ def _worth_reading(library: LiveArchive) -> list[tuple[str, Session]]:
 
 def _draw_page(library: LiveArchive, name: str, session: Session) -> None:
     mark = mark_of(marks_of(session))
-    if library.drawn.find(name, mark) is not None:
+    if library.pages.find(name, mark) is not None:
         return
     asked = library.asked
     try:
         one = library.opened(name)
-        library.drawn.keep(name, one.mark, body(one, name))
+        library.pages.keep(name, one.mark, body(one))
     except PlaitError:  # gone since
         return
     finally:

@@ -4,26 +4,45 @@ Whoever watches the folders says when something has changed; until then nothing 
 twice. All of it may be asked in any thread.
 """
 
-from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from datetime import date
+from functools import cached_property, partial
 from pathlib import Path
-from threading import Lock, RLock
+from threading import RLock
 from time import monotonic
+from typing import NamedTuple
 
 from plait.archive.archive import Archive
-from plait.archive.index.facts import listed_facts
-from plait.archive.live.cache import PageFolder
-from plait.archive.live.session import Marks, Opened, open_for_page
-from plait.archive.model import Facts, Session
+from plait.archive.live.cache import Cache, PageFolder, RunningSum
+from plait.archive.live.session import LiveSession, live_session, marks_of
+from plait.archive.live.snapshot import Money, Period, Snapshot
+from plait.archive.raw_lines import LineSurvey, line_survey
 from plait.conversation.prices import Prices
-from plait.errors import NoSuchSession, SourceError
-from plait.index.catalogue import CATALOGUE, Catalogue
+from plait.conversation.stats.model import Figures
+from plait.line import LogFile
+from plait.view.page.lists.rows import ListedSession
 
 MOST_BYTES = 160_000_000
 """Of logs whose conversations stay in memory; the one that was asked for always does."""
+MOST_VALUES, MOST_PERIODS = 48, 8
+OFTEN = 1.0
+"""Seconds between two looks for clients that run."""
+
+
+class ListedSessions(NamedTuple):
+    """All sessions, the newest first, with what they took."""
+
+    sessions: Sequence[ListedSession]
+    money: Money | None
+    """None where nobody has counted yet."""
+    is_counting: bool
+
+    @property
+    def places(self) -> Mapping[str, str]:
+        """The directory of each project, that of its newest session."""
+        return {one.project: one.place for one in reversed(self.sessions)}
 
 
 @dataclass
@@ -34,21 +53,23 @@ class LiveArchive:
     index: Path
     """The folder of the index."""
     prices: Prices = field(default_factory=Prices)
-    _state: "Snapshot | None" = None
-    _open: "OrderedDict[str, Opened]" = field(default_factory=OrderedDict)
+    made: Cache = field(default_factory=lambda: Cache(MOST_VALUES))
+    """What was made of all sessions, or of a file."""
+    _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))
+    _periods: Cache = field(default_factory=lambda: Cache(MOST_PERIODS))
+    _state: Snapshot | None = None
     _lock: RLock = field(default_factory=RLock)
-    _turns: dict[str, Lock] = field(default_factory=dict)
-    """Whose turn it is to read a session: nobody reads what another reads already."""
+    _looked: float = 0.0
     asked: float = 0.0
     """When somebody last wanted to read a session."""
 
     @cached_property
-    def drawn(self) -> PageFolder:
+    def pages(self) -> PageFolder:
         """Pages that were drawn before, beside the index."""
         return PageFolder(self.index.with_name(f"{self.index.name}-pages"))
 
     @property
-    def now(self) -> "Snapshot":
+    def now(self) -> Snapshot:
         """The sessions that there are."""
         with self._lock:
             if self._state is None:
@@ -58,8 +79,7 @@ class LiveArchive:
     def renew(self) -> None:
         """Looks again at once: something has changed."""
         with self._lock:
-            before = self._state
-            known = before.known_facts if before else {}
+            known = self._state.known_facts if self._state else {}
             self._state = Snapshot(Archive(self.roots, self.index, self.prices), self.index, known)
 
     def indexed(self) -> None:
@@ -68,125 +88,66 @@ class LiveArchive:
             if self._state:
                 self._state = Snapshot(self._state.archive, self.index, self._state.known_facts)
 
-    def opened(self, name: str) -> Opened:
+    def opened(self, name: str) -> LiveSession:
         """Returns a session with all that was said in it, as its files are now."""
         session = self.now.session(name)
-        marks = marks_of(session)
-        known = self.held(name)
-        if known and known.marks == marks:
-            return known
-        with self._turn(name):
-            known = self.held(name)
-            if known and known.marks == marks:
-                return known
-            one = open_for_page(session, marks, self.prices, known)
-            with self._lock:
-                self._open[name] = one
-                self._open.move_to_end(name)
-                self._forget()
-        return one
 
-    def held(self, name: str) -> Opened | None:
+        def read() -> LiveSession:
+            return live_session(name, session, self.prices, self.held(name))
+
+        self.asked = monotonic()
+        size = sum(file.size for file in session.files)
+        return self._open.of(name, marks_of(session), read, size)
+
+    def held(self, name: str) -> LiveSession | None:
         """Returns a session as it was when it was last read, None where it is not in memory."""
-        with self._lock:
-            self.asked = monotonic()
-            known = self._open.get(name)
-            if known:
-                self._open.move_to_end(name)
-            return known
+        self.asked = monotonic()
+        known = self._open.last(name)
+        return known.value if known else None
 
-    @contextmanager
-    def _turn(self, name: str) -> Iterator[None]:
-        with self._lock:
-            turn = self._turns.setdefault(name, Lock())
-        with turn:
-            yield
-        with self._lock:
-            if not turn.locked():
-                self._turns.pop(name, None)
-
-    def _forget(self) -> None:
-        """Lets go of what was not asked for lately."""
-        while len(self._open) > 1 and sum(one.bytes for one in self._open.values()) > MOST_BYTES:
-            self._open.popitem(last=False)
-
-
-class Snapshot:
-    """An archive as it was at one moment."""
-
-    def __init__(
-        self, archive: Archive, index: Path, known: dict[Path, Facts] | None = None
-    ) -> None:
-        self.archive = archive
-        self.index = index
-        self._known = known or {}
-        """What lists showed of sessions a moment ago."""
+    def survey(self, file: LogFile) -> LineSurvey:
+        """Returns where the lines of a file lie."""
+        return self.made.of(file.path, file, partial(line_survey, file.path, file.size))
 
     @cached_property
-    def facts(self) -> dict[Path, Facts]:
-        """What a list shows of every session, from the index where it is up to date.
-
-        Where it is not, what was known a moment ago will do until it is.
-        """
-        found = None
-        with suppress(SourceError):  # an index that is being made is none yet
-            found = listed_facts(self.archive, self.index)
-        return found or {
-            one.path: self._known.get(one.path) or self.archive.read_facts(one)
-            for one in self.archive.sessions
-        }
-
-    @property
-    def known_facts(self) -> dict[Path, Facts]:
-        """What lists show, as far as anybody has asked."""
-        asked: dict[Path, Facts] | None = self.__dict__.get("facts")
-        return self._known if asked is None else asked
+    def money(self) -> RunningSum[Snapshot, Money]:
+        """All that was paid for."""
+        return RunningSum(lambda: self.now, Snapshot.money)
 
     @cached_property
-    def names(self) -> dict[str, Session]:
-        """All sessions by the names they have in addresses; equal ids get a number."""
-        found: dict[str, Session] = {}
-        counts: Counter[str] = Counter()
-        for session in sorted(self.archive.sessions, key=lambda one: str(one.path)):
-            counts[session.id] += 1
-            number = counts[session.id]
-            found[session.id if number == 1 else f"{session.id}~{number}"] = session
-        return found
+    def _parents(self) -> RunningSum[Snapshot, Mapping[str, str]]:
+        return RunningSum(lambda: self.now, Snapshot.parents)
 
-    @cached_property
-    def name_of(self) -> dict[Path, str]:
-        """The name in addresses of each session."""
-        return {session.path: name for name, session in self.names.items()}
+    def figures(self, period: Period) -> RunningSum[Snapshot, Figures]:
+        """Returns what was done: in all sessions, in those of a project, in a span of time."""
 
-    def session(self, name: str) -> Session:
-        """Returns the session of a name."""
-        found = self.names.get(name)
-        if found is None:
-            raise NoSuchSession(f"no session is called '{name[:80]}'")
-        return found
+        def begin() -> RunningSum[Snapshot, Figures]:
+            return RunningSum(lambda: self.now, lambda state: state.figures(period))
 
-    def listed(self) -> Iterable[tuple[str, Facts]]:
-        """Yields all sessions, the newest first."""
-        for session in reversed(self.archive.sessions):
-            facts = self.facts.get(session.path)
-            if facts is not None:
-                yield self.name_of[session.path], facts
+        return self._periods.of(period, None, begin)
 
+    def rows(self) -> ListedSessions:
+        """Returns all sessions as lists show them."""
+        self._look_for_clients()
+        state = self.now
+        money, is_counting = self.money.ask()
+        parents = self._parents.ask(patience=0).value or {}
+        make = partial(state.rows, money, parents, self.prices)
+        found = self.made.of("rows", (state, money, parents), make)
+        return ListedSessions(found, money, is_counting)
 
-def marks_of(session: Session) -> Marks:
-    """Returns what changes when a session does."""
-    return tuple((str(file.path), file.size, file.modified) for file in session.files)
+    def _look_for_clients(self) -> None:
+        """Looks anew where a client has come or gone: no log tells of that."""
+        state = self.now
+        if monotonic() >= self._looked + OFTEN:
+            self._looked = monotonic()
+            if Archive(self.roots).live != state.archive.live:
+                self.renew()
 
+    def days(self) -> Mapping[date, int]:
+        """Returns how many turns were begun on each day, here."""
+        return Counter(time.date() for time in self.now.begun)
 
-@contextmanager
-def catalogue_of(state: Snapshot) -> Iterator[Catalogue | None]:
-    """Gives the catalogue; None without one, while it is first made, and of another version."""
-    try:
-        catalogue = Catalogue(state.index) if (state.index / CATALOGUE).exists() else None
-    except SourceError:
-        catalogue = None
-    if catalogue is None:
-        yield None
-        return
-    with closing(catalogue):
-        yield catalogue if catalogue.is_current() else None
+    def hours(self) -> Mapping[tuple[int, int], int]:
+        """Returns how many turns were begun in each hour of each day of the week, here."""
+        return Counter((time.weekday(), time.hour) for time in self.now.begun)

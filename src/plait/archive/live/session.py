@@ -1,4 +1,7 @@
-"""A session to everything that its pages are drawn from, read once."""
+"""A session to everything that its pages are drawn from, read once.
+
+What is drawn is kept as long as the session is: until its files change.
+"""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,87 +17,152 @@ from plait.archive.export.transcripts import Family, Names
 from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
-from plait.conversation.model import Conversations, Response
+from plait.archive.resumption import Resumption
+from plait.conversation.model import Conversation, Conversations
 from plait.conversation.prices import Prices
-from plait.graph.rows import RowShape
+from plait.errors import NoSuchSession
+from plait.graph.client import Context
+from plait.graph.paths import SPOKEN
+from plait.view.changed_files import ChangedFiles, changed_files
+from plait.view.context_window import Weighed, context_window
+from plait.view.costs import SessionCost, session_cost
 from plait.view.page.conversation.column import ReadingColumn
 from plait.view.page.conversation.page import PageHeading
 from plait.view.page.conversation.places import Places
+from plait.view.text import shortened
+from plait.view.timeline import Timeline, timeline_of
 
 Marks: TypeAlias = tuple[tuple[str, int, float], ...]
 """The files of a session, their sizes, when they were written."""
+NO_FILE = "it has no file of its own, only its agents are left"
+NO_CONTEXT = Context(False, NO_FILE, None, (), [], [], ())
 
 
 @dataclass
-class Opened:
-    """A session as its files were when it was opened."""
+class LiveSession:
+    """A session as its files were when it was opened, under its name in addresses."""
 
+    name: str
     opened: OpenSession
-    marks: Marks
-    family: Family
     prices: Prices = field(default_factory=Prices)
     took: float = 0.0
     """Seconds that it took to read it."""
+    _timelines: dict[str, Timeline] = field(default_factory=dict)
+
+    @cached_property
+    def marks(self) -> Marks:
+        """Its files as they were."""
+        return marks_of(self.opened.session)
 
     @property
     def bytes(self) -> int:
         """How large its logs are."""
         return sum(size for _, size, _ in self.marks)
 
-    @property
+    @cached_property
     def mark(self) -> str:
         """What stands for its files as they were."""
         return mark_of(self.marks)
 
-    @property
-    def id(self) -> str:
-        """The name that the graph knows the session by."""
-        return self.opened.id
+    @cached_property
+    def _family(self) -> Family:
+        return Family(self.opened, str, Names())
 
     @cached_property
     def told(self) -> Conversations | None:
         """All its conversations, None where it has none."""
-        known = self.family.graph.sessions.get(self.id)
-        return conversations_in(self.family, known, is_active_only=False) if known else None
-
-    @property
-    def rows(self) -> list[RowShape]:
-        """Its graph as it is drawn."""
-        return self.opened.rows
+        known = self.opened.graph.sessions.get(self.opened.id)
+        return conversations_in(self._family, known, is_active_only=False) if known else None
 
     @cached_property
     def reading(self) -> ReadingColumn | None:
         """Its reading column, None where nothing was said."""
         if self.told is None:
             return None
-        graph = self.family.graph.sessions[self.id]
-        return ReadingColumn(self.told, Site(self.prices).setting(self.family, graph, self.told))
+        graph = self.opened.graph.sessions[self.opened.id]
+        return ReadingColumn(self.told, Site(self.prices).setting(self._family, graph, self.told))
 
     @cached_property
     def heading(self) -> PageHeading | None:
-        """What the head of its pages says; it goes by its id there."""
+        """What the head of its pages says."""
         if self.told is None:
             return None
-        graph = self.family.graph.sessions[self.id]
-        return Site(self.prices).heading(self.family, graph, self.told)
+        graph = self.opened.graph.sessions[self.opened.id]
+        found = Site(self.prices).heading(self._family, graph, self.told)
+        return msgspec.structs.replace(found, session=self.name)
+
+    @property
+    def directory(self) -> str | None:
+        """Where it ran."""
+        place = self._family.places.get(self.opened.id)
+        return place.directory if place else None
 
     @cached_property
     def places(self) -> Places | None:
         """Where everything in it is read."""
         return Places(self.told) if self.told else None
 
+    @property
+    def shape(self) -> str:
+        """What changes when a page must be drawn anew."""
+        return f"{self.opened.epoch}.{self.reading.shape if self.reading else ''}"
+
+    @cached_property
+    def resumption(self) -> Resumption:
+        """What Claude will see of it."""
+        return self.opened.context()
+
+    @cached_property
+    def weighed(self) -> Weighed:
+        """What Claude will see of it, weighed."""
+        if self.opened.session.file is None:
+            return context_window(self.name, NO_CONTEXT, None)
+        return context_window(self.name, self.resumption.context, self.resumption.tokens)
+
+    @property
+    def conversations(self) -> Conversations:
+        """All its conversations; that it has none is an error."""
+        if self.told is None:
+            raise NoSuchSession("there is nothing in this session")
+        return self.told
+
+    def line(self, name: str | None) -> Conversation:
+        """Returns one of its conversations, the active one where none is named."""
+        if name is None:
+            return self.conversations.active
+        found = self.conversations.by_line.get(name)
+        if found is None:
+            raise NoSuchSession("this session has no such conversation")
+        return found
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """The conversations that people had, the active one first, and what each is called."""
+        told = self.conversations
+        spoken = [one for one in told.by_line.values() if one.kind in SPOKEN]
+        ordered = sorted(spoken, key=lambda one: one.id != told.main)
+        return {one.id: _way_name(one, told) for one in ordered}
+
+    def timeline(self, line: str) -> Timeline:
+        """Returns one of its conversations in time."""
+        if line not in self._timelines:
+            self._timelines[line] = timeline_of(self.conversations, line)
+        return self._timelines[line]
+
+    @cached_property
+    def files(self) -> ChangedFiles:
+        """What it did to files."""
+        return changed_files(self.conversations)
+
+    @cached_property
+    def spent(self) -> SessionCost:
+        """What it took."""
+        return session_cost(self.conversations, Site(self.prices).cost_of)
+
     @cached_property
     def growing(self) -> Growing:
         """What is added to its own file from here on."""
         return Growing(self.opened, self.told)
-
-    def cost_of(self, response: Response) -> float | None:
-        """Returns what a response costs."""
-        return Site(self.prices).cost_of(response)
-
-    def headed(self, name: str) -> PageHeading | None:
-        """Returns the head of its pages, under the name that it has in addresses."""
-        return msgspec.structs.replace(self.heading, session=name) if self.heading else None
 
     def piece(self, key: str) -> list[str] | None:
         """Returns turns of the active line, what was written since among them.
@@ -111,17 +179,28 @@ class Opened:
         return [*found, *self.reading.drawn(grown, first, last)]
 
 
-def open_for_page(
-    session: Session, marks: Marks, prices: Prices | None = None, before: Opened | None = None
-) -> Opened:
+def live_session(
+    name: str, session: Session, prices: Prices, before: LiveSession | None = None
+) -> LiveSession:
     """Reads a session; where it was read before, only what is new."""
     start = perf_counter()
     with without_collector():
         found = before.opened.grown(session) if before else opened(session)
-        one = Opened(found, marks, Family(found, str, Names()), prices or Prices())
+        one = LiveSession(name, found, prices)
         _ = one.told, one.heading
     one.took = perf_counter() - start
     return one
+
+
+def _way_name(one: Conversation, told: Conversations) -> str:
+    if one.id == told.main:
+        return "active"
+    return shortened(one.label or one.title or one.id, 60)
+
+
+def marks_of(session: Session) -> Marks:
+    """Returns what changes when a session does."""
+    return tuple((str(file.path), file.size, file.modified) for file in session.files)
 
 
 def mark_of(marks: Marks) -> str:

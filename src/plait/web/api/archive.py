@@ -1,36 +1,99 @@
 """Questions about all sessions together to their answers."""
 
-from threading import Lock
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import msgspec
-from starlette.requests import Request
 
-from plait.archive.live import Cache, LiveArchive, Snapshot
-from plait.conversation.spending import Spending, SpendingRow
+from plait.archive import Facts, Session
+from plait.archive.live import LiveArchive, Period, Snapshot
+from plait.conversation.spending import SpendingRow, spending
 from plait.conversation.stats.model import Figures
 from plait.errors import SourceError, UserError
+from plait.graph.model import Account as GraphAccount
 from plait.line import Finding
 from plait.record.account import Account
 from plait.view.usage import row_value
+from plait.web.answers import filled
 from plait.web.api import model, questions
-from plait.web.api.sessions import health
 
-READING = Lock()
-"""One at a time reads everything: two would only be slower."""
+MOST_FINDINGS = 1000
+SORTS: dict[str, Callable[[Facts], str | int]] = {
+    "ended": lambda facts: facts.ended or "",
+    "started": lambda facts: facts.started or "",
+    "title": lambda facts: (facts.title or "").lower(),
+    "bytes": lambda facts: facts.bytes,
+}
 
 
-def usage(request: Request, asked: questions.Spending) -> model.Usage:
-    """Returns tokens and money, each response counted once."""
-    library: LiveArchive = request.app.state.library
-    kept: Cache = request.app.state.kept
+def sessions(library: LiveArchive, asked: questions.Sessions) -> model.SessionList:
+    """Returns the sessions that were asked for."""
+    found = [one for one in library.now.listed() if _is_meant(one[1], asked)]
+    key = SORTS[asked.sort]
+    if asked.sort != "ended":
+        found.sort(key=lambda one: key(one[1]), reverse=asked.sort != "title")
+    part = found[asked.offset : asked.offset + asked.limit]
+    return model.SessionList(
+        len(found), asked.offset, tuple(session_item(name, facts) for name, facts in part)
+    )
+
+
+def _is_meant(facts: Facts, asked: questions.Sessions) -> bool:
+    if asked.project and asked.project.lower() not in facts.project.lower():
+        return False
+    if asked.since and (facts.ended or "") < asked.since:
+        return False
+    if asked.until and (facts.started or "~") >= asked.until:
+        return False
+    if asked.is_live is not None and facts.is_live != asked.is_live:
+        return False
+    texts = (facts.title, facts.first_prompt, facts.cwd, facts.session)
+    held = " ".join(text for text in texts if text).lower()
+    return all(word in held for word in (asked.q or "").lower().split())
+
+
+def session_item(name: str, facts: Facts) -> model.SessionItem:
+    """Returns what a list says of a session, under its name in addresses."""
+    return filled(
+        model.SessionItem,
+        facts,
+        name=name,
+        id=facts.session,
+        agents=facts.subagents,
+        directory=facts.cwd,
+    )
+
+
+def projects(library: LiveArchive, asked: questions.Nothing) -> model.ProjectList:
+    """Returns all projects."""
+    return model.ProjectList(
+        tuple(_project_of(one.name, one.sessions) for one in library.now.archive.projects)
+    )
+
+
+def _project_of(name: str, held: Iterable[Session]) -> model.ProjectItem:
+    found = list(held)
+    modified = datetime.fromtimestamp(max(one.modified for one in found), UTC)
+    return model.ProjectItem(name, len(found), sum(one.bytes for one in found), modified)
+
+
+def search(library: LiveArchive, asked: questions.Search) -> model.SearchAnswer:
+    """Returns the turns that answer."""
+    if not asked.q.strip():
+        raise UserError("there is nothing to look for", "say what: `?q=words`")
     state = library.now
+    found = state.archive.search(asked.q, way=asked.way, limit=asked.limit, has_facets=asked.facets)
+    hits = tuple(model.SearchHit(state.name_of.get(hit.path), hit) for hit in found.hits)
+    return filled(model.SearchAnswer, found, hits=hits)
 
-    def made() -> Spending:
-        with READING:
-            return state.archive.usage(asked.by, library.prices)
 
-    found = kept.of("usage", asked.by, state, made)
+def usage(library: LiveArchive, asked: questions.Spending) -> model.Usage:
+    """Returns tokens and money, each response counted once."""
+    money = library.money.whole()
+    make = partial(spending, money.responses, asked.by, library.prices, None, money.left)
+    found = library.made.of(("usage", asked.by), money, make)
     rows = tuple(_usage_row(row) for row in found.rows)
     return model.Usage(asked.by, rows, _usage_row(found.totals))
 
@@ -40,64 +103,41 @@ def _usage_row(row: SpendingRow) -> model.UsageRow:
     return msgspec.convert(value, model.UsageRow)
 
 
-def stats(request: Request, asked: questions.Nothing) -> Figures:
+def stats(library: LiveArchive, asked: questions.Nothing) -> Figures:
     """Returns what was done in all sessions."""
-    library: LiveArchive = request.app.state.library
-    kept: Cache = request.app.state.kept
-    state = library.now
-
-    def made() -> Figures:
-        with READING:
-            return state.archive.stats()
-
-    return kept.of("stats", "", state, made)
+    return library.figures(Period()).whole()
 
 
-def search(request: Request, asked: questions.Search) -> model.SearchAnswer:
-    """Returns the turns that answer."""
-    library: LiveArchive = request.app.state.library
-    if not asked.q.strip():
-        raise UserError("there is nothing to look for", "say what: `?q=words`")
-    state = library.now
-    found = state.archive.search(
-        asked.q,
-        way=asked.way,
-        limit=asked.limit,
-        has_facets=asked.facets,
-    )
-    names = _names_by_file(state)
-    return model.SearchAnswer(
-        total=found.total,
-        took_ms=found.took_ms,
-        by=found.by,
-        note=found.note,
-        facets=found.facets,
-        hits=tuple(model.SearchHit(names.get(hit.path), hit) for hit in found.hits),
-    )
-
-
-def _names_by_file(state: Snapshot) -> dict[str, str]:
-    return {
-        str(file.path.resolve()): name
-        for name, session in state.names.items()
-        for file in session.files
-    }
-
-
-def doctor(request: Request, asked: questions.Nothing) -> model.Health:
+def doctor(library: LiveArchive, asked: questions.Nothing) -> model.Health:
     """Returns the account of all lines and nodes, and what is odd in them."""
-    library: LiveArchive = request.app.state.library
-    kept: Cache = request.app.state.kept
     state = library.now
-    return kept.of("doctor", "", state, lambda: _examined(state))
+    return library.made.of("doctor", state, partial(_examined, state))
 
 
 def _examined(state: Snapshot) -> model.Health:
-    with READING:
-        account = Account()
-        for file in state.archive.files:
-            try:
-                account.add_file(file.path)
-            except SourceError as error:  # gone since it was found
-                account.findings.append(Finding("unreadable", error.message))
-        return health(account, state.archive.graph().account)
+    account = Account()
+    for file in state.archive.files:
+        try:
+            account.add_file(file.path)
+        except SourceError as error:  # gone since it was found
+            account.findings.append(Finding("unreadable", error.message))
+    return health(account, state.archive.graph().account)
+
+
+def health(account: Account, graph: GraphAccount) -> model.Health:
+    """Returns an account as it is answered."""
+    return filled(
+        model.Health,
+        account,
+        nodes=graph.nodes,
+        inline=graph.inline,
+        folded=sum(graph.folded.values()),
+        tool_results=graph.tool_results,
+        tool_results_orphaned=graph.tool_results_orphaned,
+        is_graph_balanced=graph.balanced,
+        findings=tuple(
+            filled(model.FindingItem, one, file=str(one.path) if one.path else None)
+            for one in account.findings[:MOST_FINDINGS]
+        ),
+        finding_count=len(account.findings),
+    )

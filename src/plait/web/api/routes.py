@@ -1,22 +1,79 @@
-"""The table of the API to addresses, and to its OpenAPI document."""
+"""The table of the API: what is asked where, and what answers; its addresses, its document."""
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, get_type_hints
 
 import msgspec
+from msgspec import Struct
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from plait.errors import UserError
-from plait.web import events
 from plait.web.answers import json
-from plait.web.api.model import Trouble
-from plait.web.api.table import BASE, TABLE, Entry
-from plait.web.events import Event
+from plait.web.api import archive, model, sessions
+from plait.web.events import Event, serve_events
+from plait.web.requests import SessionRequest, library_in
 
+BASE = "/api/v1"
+ONE = "/sessions/{name}"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One address: a question about the archive, or about one session, and its answer."""
+
+    path: str
+    summary: str
+    answers: Callable[[Any, Any], object]
+    described: type[Struct] | None = None
+    """What is answered, where the function does not say."""
+
+    @cached_property
+    def question(self) -> type[Struct]:
+        """What may be asked."""
+        found: type[Struct] = get_type_hints(self.answers)["asked"]
+        return found
+
+    @cached_property
+    def answer(self) -> type[Struct]:
+        """What is answered."""
+        found: type[Struct] = self.described or get_type_hints(self.answers)["return"]
+        return found
+
+    @property
+    def is_about_one(self) -> bool:
+        """Tells whether it is about one session."""
+        return "{name}" in self.path
+
+    @property
+    def name(self) -> str:
+        """What it is called in the document."""
+        parts = [part for part in self.path.split("/") if part and not part.startswith("{")]
+        return "_".join(["session" if self.is_about_one else "all", *parts])
+
+
+TABLE: tuple[Entry, ...] = (
+    Entry("/sessions", "Sessions, the newest first", archive.sessions),
+    Entry("/projects", "All projects", archive.projects),
+    Entry("/search", "Turns that answer a query", archive.search),
+    Entry("/usage", "Tokens and money, by day or by something else", archive.usage),
+    Entry("/stats", "What was done in all sessions", archive.stats),
+    Entry("/doctor", "The account of all lines", archive.doctor),
+    Entry(ONE, "A session: its conversations, files and totals", sessions.session),
+    Entry(f"{ONE}/conversation", "Turns of a conversation", sessions.conversation, model.Talk),
+    Entry(f"{ONE}/tree", "A session as it is drawn", sessions.tree),
+    Entry(f"{ONE}/paths", "The ways through a session", sessions.paths),
+    Entry(f"{ONE}/context", "What Claude will see when it is resumed", sessions.context),
+    Entry(f"{ONE}/timeline", "A conversation in time", sessions.timeline),
+    Entry(f"{ONE}/files", "What happened to files", sessions.files),
+    Entry(f"{ONE}/usage", "What it took", sessions.usage),
+    Entry(f"{ONE}/raw", "Lines of its files as they lie", sessions.raw),
+    Entry(f"{ONE}/findings", "The account of its lines, and what is odd", sessions.findings),
+)
 REF = "#/components/schemas/{name}"
 TROUBLES = {
     "400": "The question is not right",
@@ -32,7 +89,7 @@ def document() -> dict[str, Any]:
     """Returns the OpenAPI document."""
     answers = [entry.answer for entry in TABLE]
     schemas, components = msgspec.json.schema_components(
-        [*answers, Trouble, Event], ref_template=REF
+        [*answers, model.Trouble, Event], ref_template=REF
     )
     trouble, event = schemas[-2], schemas[-1]
     paths = {
@@ -89,7 +146,7 @@ def _troubled(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _path_parameters(entry: Entry) -> Iterator[dict[str, Any]]:
-    if "{name}" in entry.path:
+    if entry.is_about_one:
         yield {
             "name": "name",
             "in": "path",
@@ -120,15 +177,6 @@ def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
     return {**rest, **choices[0]} if choices else rest
 
 
-def routes() -> list[Route]:
-    """Returns the addresses of the API."""
-    return [
-        Route(f"{BASE}/openapi.json", _serve_document),
-        Route(f"{BASE}/events", events.serve_events),
-        *(Route(f"{BASE}{entry.path}", _answering(entry)) for entry in TABLE),
-    ]
-
-
 def _serve_document(request: Request) -> Response:
     return json(request, document())
 
@@ -136,7 +184,8 @@ def _serve_document(request: Request) -> Response:
 def _answering(entry: Entry) -> Callable[[Request], Response]:
     def serve(request: Request) -> Response:
         asked = _question(entry, request)
-        return json(request, entry.answers(request, asked))
+        about = SessionRequest(request) if entry.is_about_one else library_in(request)
+        return json(request, entry.answers(about, asked))
 
     return serve
 
@@ -151,3 +200,10 @@ def _question(entry: Entry, request: Request) -> msgspec.Struct:
         raise UserError(
             f"{where}{words[:1].lower()}{words[1:]}", f"this address takes: {known}"
         ) from None
+
+
+ROUTES = (
+    Route(f"{BASE}/openapi.json", _serve_document),
+    Route(f"{BASE}/events", serve_events),
+    *(Route(f"{BASE}{entry.path}", _answering(entry)) for entry in TABLE),
+)

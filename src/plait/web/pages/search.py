@@ -1,18 +1,15 @@
 """The page that answers questions to all sessions."""
 
 from datetime import UTC, datetime
-from typing import cast
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
-from plait.archive import SearchWay
-from plait.archive.live import LiveArchive, SessionRows, Snapshot
-from plait.errors import SourceError, UserError
-from plait.index.model import Hit, SearchResult
+from plait.archive.live import Snapshot
+from plait.errors import UserError
 from plait.index.query import Field
-from plait.index.search import IndexReader
-from plait.view.page.frame import framed
 from plait.view.page.lists.search import (
     SearchHit,
     SearchQuery,
@@ -21,52 +18,37 @@ from plait.view.page.lists.search import (
     search_page,
     search_query_in,
 )
-from plait.web.answers import html
+from plait.web.answers import filled, page_or_part
+from plait.web.requests import library_in
 
 
-def serve_search(request: Request) -> Response:
-    """Returns the page, or the answers alone."""
-    library: LiveArchive = request.app.state.library
-    shelf: SessionRows = request.app.state.shelf
-    asked, now = search_query_in(request.query_params), datetime.now(UTC)
+def _serve_search(request: Request) -> Response:
+    library = library_in(request)
+    asked = search_query_in(request.query_params)
     answers = answered(library.now, asked) if asked.q.strip() else None
-    places = shelf.rows().places
-    if "part" in request.query_params:
-        return html(request, results(asked, answers, now, places))
-    page = search_page(asked, answers, now, places)
+    given = asked, answers, datetime.now(UTC), library.rows().places
+    part, page = partial(results, *given), partial(search_page, *given)
     title = asked.q.strip()[:80] or "Search"
-    return html(request, framed(title, page, here="search", query=asked.q, is_asking=True))
+    return page_or_part(request, title, part, page, here="search", query=asked.q, is_asking=True)
 
 
 def answered(state: Snapshot, asked: SearchQuery) -> SearchResults:
     """Returns what answers a question, or what is wrong with it."""
     try:
-        found = _found_for(state, asked)
+        found = state.archive.search(
+            asked.q,
+            _filters_of(asked),
+            way=asked.way,
+            limit=asked.n,
+            has_facets=True,
+            is_updating=False,
+        )
     except UserError as error:
         return SearchResults(error=error.message, hints=error.hints)
-    return SearchResults(
-        hits=[_answer_of(state, hit) for hit in found.hits],
-        total=found.total,
-        took_ms=found.took_ms,
-        facets=found.facets,
-        note=found.note,
-    )
-
-
-def _found_for(state: Snapshot, asked: SearchQuery) -> SearchResult:
-    filters = _filters_of(asked)
-    if asked.way == "words":
-        try:
-            reader = IndexReader(state.index)
-        except SourceError:
-            pass
-        else:
-            try:
-                return reader.search(asked.q, filters, limit=asked.n, has_facets=True)
-            finally:
-                reader.close()
-    way = cast(SearchWay, asked.way)
-    return state.archive.search(asked.q, filters, way=way, limit=asked.n, has_facets=True)
+    hits = [
+        filled(SearchHit, hit, name=state.name_of.get(hit.path, hit.session)) for hit in found.hits
+    ]
+    return filled(SearchResults, found, hits=hits, error=None, hints=())
 
 
 def _filters_of(asked: SearchQuery) -> list[Field]:
@@ -88,28 +70,4 @@ def _following(month: str) -> str:
     return f"{int(year) + int(number) // 12}-{int(number) % 12 + 1:02}"
 
 
-def _answer_of(state: Snapshot, hit: Hit) -> SearchHit:
-    return SearchHit(
-        name=_name_of(state, hit),
-        title=hit.title,
-        project=hit.project,
-        kind=hit.kind,
-        tool=hit.tool,
-        state=hit.state,
-        turn=hit.turn,
-        uuid=hit.uuid,
-        time=hit.time,
-        snippet=hit.snippet,
-        marks=hit.marks,
-        more=hit.more,
-    )
-
-
-def _name_of(state: Snapshot, hit: Hit) -> str:
-    number, name = 1, hit.session
-    while name in state.names:
-        if any(str(file.path.absolute()) == hit.path for file in state.names[name].files):
-            return name
-        number += 1
-        name = f"{hit.session}~{number}"
-    return hit.session
+ROUTES = (Route("/search", _serve_search),)

@@ -8,9 +8,10 @@ from msgspec import Struct
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from plait.archive import Session
-from plait.archive.live import LARGE, LiveArchive, Opened, mark_of, marks_of
+from plait.archive.live import LARGE, LiveArchive, LiveSession, mark_of, marks_of
 from plait.conversation.model import Conversation
 from plait.errors import PlaitError
 from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of
@@ -19,6 +20,7 @@ from plait.view.page.graph_svg import rail
 from plait.view.page.markup import esc
 from plait.view.text import shortened
 from plait.web.answers import ALWAYS_ASK, html, json, log
+from plait.web.requests import library_in
 
 PAGE = "text/html; charset=utf-8"
 AS_IT_COMES = {**ALWAYS_ASK, "Content-Encoding": "identity"}
@@ -27,10 +29,9 @@ TROUBLE = '</section><div class="nothing"><h2>{words}</h2><p>{hint}</p></div>'
 LONGEST_QUERY = 400
 
 
-def serve_session(request: Request) -> Response:
+def _serve_session(request: Request) -> Response:
     """Returns the page of a session; one that must be read first is sent as it is read."""
-    library: LiveArchive = request.app.state.library
-    name = request.path_params["name"]
+    library, name = library_in(request), request.path_params["name"]
     session = library.now.session(name)
     held = library.held(name)
     if held and held.marks == marks_of(session):
@@ -60,14 +61,14 @@ def _body_of(library: LiveArchive, name: str, session: Session) -> str:
     marks = marks_of(session)
     held = library.held(name)
     if (held is None or held.marks != marks) and (
-        known := library.drawn.find(name, mark_of(marks))
+        known := library.pages.find(name, mark_of(marks))
     ):
         Thread(target=_read_ahead, args=(library, name), name="plait-reader", daemon=True).start()
         return known
     one = library.opened(name)
-    page = body(one, name)
+    page = body(one)
     if one.bytes >= LARGE and one.marks == marks and held is not one:
-        library.drawn.keep(name, one.mark, page)
+        library.pages.keep(name, one.mark, page)
     return page
 
 
@@ -76,17 +77,12 @@ def _read_ahead(library: LiveArchive, name: str) -> None:
         library.opened(name)
 
 
-def body(one: Opened, name: str) -> str:
+def body(one: LiveSession) -> str:
     """Returns what a session's page holds."""
-    heading = one.headed(name)
-    if one.reading is None or heading is None:
+    if one.reading is None or one.heading is None:
         return _trouble("there is nothing in this session", "Its log has no line that tells of it.")
-    return page_rest(one.reading, heading, rail(one.rows), f"{one.mark}.{_shape_of(one)}")
-
-
-def _shape_of(one: Opened) -> str:
-    """Returns what changes when a page must be drawn anew."""
-    return f"{one.opened.epoch}.{one.reading.shape if one.reading else ''}"
+    mark = f"{one.mark}.{one.shape}"
+    return page_rest(one.reading, one.heading, rail(one.opened.rows), mark)
 
 
 def _trouble(message: str, hint: str) -> str:
@@ -94,9 +90,9 @@ def _trouble(message: str, hint: str) -> str:
     return TROUBLE.format(words=esc(words), hint=esc(hint))
 
 
-def serve_part(request: Request) -> Response:
+def _serve_part(request: Request) -> Response:
     """Returns turns that a page fetches, as a list of their sections."""
-    library: LiveArchive = request.app.state.library
+    library = library_in(request)
     name, key = request.path_params["name"], request.path_params["part"]
     held = library.held(name)
     if held and held.marks != marks_of(library.now.session(name)) and (found := held.piece(key)):
@@ -108,25 +104,22 @@ def serve_part(request: Request) -> Response:
     return json(request, one.reading.piece(asked))
 
 
-def serve_line(request: Request) -> Response:
+def _serve_line(request: Request) -> Response:
     """Returns one line of the log as it is."""
-    library: LiveArchive = request.app.state.library
     file, _, line = request.path_params["place"].partition(".")
     if not (is_number(file) and is_number(line)):
         raise HTTPException(404, "there is no such line")
-    held = library.held(request.path_params["name"])
-    record = (
-        held.opened.record_on(int(file), int(line))
-        if held and held.growing.conversation()
-        else None
-    )
-    record = record or _opened_for(request).opened.record_on(int(file), int(line))
+    place = int(file), int(line)
+    held = library_in(request).held(request.path_params["name"])
+    is_usable = held and held.growing.conversation()
+    record = held.opened.record_on(*place) if held and is_usable else None
+    record = record or _opened_for(request).opened.record_on(*place)
     if record is None:
         raise HTTPException(404, "there is no such line")
     return PlainTextResponse(record.raw, 200, ALWAYS_ASK)
 
 
-def serve_where(request: Request) -> Response:
+def _serve_where(request: Request) -> Response:
     """Returns where a record, or a line of the log, is read; null where it is not."""
     places = _opened_for(request).places
     asked = request.query_params
@@ -139,7 +132,7 @@ def serve_where(request: Request) -> Response:
     return json(request, found)
 
 
-def serve_find(request: Request) -> Response:
+def _serve_find(request: Request) -> Response:
     """Returns the entries of a session that hold some words, those that are not drawn too."""
     words = request.query_params.get("q", "").strip()[:LONGEST_QUERY]
     places = _opened_for(request).places
@@ -148,9 +141,8 @@ def serve_find(request: Request) -> Response:
     return json(request, places.holding(words))
 
 
-def _opened_for(request: Request) -> Opened:
-    library: LiveArchive = request.app.state.library
-    return library.opened(request.path_params["name"])
+def _opened_for(request: Request) -> LiveSession:
+    return library_in(request).opened(request.path_params["name"])
 
 
 SMALL = 1_000_000
@@ -180,9 +172,9 @@ class News(Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str | None = None
 
 
-def serve_growth(request: Request) -> Response:
+def _serve_growth(request: Request) -> Response:
     """Returns what was added since a page was drawn."""
-    library: LiveArchive = request.app.state.library
+    library = library_in(request)
     name, asked = request.path_params["name"], request.query_params
     known = int(asked["turns"]) if is_number(asked.get("turns", "")) else 0
     mark, _, shape = asked.get("mark", "").partition(".")
@@ -190,16 +182,16 @@ def serve_growth(request: Request) -> Response:
     if session is None:
         return json(request, News(is_gone=True))
     held = library.held(name)
-    is_grown = held and held.marks != marks_of(session) and shape == _shape_of(held)
+    is_grown = held and held.marks != marks_of(session) and shape == held.shape
     if held and is_grown and "whole" not in asked and (news := _quick_news(held, known)):
         return json(request, news)
     one = library.opened(name)
-    if one.mark == mark and shape == _shape_of(one):
+    if one.mark == mark and shape == one.shape:
         return json(request, News(mark=f"{one.mark}.{shape}", count=known))
-    return json(request, _full_news(one, name, known, shape))
+    return json(request, _full_news(one, known, shape))
 
 
-def _quick_news(held: Opened, known: int) -> News | None:
+def _quick_news(held: LiveSession, known: int) -> News | None:
     if held.reading is None or held.bytes <= SMALL:
         return None
     grown = held.growing.conversation()
@@ -208,7 +200,7 @@ def _quick_news(held: Opened, known: int) -> News | None:
         return None
     start = known - 1 - first
     return News(
-        mark=f"grown.{_shape_of(held)}",
+        mark=f"grown.{held.shape}",
         first=known - 1,
         count=first + len(grown.turns),
         turns=_drawn_turns(held.reading, grown, start),
@@ -217,10 +209,10 @@ def _quick_news(held: Opened, known: int) -> News | None:
     )
 
 
-def _full_news(one: Opened, name: str, known: int, shape: str) -> News:
-    told, heading = one.told, one.headed(name)
-    mark = f"{one.mark}.{_shape_of(one)}"
-    if one.reading is None or told is None or heading is None or shape != _shape_of(one):
+def _full_news(one: LiveSession, known: int, shape: str) -> News:
+    told, heading = one.told, one.heading
+    mark = f"{one.mark}.{one.shape}"
+    if one.reading is None or told is None or heading is None or shape != one.shape:
         return News(mark=mark, is_redrawn=True)
     start = max(min(known, len(told.active.turns)) - 1, 0)
     return News(
@@ -230,10 +222,20 @@ def _full_news(one: Opened, name: str, known: int, shape: str) -> News:
         turns=_drawn_turns(one.reading, told.active, start),
         prompts=prompts_of(told.active.turns[start:]),
         facts=facts(heading),
-        rail=rail(one.rows),
+        rail=rail(one.opened.rows),
         title=heading.title,
     )
 
 
 def _drawn_turns(reading: ReadingColumn, one: Conversation, first: int) -> tuple[str, ...]:
     return tuple(reading.drawn(one, first, len(one.turns)))
+
+
+ROUTES = (
+    Route("/s/{name}", _serve_session),
+    Route("/s/{name}/part/{part}", _serve_part),
+    Route("/s/{name}/line/{place}", _serve_line),
+    Route("/s/{name}/where", _serve_where),
+    Route("/s/{name}/find", _serve_find),
+    Route("/s/{name}/since", _serve_growth),
+)

@@ -1,16 +1,28 @@
-"""The tabs of a session: context, timeline, files, usage, raw lines."""
+"""The tabs of a session: context, timeline, files, usage, raw lines, two branches side by side."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
+from starlette.routing import Route
 
-from plait.conversation.model import Conversation
+from plait.archive import with_own_responses
+from plait.archive.live import LiveSession
+from plait.conversation.files import CHANGING, files_of
+from plait.conversation.model import Conversation, Conversations, Turn
+from plait.conversation.paths import path_to
+from plait.conversation.totals import agents_below, totals_over
+from plait.errors import UserError
+from plait.graph.paths import SPOKEN
 from plait.line import LogFile
 from plait.view.changed_files import ChangedFiles, Handled
+from plait.view.costs import agents_called
+from plait.view.page.frame import framed
+from plait.view.page.tabs.compare import Comparison, Side, compare_page
 from plait.view.page.tabs.context import context_body, message_html
 from plait.view.page.tabs.files import files_body, handled_html, whole_patch
 from plait.view.page.tabs.head import Head, tab_page
@@ -27,7 +39,7 @@ from plait.view.page.tabs.timeline import timeline_body, waterfall_body
 from plait.view.page.tabs.usage import usage_body
 from plait.view.timeline import Bar, Lane, Timeline, bars_of, began
 from plait.web.answers import html, tagged
-from plait.web.session import SessionRequest, number_in, session_request
+from plait.web.requests import SessionRequest, number_in
 
 ASKED_BY_SCRIPT = "x-plait-part"
 
@@ -40,35 +52,35 @@ def _fragment(request: Request, head: Head, tab: str, body: str) -> Response:
     return html(request, tab_page(head, tab, body))
 
 
-def serve_context(request: Request) -> Response:
-    """Returns the tab."""
-    look = session_request(request)
-    body = context_body(look.head, look.weighed, number_in(request, "from") or 1)
+def _serve_context(request: Request) -> Response:
+    look = SessionRequest(request)
+    body = context_body(look.head, look.opened.weighed, number_in(request, "from") or 1)
     return html(request, tab_page(look.head, "context", body))
 
 
-def serve_message(request: Request) -> Response:
+def _serve_message(request: Request) -> Response:
     """Returns one message with all its blocks."""
-    look = session_request(request)
-    number, messages = request.path_params["number"], look.resumption.context.request
+    look = SessionRequest(request)
+    number, messages = request.path_params["number"], look.opened.resumption.context.request
     if not 0 < number <= len(messages):
         raise HTTPException(404, "there is no such message")
     role, blocks = messages[number - 1]
     return _fragment(request, look.head, "context", message_html(role, blocks))
 
 
-def serve_files(request: Request) -> Response:
-    """Returns the tab."""
-    look = session_request(request)
+def _serve_files(request: Request) -> Response:
+    look = SessionRequest(request)
     by, start = request.query_params.get("by", "file"), number_in(request, "from") or 1
-    body = files_body(look.head, look.files, by=by, start=start, directory=look.directory)
+    body = files_body(
+        look.head, look.opened.files, by=by, start=start, directory=look.opened.directory
+    )
     return html(request, tab_page(look.head, "files", body))
 
 
-def serve_changes(request: Request) -> Response:
+def _serve_changes(request: Request) -> Response:
     """Returns what happened to a file, in a turn, or one patch."""
-    look = session_request(request)
-    body = _changes_html(request, look.head, look.files)
+    look = SessionRequest(request)
+    body = _changes_html(request, look.head, look.opened.files)
     return _fragment(request, look.head, "files", body)
 
 
@@ -97,9 +109,9 @@ def _chosen(found: ChangedFiles, part: str, number: int) -> tuple[Handled, ...]:
 PLAIN = "text/plain; charset=utf-8"
 
 
-def serve_raw(request: Request) -> Response:
+def _serve_raw(request: Request) -> Response:
     """Returns a part of a file: from a line on, of one type or all."""
-    look = session_request(request)
+    look = SessionRequest(request)
     number = number_in(request, "file") or 0
     kind = request.query_params.get("type") or None
     line, start = number_in(request, "line"), number_in(request, "from")
@@ -143,9 +155,9 @@ def _choice_of(number: int, file: LogFile) -> FileChoice:
     return FileChoice(number, f"{name.strip()}: {file.path.name}", file.size)
 
 
-def serve_line(request: Request) -> Response:
+def _serve_line(request: Request) -> Response:
     """Returns one line, pretty or as it is."""
-    look = session_request(request)
+    look = SessionRequest(request)
     file, number = request.path_params["file"], request.path_params["line"]
     found = look.survey(file)
     if not 0 < number <= len(found):
@@ -157,9 +169,9 @@ def serve_line(request: Request) -> Response:
     return _fragment(request, look.head, "raw", line_html(look.head, file, one))
 
 
-def serve_file(request: Request) -> Response:
+def _serve_file(request: Request) -> Response:
     """Returns a file as it is, to be kept."""
-    file = session_request(request).file(request.path_params["file"])
+    file = SessionRequest(request).file(request.path_params["file"])
     if not file.path.is_file():
         raise HTTPException(404, "the file is no longer there")
     return FileResponse(
@@ -171,24 +183,22 @@ def _safe_name(path: Path) -> str:
     return "".join(one if one.isalnum() or one in "-_.~" else "_" for one in path.name)
 
 
-def serve_spent(request: Request) -> Response:
-    """Returns the tab."""
-    look = session_request(request)
+def _serve_spent(request: Request) -> Response:
+    look = SessionRequest(request)
     by, start = request.query_params.get("by", "time"), number_in(request, "from") or 1
-    body = usage_body(look.head, look.spent, by=by, start=start)
+    body = usage_body(look.head, look.opened.spent, by=by, start=start)
     return html(request, tab_page(look.head, "usage", body))
 
 
-def serve_timeline(request: Request) -> Response:
+def _serve_timeline(request: Request) -> Response:
     """Returns a conversation in time, or one turn of it."""
-    look = session_request(request)
-    line = look.line(request.query_params.get("line"))
-    timeline, number = look.timeline(line.id), number_in(request, "turn")
+    look = SessionRequest(request)
+    line = look.opened.line(request.query_params.get("line"))
+    timeline, number = look.opened.timeline(line.id), number_in(request, "turn")
     if number is None:
-        ways = look.ways
-        if line.id not in dict(ways):
-            ways = [*ways, (line.id, "this agent")]
-        body = timeline_body(look.head, timeline, ways)
+        ways = {**look.opened.ways}
+        ways.setdefault(line.id, "this agent")
+        body = timeline_body(look.head, timeline, list(ways.items()))
     else:
         start = number_in(request, "from") or 1
         body = _one_turn(look, line, timeline, number, start)
@@ -201,7 +211,7 @@ def _one_turn(
     turn = next((one for one in timeline.turns if one.number == number), None)
     if turn is None:
         raise HTTPException(404, "there is no such turn")
-    bars = _turn_bars(line, number, look.directory)
+    bars = _turn_bars(line, number, look.opened.directory)
     wanted = {name for bar in bars for name in bar.agents}
     lanes = {lane.line: lane for lane in timeline.lanes if lane.line in wanted}
     agents = _agent_bars(look, lanes, began(line))
@@ -219,6 +229,85 @@ def _agent_bars(
 ) -> dict[str, tuple[Lane, Sequence[Bar]]]:
     found: dict[str, tuple[Lane, Sequence[Bar]]] = {}
     for name, lane in lanes.items():
-        one = look.told.by_line[name]
+        one = look.opened.conversations.by_line[name]
         found[name] = lane, [bar for turn in one.turns for bar in bars_of(one, turn, zero)]
     return found
+
+
+def _serve_comparison(request: Request) -> Response:
+    look = SessionRequest(request)
+    one = look.opened
+    told, reading, heading = one.told, one.reading, one.heading
+    if told is None or reading is None or heading is None:
+        raise UserError("there is nothing to compare in this session")
+    first, second = _branches_in(told, request.query_params.get("a"), request.query_params.get("b"))
+    found = _compared(one, told, first, second)
+    body = compare_page(look.name, heading.title, told, found, reading.setting, reading.agents)
+    return html(request, framed(f"Two branches of {heading.title}", body, side=look.name))
+
+
+def _branches_in(told: Conversations, first: str | None, second: str | None) -> tuple[str, str]:
+    ways = [line for line, one in told.by_line.items() if one.kind in SPOKEN and one.turns]
+    if len(ways) < 2:
+        raise UserError("this session has one way only", "it never forked: read it")
+    one = first or told.main
+    two = second or next(line for line in reversed(ways) if line != one)
+    for line in (one, two):
+        if line not in ways:
+            raise UserError(f"this session has no branch '{line[:80]}'", "choose one in its header")
+    return one, two
+
+
+def _compared(opened: LiveSession, told: Conversations, first: str, second: str) -> Comparison:
+    paths = [path_to(told.by_line[line], told.by_line.get) for line in (first, second)]
+    shared = _shared_turns(*paths)
+    one, two = (
+        _side(opened, told, line, path, shared)
+        for line, path in zip((first, second), paths, strict=True)
+    )
+    return Comparison(one, two, shared)
+
+
+def _shared_turns(one: Conversation, two: Conversation) -> int:
+    count = 0
+    for left, right in zip(one.turns, two.turns, strict=False):
+        if _records_of(left) != _records_of(right):
+            break
+        count += 1
+    return count
+
+
+def _records_of(turn: Turn) -> list[str]:
+    return [item.uuid for item in turn.items if item.uuid]
+
+
+def _side(
+    opened: LiveSession, told: Conversations, line: str, path: Conversation, shared: int
+) -> Side:
+    own = with_own_responses(replace(path, turns=path.turns[shared:]))
+    agents: dict[str, None] = {}
+    for name in agents_called(own.items()):
+        if name in told.by_line:
+            agents.update(dict.fromkeys((name, *agents_below(told, name))))
+    parts = [own, *(told.by_line[name] for name in agents)]
+    changed = {
+        file.path: (file.added, file.removed)
+        for part in parts
+        for file in files_of(part)
+        if any(touch.action in CHANGING and touch.outcome == "ok" for touch in file.touches)
+    }
+    return Side(line, path, totals_over(parts, opened.prices), changed)
+
+
+ROUTES = (
+    Route("/s/{name}/context", _serve_context),
+    Route("/s/{name}/context/{number:int}", _serve_message),
+    Route("/s/{name}/timeline", _serve_timeline),
+    Route("/s/{name}/files", _serve_files),
+    Route("/s/{name}/files/changes", _serve_changes),
+    Route("/s/{name}/usage", _serve_spent),
+    Route("/s/{name}/raw", _serve_raw),
+    Route("/s/{name}/raw/{file:int}/file", _serve_file),
+    Route("/s/{name}/raw/{file:int}/{line:int}", _serve_line),
+    Route("/s/{name}/compare", _serve_comparison),
+)

@@ -8,6 +8,7 @@ import msgspec
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
 
 from plait.archive import Branches, ExportPlan, Session, without_collector
 from plait.archive.live import LiveArchive
@@ -15,6 +16,7 @@ from plait.errors import UserError
 from plait.redact import Redactor
 from plait.view.passages.stream import Manner
 from plait.web.access import small_form
+from plait.web.requests import library_in
 
 FORMATS = {
     "html": ("text/html; charset=utf-8", "sessions/"),
@@ -26,7 +28,7 @@ IN_MEMORY = 4_000_000
 CHUNK = 1 << 18
 
 
-async def serve_export(request: Request) -> Response:
+async def _serve_export(request: Request) -> Response:
     """Returns a session as one file; the header `Plait-Redacted` says what was replaced."""
     return await run_in_threadpool(_answered, request, await small_form(request))
 
@@ -38,9 +40,8 @@ def _answered(request: Request, asked: dict[str, str]) -> Response:
     is_redacted = asked.get("redact", "yes") != "no"
     if not is_redacted and asked.get("sure") != "yes":
         raise UserError("nothing would be redacted", "say `sure=yes` where that is meant")
-    library: LiveArchive = request.app.state.library
-    name = request.path_params["name"]
-    session = library.now.session(name)
+    library = library_in(request)
+    session = library.now.session(request.path_params["name"])
     redactor = Redactor() if is_redacted else None
     branches: Branches = "all" if asked.get("branches") == "all" else "active"
     file, size = _written(library, session, format_, branches, redactor)
@@ -103,3 +104,6 @@ def _redacted_kinds(redactor: Redactor | None) -> str:
 def _file_name(session: Session, format_: str, is_redacted: bool) -> str:
     short = "".join(letter for letter in session.id[:8] if letter.isascii() and letter.isalnum())
     return f"session-{short or 'plait'}{'-redacted' if is_redacted else ''}.{format_}"
+
+
+ROUTES = (Route("/s/{name}/export", _serve_export, methods=["POST"]),)

@@ -7,60 +7,60 @@ from functools import partial
 from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
-from plait.archive.live import ListedSessions, Money, SessionRows
+from plait.archive.live import ListedSessions, Money, Period
 from plait.conversation.prices import Prices
 from plait.conversation.spending import By, billing_blocks, spending, within
 from plait.conversation.usage import BilledResponse as Answered
 from plait.view.page.figures.insights import Insights, insights_figures
-from plait.view.page.figures.period import USUAL, Period, figures_page, period_in
+from plait.view.page.figures.period import USUAL, FiguresPage, figures_page, period_in
+from plait.view.page.figures.period import Period as PagePeriod
 from plait.view.page.figures.usage import CacheSavings, Usage, usage_figures
-from plait.view.page.frame import framed
 from plait.view.page.lists.rows import short_place
-from plait.web.answers import html
-
-
-def serve_insights(request: Request) -> Response:
-    """Returns the page, or its figures alone."""
-    shelf: SessionRows = request.app.state.shelf
-    span = period_in(request.query_params)
-    bounds = span.bounds(datetime.now(UTC), USUAL["insights"])
-    figures, is_counting = shelf.sums.figures(span.project or None, *bounds).ask()
-    insights, rows = None, shelf.rows()
-    if figures is not None:
-        known = {one.name: one for one in rows.sessions}
-        insights = Insights(figures, shelf.hours(), known, is_counting)
-    names = {name: short_place(place) for name, place in rows.places.items()}
-    told = insights_figures(insights, is_counting=is_counting)
-    if "part" in request.query_params:
-        return html(request, told)
-    page = figures_page("insights", span, told, names)
-    return html(request, framed("Insights", page, here="insights"))
-
+from plait.web.answers import page_or_part
+from plait.web.requests import library_in
 
 BY: dict[str, By] = {"day": "daily", "week": "weekly", "month": "monthly"}
 MANY_DAYS = 120
 
 
-def serve_usage(request: Request) -> Response:
-    """Returns the page, or its figures alone."""
-    shelf: SessionRows = request.app.state.shelf
+def _serve_insights(request: Request) -> Response:
+    library = library_in(request)
+    span = period_in(request.query_params)
+    bounds = span.bounds(datetime.now(UTC), USUAL["insights"])
+    figures, is_counting = library.figures(Period(span.project or None, *bounds)).ask()
+    insights, rows = None, library.rows()
+    if figures is not None:
+        known = {one.name: one for one in rows.sessions}
+        insights = Insights(figures, library.hours(), known, is_counting)
+    told = insights_figures(insights, is_counting=is_counting)
+    return _answered(request, "insights", span, told, rows)
+
+
+def _serve_usage(request: Request) -> Response:
+    library = library_in(request)
     span, now = period_in(request.query_params), datetime.now(UTC)
-    rows = shelf.rows()
+    rows = library.rows()
     usage = None
     if rows.money is not None:
-        make = partial(_usage_of, rows, rows.money, span, now, shelf.prices)
-        usage = shelf.remembered((rows.money, rows.sessions), (span, f"{now:%d %H:%M}"), make)
+        make = partial(_usage_of, rows, rows.money, span, now, library.prices)
+        name = "usage page", span, f"{now:%d %H:%M}"
+        usage = library.made.of(name, (rows.money, rows.sessions), make)
+    told = usage_figures(usage, is_counting=rows.is_counting)
+    return _answered(request, "usage", span, told, rows)
+
+
+def _answered(
+    request: Request, here: FiguresPage, span: PagePeriod, told: str, rows: ListedSessions
+) -> Response:
     names = {name: short_place(place) for name, place in rows.places.items()}
-    figures = usage_figures(usage, is_counting=rows.is_counting)
-    if "part" in request.query_params:
-        return html(request, figures)
-    page = figures_page("usage", span, figures, names)
-    return html(request, framed("Usage", page, here="usage"))
+    page = partial(figures_page, here, span, told, names)
+    return page_or_part(request, here.capitalize(), lambda: told, page, here=here)
 
 
 def _usage_of(
-    rows: ListedSessions, money: Money, span: Period, now: datetime, prices: Prices
+    rows: ListedSessions, money: Money, span: PagePeriod, now: datetime, prices: Prices
 ) -> Usage:
     chosen = within(money.responses, *span.bounds(now, USUAL["usage"]))
     if span.project:
@@ -101,3 +101,6 @@ def _saved_by_cache(responses: Sequence[Answered], prices: Prices) -> CacheSavin
             paid += cost
             without += full
     return CacheSavings(paid, without)
+
+
+ROUTES = (Route("/usage", _serve_usage), Route("/insights", _serve_insights))

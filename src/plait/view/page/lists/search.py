@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -49,7 +48,7 @@ class SearchQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return any((self.kind, self.project, self.tool, self.month, self.branch))
 
 
-class SearchHit(NamedTuple):
+class SearchHit(Struct, frozen=True, kw_only=True):
     """One turn that answers."""
 
     name: str
@@ -128,7 +127,7 @@ EXAMPLES = (
 )
 
 
-class SearchResults(NamedTuple):
+class SearchResults(Struct, frozen=True, kw_only=True):
     """What answers a question."""
 
     hits: Sequence[SearchHit] = ()

@@ -1,0 +1,288 @@
+"""An archive at one moment to what lists and figures say of it.
+
+Its sessions have names there; the index says how large they are and how they look, and where
+there is none yet, less is said.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from plait.archive.archive import Archive
+from plait.archive.index.facts import listed_facts
+from plait.archive.model import Facts, Session
+from plait.conversation.prices import Prices
+from plait.conversation.spending import SpendingSum, spending
+from plait.conversation.stats.model import Figures
+from plait.conversation.usage import BilledResponse, known_time
+from plait.errors import NoSuchSession, SourceError
+from plait.graph.rows import Mark, RowShape
+from plait.index.catalogue import CATALOGUE, Catalogue
+from plait.index.lists import (
+    ListedTurn,
+    SessionShape,
+    lines_of_session,
+    prompt_times,
+    session_shapes,
+    turns_in_order,
+)
+from plait.index.model import LineRow
+from plait.record.time import moment
+from plait.view.page.graph_svg import MOST_MINI, mini
+from plait.view.page.lists.rows import ListedSession
+
+NO_SHAPE = SessionShape(0, 0, 0)
+LEAST = 2
+"""Turns from which on a drawing says something."""
+
+
+@dataclass(frozen=True, eq=False)
+class Money:
+    """All responses, and which of them were answered on branches that were left."""
+
+    responses: Sequence[BilledResponse]
+    left: frozenset[str]
+
+
+class Period(NamedTuple):
+    """Which sessions are counted: all, those of a project, of a span of time."""
+
+    project: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class Snapshot:
+    """An archive as it was at one moment."""
+
+    def __init__(
+        self, archive: Archive, index: Path, known: dict[Path, Facts] | None = None
+    ) -> None:
+        self.archive = archive
+        self.index = index
+        self._known = known or {}
+        """What lists showed of sessions a moment ago."""
+
+    @cached_property
+    def facts(self) -> dict[Path, Facts]:
+        """What a list shows of every session, from the index where it is up to date.
+
+        Where it is not, what was known a moment ago will do until it is.
+        """
+        found = None
+        with suppress(SourceError):  # an index that is being made is none yet
+            found = listed_facts(self.archive, self.index)
+        return found or {
+            one.path: self._known.get(one.path) or self.archive.read_facts(one)
+            for one in self.archive.sessions
+        }
+
+    @property
+    def known_facts(self) -> dict[Path, Facts]:
+        """What lists show, as far as anybody has asked."""
+        asked: dict[Path, Facts] | None = self.__dict__.get("facts")
+        return self._known if asked is None else asked
+
+    @cached_property
+    def names(self) -> dict[str, Session]:
+        """All sessions by the names they have in addresses; equal ids get a number."""
+        found: dict[str, Session] = {}
+        counts: Counter[str] = Counter()
+        for session in sorted(self.archive.sessions, key=lambda one: str(one.path)):
+            counts[session.id] += 1
+            number = counts[session.id]
+            found[session.id if number == 1 else f"{session.id}~{number}"] = session
+        return found
+
+    @cached_property
+    def name_of(self) -> dict[str, str]:
+        """The name in addresses of the session that each file belongs to, by absolute path."""
+        return {
+            str(file.path.absolute()): name
+            for name, session in self.names.items()
+            for file in session.files
+        }
+
+    def session(self, name: str) -> Session:
+        """Returns the session of a name."""
+        found = self.names.get(name)
+        if found is None:
+            raise NoSuchSession(f"no session is called '{name[:80]}'")
+        return found
+
+    def listed(self) -> Iterable[tuple[str, Facts]]:
+        """Yields all sessions, the newest first."""
+        for session in reversed(self.archive.sessions):
+            facts = self.facts.get(session.path)
+            if facts is not None:
+                yield self.name_of[_key(session)], facts
+
+    @contextmanager
+    def _catalogue(self) -> Iterator[Catalogue | None]:
+        """Gives the catalogue; None without one, while it is first made, and of another version."""
+        try:
+            catalogue = Catalogue(self.index) if (self.index / CATALOGUE).exists() else None
+        except SourceError:
+            catalogue = None
+        if catalogue is None:
+            yield None
+            return
+        with closing(catalogue):
+            yield catalogue if catalogue.is_current() else None
+
+    @cached_property
+    def _shapes(self) -> dict[str, SessionShape]:
+        with self._catalogue() as catalogue:
+            return session_shapes(catalogue) if catalogue else {}
+
+    @cached_property
+    def begun(self) -> Sequence[datetime]:
+        """When people began turns, by the clock of this machine; nothing without an index."""
+        with self._catalogue() as catalogue:
+            times = [known_time(time) for time in prompt_times(catalogue)] if catalogue else []
+        return [time.astimezone() for time in times if time]
+
+    def lines(self, name: str) -> list[tuple[LineRow, str | None]]:
+        """Returns the branches and agents of a session, each with the record it begins with."""
+        key = _key(self.session(name))
+        with self._catalogue() as catalogue:
+            return lines_of_session(catalogue, key) if catalogue else []
+
+    def drawings(self, rows: Iterable[ListedSession]) -> dict[str, str]:
+        """Returns the drawings of some sessions by name; there is none of what is not indexed."""
+        found = [one.name for one in rows if one.name in self.names]
+        chosen = {_key(self.names[name]): name for name in found}
+        with self._catalogue() as catalogue:
+            turns = turns_in_order(catalogue, chosen) if catalogue else {}
+        return {chosen[key]: _drawing_of(begun) for key, begun in turns.items()}
+
+    def money(self) -> Money:
+        """Returns what was paid for."""
+        with self.archive as archive:
+            found = archive.responses().responses
+            return Money(found, archive.abandoned(found))
+
+    def parents(self) -> Mapping[str, str]:
+        """Returns the session that each goes on from, by id."""
+        if not self.archive.sessions:
+            return {}
+        forest = self.archive.tree(way="few")
+        owners = {twig.id: twig.session for twig in forest.twigs}
+        found = {
+            twig.session: owners.get(twig.parent, "")
+            for twig in forest.twigs
+            if twig.kind == "trunk" and twig.parent
+        }
+        return {one: parent for one, parent in found.items() if parent not in ("", one)}
+
+    def figures(self, period: Period) -> Figures:
+        """Returns what was done."""
+        chosen = [
+            one
+            for one in self.archive.sessions
+            if period.project in (None, one.project) and self._is_within(one, period)
+        ]
+        return self.archive.stats(chosen, since=period.since, until=period.until)
+
+    def _is_within(self, session: Session, period: Period) -> bool:
+        _, since, until = period
+        if since is None and until is None:
+            return True
+        facts = self.facts.get(session.path)
+        began, ended = (moment(facts.started), moment(facts.ended)) if facts else (None, None)
+        is_early = since is not None and not (ended and ended >= since)
+        is_late = until is not None and not (began and began < until)
+        return not (is_early or is_late)
+
+    def rows(
+        self, money: Money | None, parents: Mapping[str, str], prices: Prices
+    ) -> list[ListedSession]:
+        """Returns all sessions as lists show them, the newest first."""
+        spent = None
+        if money is not None:
+            found = spending(money.responses, "session", prices)
+            spent = {row.key: row.total for row in found.rows}
+        return [self._row(name, facts, spent, parents) for name, facts in self.listed()]
+
+    def _row(
+        self,
+        name: str,
+        facts: Facts,
+        spent: Mapping[str | None, SpendingSum] | None,
+        parents: Mapping[str, str],
+    ) -> ListedSession:
+        shape = self._shapes.get(str(facts.path.absolute()))
+        total = (spent or {}).get(name)
+        return ListedSession(
+            name=name,
+            title=facts.title,
+            prompt=facts.first_prompt,
+            project=facts.project,
+            place=facts.cwd or facts.project,
+            branch=facts.git_branch,
+            started=facts.started,
+            ended=facts.ended,
+            bytes=facts.bytes,
+            is_live=facts.session in self.archive.live,  # facts may be a moment old
+            deleted_at=facts.deleted_at,
+            turns=shape.turns if shape else None,
+            branches=(shape or NO_SHAPE).branches,
+            agents=(shape or NO_SHAPE).agents,
+            tokens=None if spent is None else total.tokens.total if total else 0,
+            cost=cost_of(total),
+            is_partly_priced=bool(total and total.unpriced),
+            parent=parents.get(facts.session),
+        )
+
+
+def _key(session: Session) -> str:
+    return str(session.path.absolute())
+
+
+def cost_of(tally: SpendingSum | None) -> float | None:
+    """Returns what a session cost, None where nothing of it has a price."""
+    if tally is None or (tally.unpriced and sum(tally.unpriced.values()) == tally.responses):
+        return None
+    return tally.cost
+
+
+def _drawing_of(turns: Sequence[ListedTurn]) -> str:
+    shown = [one for one in turns if one.kind != "service"]
+    return mini([_shape_of(one) for one in fewer_turns(shown)]) if len(shown) >= LEAST else ""
+
+
+def fewer_turns(turns: Sequence[ListedTurn]) -> Sequence[ListedTurn]:
+    """Returns as many turns as a small drawing has room for, with where others leave the line."""
+    if len(turns) <= MOST_MINI:
+        return turns
+    begun = {one.dag: place for place, one in reversed(list(enumerate(turns)))}
+    leaving = [place for place in begun.values() if _is_aside(turns[place])]
+    aside = _spread(leaving, MOST_MINI // 3)
+    main = [place for place, one in enumerate(turns) if not _is_aside(one)]
+    kept = _spread(main, MOST_MINI - len(aside))
+    return [turns[place] for place in sorted({*aside, *kept})]
+
+
+def _spread(places: Sequence[int], most: int) -> Sequence[int]:
+    if len(places) <= most:
+        return places
+    return [places[number * len(places) // most] for number in range(most)]
+
+
+def _is_aside(one: ListedTurn) -> bool:
+    return one.kind == "agent" or one.state == "abandoned"
+
+
+def _shape_of(one: ListedTurn) -> RowShape:
+    marks: tuple[Mark, ...] = ("active",)
+    column = 0
+    if one.kind == "agent":
+        marks, column = ("agent",), 2
+    elif one.state == "abandoned":
+        marks, column = ("abandoned",), 1
+    return RowShape("", "", (), "", column, (), (), marks)

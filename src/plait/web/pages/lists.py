@@ -1,0 +1,181 @@
+"""The first page, the page of all sessions, the column beside others, the palette over all."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from plait.archive.live import LiveArchive, Money, Snapshot, cost_of
+from plait.conversation.prices import Prices
+from plait.conversation.spending import spending, within
+from plait.view.page.lists.choice import Choice, choice_in, chosen
+from plait.view.page.lists.home import Home, WeekFigures, home_page
+from plait.view.page.lists.rows import ListedSession
+from plait.view.page.lists.search import SearchHit, SearchQuery
+from plait.view.page.lists.sessions import (
+    SessionList,
+    SessionPart,
+    parts_rows,
+    results,
+    sessions_page,
+    shown_of,
+)
+from plait.view.page.lists.side import OFFERED, palette, side_column, side_list
+from plait.web.answers import html, page_or_part
+from plait.web.pages.search import answered
+from plait.web.requests import library_in
+
+RECENT = 12
+WEEK = SOON = timedelta(days=7)
+SHOWN = 150
+LONGEST = 300
+LEAST = 2
+"""Letters from which on the words of sessions are looked for."""
+UNFINISHED = re.compile(r"\w{2,}$")
+HIDDEN = ("service",)
+
+
+def _serve_home(request: Request) -> Response:
+    page = partial(home_page, _home_of(library_in(request)))
+    return page_or_part(request, "Plait", page, page, here="home", is_asking=True)
+
+
+def _home_of(library: LiveArchive) -> Home:
+    now = datetime.now(UTC)
+    rows, money, is_counting = library.rows()
+    newest = sorted(rows, key=lambda one: one.ended or "", reverse=True)
+    running = [one for one in newest if one.is_live]
+    recent = [one for one in newest if not one.is_live][:RECENT]
+    days = library.days()
+    make = partial(_two_weeks, money, days, library.prices, _beginning_of_week(now))
+    weeks = library.made.of(("weeks", f"{now:%Y-%m-%d %H}"), (money, rows), make)
+    return Home(
+        now=now,
+        running=running,
+        recent=recent,
+        drawings=library.now.drawings([*running, *recent]),
+        days=days,
+        week=weeks[0],
+        last_week=weeks[1],
+        soon=_going_soon(rows, now),
+        settings=[str(config / "settings.json") for config in library.now.archive.kept_days],
+        total=len(rows),
+        looked=[str(root) for root in library.roots],
+        is_counting=is_counting,
+    )
+
+
+def _beginning_of_week(now: datetime) -> datetime:
+    here = now.astimezone()
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=here.weekday())
+
+
+def _two_weeks(
+    money: Money | None, days: Mapping[date, int], prices: Prices, monday: datetime
+) -> tuple[WeekFigures | None, WeekFigures | None]:
+    before = _spell(money, days, prices, monday - WEEK, monday)
+    return _spell(money, days, prices, monday, monday + WEEK), before
+
+
+def _spell(
+    money: Money | None,
+    days: Mapping[date, int],
+    prices: Prices,
+    start: datetime,
+    end: datetime,
+) -> WeekFigures | None:
+    if money is None:
+        return None
+    chosen = within(money.responses, start, end)
+    total = spending(chosen, "model", prices).totals.total
+    first, last = start.astimezone().date(), end.astimezone().date()
+    return WeekFigures(
+        cost=cost_of(total),
+        is_partly_priced=bool(total.unpriced),
+        tokens=total.tokens.total,
+        sessions=len({one.session for one in chosen}),
+        turns=sum(count for day, count in days.items() if first <= day < last),
+    )
+
+
+def _going_soon(rows: Sequence[ListedSession], now: datetime) -> list[ListedSession]:
+    soon = [one for one in rows if one.deleted_at and one.deleted_at - now < SOON]
+    return sorted(soon, key=lambda one: one.deleted_at or now)
+
+
+def _serve_sessions(request: Request) -> Response:
+    library = library_in(request)
+    choice = choice_in(request.query_params)
+    rows, _, is_counting = library.rows()
+    start = _start_in(request.query_params.get("from", ""))
+    page = SessionList(
+        rows,
+        choice,
+        datetime.now(UTC),
+        library.now.drawings(one for one, _ in shown_of(rows, choice)[start:]),
+        is_counting,
+        [str(root) for root in library.roots],
+        start,
+    )
+    part, whole = partial(results, page), partial(sessions_page, page)
+    return page_or_part(request, "Sessions", part, whole, here="sessions")
+
+
+def _start_in(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < 6 else 0
+
+
+def _serve_parts(request: Request) -> Response:
+    """Returns the branches and agents of one session, as rows below it."""
+    name = request.path_params["name"]
+    shown = [
+        SessionPart(one.id, one.kind, one.state, one.turns, one.label, uuid)
+        for one, uuid in library_in(request).now.lines(name)
+        if one.kind not in HIDDEN and one.state != "active"
+    ]
+    return html(request, parts_rows(name, shown))
+
+
+def _serve_side(request: Request) -> Response:
+    text, here = _asked_of(request, "q"), _asked_of(request, "here")
+    found = chosen(library_in(request).rows().sessions, Choice(q=text))
+    shown = _with_here(found, here)
+    told = side_list if "part" in request.query_params else side_column
+    return html(request, told(shown, here, datetime.now(UTC), text, len(found)))
+
+
+def _with_here(found: Sequence[ListedSession], here: str) -> Sequence[ListedSession]:
+    shown = found[:SHOWN]
+    rest = [one for one in found[SHOWN:] if one.name == here]
+    return [*shown, *rest]
+
+
+def _serve_palette(request: Request) -> Response:
+    library, text = library_in(request), _asked_of(request, "q").strip()
+    rows = library.rows()
+    sessions = chosen(rows.sessions, Choice(q=text))[:OFFERED]
+    hits = _hits_for(library.now, text) if len(text) >= LEAST else ()
+    return html(request, palette(text, sessions, hits, datetime.now(UTC), rows.places))
+
+
+def _hits_for(state: Snapshot, text: str) -> Sequence[SearchHit]:
+    is_open = UNFINISHED.search(text) and '"' not in text
+    return answered(state, SearchQuery(q=f"{text}*" if is_open else text)).hits[:OFFERED]
+
+
+def _asked_of(request: Request, name: str) -> str:
+    return str(request.query_params.get(name, ""))[:LONGEST]
+
+
+ROUTES = (
+    Route("/", _serve_home),
+    Route("/sessions", _serve_sessions),
+    Route("/sessions/{name}/parts", _serve_parts),
+    Route("/side", _serve_side),
+    Route("/palette", _serve_palette),
+)
