@@ -36,7 +36,12 @@ ODD: dict[str, str] = {
         "file main\nU1\nA1<\nset session=other\nU2\nA2<\nU3<A2\nset session=main\nU4<A1\nA4<\n"
         "set session=third\nU5<A4\nA5<"
     ),
+    "branch-that-stands-before-its-root": "U2<A1 A2<U2 U1 A1<U1 U3<A1 A3<U3",
+    "sidechain-given-back": "U1!side A1<U1 U2<A1 A2<U2",
     # structure
+    "structure-below-the-first": "U1 H1<U1 U2<H1 A2<U2 U3<U1 A3<U3",
+    "structure-below-what-is-folded": "U1 H1<U1 H2<H1 U2 A2<U2",
+    "note-at-the-end": "U1 H1<U1",
     "structure-first": "S1 local_command\nP1<S1\nU1<P1\nA1<\nH1<\nU2<H1\nA2<\nU3<H1\nA3<",
     "structure-alone": "S1 local_command\nS2<S1 api_error\nP1<S2",
     "errors-between": (
@@ -54,7 +59,19 @@ ODD: dict[str, str] = {
     ),
     "compaction-first": "B1 after ?\nC1<\nU1<\nA1<",
     "compaction-of-the-first": "U1\nB1 after U1\nC1<\nU2<\nA2<\nA1<U1",
+    "rewinds-behind-a-compaction": ("U1\nA1<\nB1 after A1\nC1<\nU2<\nA2<\nU3<C1\nA3<\nU4<B1\nA4<"),
     # calls
+    "a-result-in-an-agent": (
+        'U1\nT1< Bash(command="x") as x\nT2<T1~T1 Agent(prompt="go") as y\nA1<\n'
+        'agent y of y\nU5 "go"\nR5<U5 of main:x\nA5<\nagent z nometa\nU6 "z"\n'
+        'T6< Bash(command="q") as q\nagent w nometa\nU7 "w"\nR7<U7 of z:q'
+    ),
+    "a-call-below-its-result": (
+        'U1\nU9<U1 {"message": {"role": "user", "content": [{"type": "tool_result", '
+        '"tool_use_id": "toolu_1", "content": "early"}]}}\nA2<U2\nU2<A1\n'
+        'A1<U9 {"message": {"id": "m1", "role": "assistant", "content": '
+        '[{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}]}}'
+    ),
     "calls-side-by-side": (
         "U1\nT1<\nT2<T1~T1\nT3<T2~T1\nR2<T2 of T2\nR1<T1 of T1\nR3<T3 of T3\nA2<R1\nU2<R3\nA3<\n"
         "U3<T1\nA4<"
@@ -84,7 +101,12 @@ ODD: dict[str, str] = {
     ),
     "pointer-to-the-first": "U1\nA1<\nU2<\nA2<\nlast-prompt leaf U1 explicit",
     "pointer-to-structure": "U1\nA1<\nS1<A1 turn_duration\nU2<A1\nA2<\nlast-prompt leaf S1",
+    "pointer-to-a-result": ("U1\nT1<\nR1<T1 of T1\nA2<R1\nU2<U1\nA3<U2\nlast-prompt leaf R1"),
+    "pointer-to-a-result-beside": (
+        "U1\nT1<\nT2<T1~T1\nR1<T1 of T1\nR2<T2 of T2\nA2<R2\nlast-prompt leaf R1"
+    ),
     # lines without uuid
+    "loose-before-a-branch": ("mode plan\nU1\nA1<\nU3<A1\nA3<\nU2<A1\nA2<\nlast-prompt leaf A3"),
     "loose": (
         'mode plan\nai-title "one"\nU1\nmode plan\nA1<\nU2<A1\nA2<\nmode plan\nU3<A1\nA3<\n'
         'summary "of the branch" leaf A2\nsummary "of nothing" leaf zero\ntag "x"\nblank\n'

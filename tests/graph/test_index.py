@@ -1,6 +1,8 @@
 """Who owns a uuid that several lines hold."""
 
 from plait.graph import build
+from plait.graph.source import FileFacts, source_file
+from plait.record import record_of
 from tests.graph.sketch import records_of, sketch, sources_of
 
 FORKED = """
@@ -81,3 +83,11 @@ def test_records_need_no_file() -> None:
         graph = build(given)
         assert graph.account.nodes == 2
         assert list(graph.lines) == list(drawn.graph.lines)
+
+
+def test_records_without_lines_are_counted() -> None:
+    drawn = sketch("U1 A1<U1 U2<A1")
+    records = [record_of(one.raw) for one in records_of(drawn.drawing.files[0])]
+    facts = FileFacts(source_file("x.jsonl"))
+    facts.add(records, 0)
+    assert ([node.line for node in facts.nodes], facts.lines) == ([1, 2, 3], 3)

@@ -7,34 +7,52 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+from examples.drawing import draw
 from plait.graph.client import context
 from plait.graph.client.model import Block, Context
 from plait.graph.leaf import leaf_of
 from plait.graph.source import FileFacts, source_file
-from plait.record import read
+from plait.record import Record, read
+from tests.graph.odd_drawings import ODD
+from tests.graph.sketch import records_of
 
 CASES = Path(__file__).resolve().parents[3] / "examples" / "resume"
+LARGE = 1 << 30
+"""A file of this size is read from its last compaction on."""
 PICTURE = Path(__file__).with_name("resumed.txt")
 
 
 def picture() -> str:
     """Returns all cases."""
-    return "".join(told(session.parent.name) for session in sorted(CASES.glob("*/session.jsonl")))
+    return "".join(map(told, names()))
+
+
+def names() -> list[str]:
+    """Returns the names of all cases: those of the client, and odd drawings."""
+    return [*sorted(session.parent.name for session in CASES.glob("*/session.jsonl")), *ODD]
 
 
 def told(name: str) -> str:
     """Returns what is sent, and what is not, in one case."""
-    session = CASES / name / "session.jsonl"
-    size = session.stat().st_size
-    facts = FileFacts(source_file(session))
-    facts.add(read(session), 0)
+    records = _records(name)
+    facts = FileFacts(source_file(f"{name}.jsonl"))
+    facts.add(records, 0)
     lines = [f"{name}: leaf {leaf_of(facts)}"]
-    for name, found in (
-        ("client", context(read(session), size=size)),
-        ("sdk", context(read(session), size=size, as_="sdk")),
-    ):
-        lines += (f"  {name} {line}" for line in _lines_of(found))
+    found = {
+        "client": context(records, size=0),
+        "large": context(records, size=LARGE),
+        "sdk": context(records, size=0, as_="sdk"),
+    }
+    for way, sent in found.items():
+        if way != "large" or sent != found["client"]:
+            lines += (f"  {way} {line}" for line in _lines_of(sent))
     return "\n".join(lines) + "\n"
+
+
+def _records(name: str) -> list[Record]:
+    if name in ODD:
+        return records_of(draw(ODD[name]).files[0])
+    return list(read(CASES / name / "session.jsonl"))
 
 
 def _lines_of(found: Context) -> Iterator[str]:
