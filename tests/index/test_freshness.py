@@ -1,0 +1,79 @@
+"""Files to the marks they are known by, and to whether they have only grown."""
+
+from pathlib import Path
+
+import pytest
+
+from plait.index.freshness import FileStamp, has_grown, mark_of, stamps
+
+LONG = b"".join(b"%06d\n" % number for number in range(400))
+
+
+def stamped(path: Path) -> FileStamp:
+    [(_, stamp)] = stamps([path]).items()
+    return stamp
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        pytest.param(LONG + b"more\n", True, id="grown"),
+        pytest.param(LONG, False, id="as it was"),
+        pytest.param(LONG[:-7], False, id="shorter"),
+        pytest.param(b"X" + LONG[1:] + b"more\n", False, id="its first byte is another"),
+        pytest.param(LONG[:511] + b"X" + LONG[512:] + b"more\n", False, id="the end of its head"),
+        pytest.param(LONG[:-2] + b"X\n" + b"more\n", False, id="before where it was read up to"),
+        pytest.param(
+            LONG[:1000] + b"X" + LONG[1001:] + b"more\n",
+            True,
+            id="in the middle, which nobody does",
+        ),
+    ],
+)
+def test_whether_a_file_was_only_added_to(tmp_path: Path, after: bytes, expected: bool) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(LONG)
+    known = mark_of(str(path), stamped(path), "session", len(LONG))
+    with path.open("r+b") as file:  # the same inode
+        file.truncate(0)
+        file.write(after)
+    assert has_grown(known, stamped(path)) is expected
+
+
+def test_a_file_that_was_put_in_anothers_place_has_not_grown(tmp_path: Path) -> None:
+    path, other = tmp_path / "log.jsonl", tmp_path / "other"
+    path.write_bytes(LONG)
+    known = mark_of(str(path), stamped(path), "session", len(LONG))
+    other.write_bytes(LONG + b"more\n")
+    other.replace(path)
+    assert not has_grown(known, stamped(path))
+
+
+def test_a_file_that_has_gone_has_not_grown(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(LONG)
+    stamp = stamped(path)
+    known = mark_of(str(path), stamp, "session", len(LONG))
+    path.unlink()
+    assert not has_grown(known, stamp._replace(size=stamp.size + 1))
+    assert mark_of(str(path), stamp, "session", 5).head == b""
+
+
+def test_which_files_count(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    names = [
+        "one.jsonl",
+        "one/custom-title.json",
+        "one/agent-a.meta.json",
+        "one/tool-results/any.txt",
+        "notes.txt",
+        "one/other.json",
+    ]
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    (folder / "again").symlink_to(folder, target_is_directory=True)
+    found = sorted(Path(path).relative_to(folder).as_posix() for path in stamps([folder]))
+    assert found == sorted(names[:4])
+    assert stamps([tmp_path / "nowhere"]) == {}

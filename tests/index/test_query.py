@@ -1,0 +1,108 @@
+"""What a user asks to what is wanted, sign by sign, and to what is wrong with it."""
+
+import pytest
+
+from plait.errors import UserError
+from plait.index.query import All, Either, Field, Not, Phrase, Wanted, Word, parse
+
+
+def words(*texts: str) -> tuple[Word, ...]:
+    return tuple(Word(text) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("parser", Word("parser")),
+        ("parser error", All(words("parser", "error"))),
+        ("a AND b", All(words("a", "b"))),
+        ("a OR b", Either(words("a", "b"))),
+        ("a b OR c", Either((All(words("a", "b")), Word("c")))),
+        ("a (b OR c)", All((Word("a"), Either(words("b", "c"))))),
+        ("NOT a", Not(Word("a"))),
+        ("NOT NOT a", Word("a")),
+        ("NOT -a", Word("a")),
+        ("-a", Not(Word("a"))),
+        ("- a", All(words("-", "a"))),
+        ("-(a b)", All((Word("-"), All(words("a", "b"))))),
+        ('-"a b"', Not(Phrase("a b"))),
+        ('"a b"', Phrase("a b")),
+        ('"a b"~3', Phrase("a b", 3)),
+        ('"a b"~99', Phrase("a b", 99)),
+        ('"a b"~100', Phrase("a b", 0)),
+        ('"a b"~x', Phrase("a b", 0)),
+        ('"a b"*', Phrase("a b", 0, is_prefix=True)),
+        ("pars*", Word("pars", is_prefix=True)),
+        ("*arse*", Word("arse", is_inner=True)),
+        ("*arse", Word("arse", is_inner=True)),
+        ("*", Word("*")),
+        ("**", Word("**")),
+        ("parcer~", Word("parcer", distance=1)),
+        ("parcer~2", Word("parcer", distance=2)),
+        ("parcer~3", Word("parcer~3")),
+        ("~", Word("~")),
+        ("tool:Bash", Field("tool", "Bash")),
+        ("TOOL:Bash", Field("tool", "Bash")),
+        ("in:prompt", Field("kind", "prompt")),
+        ("until:2026", Field("before", "2026")),
+        ('project:"my shop"', Field("project", "my shop")),
+        ("-tool:Bash", Not(Field("tool", "Bash"))),
+        ("localhost:8080", Word("localhost:8080")),
+        ("http://x.org", Word("http://x.org")),
+        ("std::map", Word("std::map")),
+        ("a:b", Word("a:b")),
+        ('"OR"', Phrase("OR")),
+        ("tool:OR x", All((Field("tool", "OR"), Word("x")))),
+    ],
+)
+def test_what_is_wanted(text: str, wanted: Wanted) -> None:
+    assert parse(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the query is empty"),
+        ("   ", "the query is empty"),
+        ('"a', "a quote is not closed in '\"a'"),
+        ("a)", "a parenthesis closes that never opened in 'a)'"),
+        ("(a", "a parenthesis is not closed in '(a'"),
+        ("()", "something is missing beside an operator or in parentheses in '()'"),
+        ("a OR", "something is missing beside an operator or in parentheses in 'a OR'"),
+        ("OR a", "something is missing beside an operator or in parentheses in 'OR a'"),
+        ("a NOT", "nothing follows NOT in 'a NOT'"),
+        ('""', "there is nothing between the quotes"),
+        ("tool:", "'tool:' has no value"),
+        ("tol:Bash", "no field is called 'tol'"),
+        ("(" * 31 + "a" + ")" * 31, "the query is nested too deep"),
+        (" ".join("a" * 257), "the query has 257 parts, more than 256"),
+        (" ".join(["a*"] * 33), "the query has more than 32 words with `*` or `~`"),
+        ("a" * 81 + ")", f"a parenthesis closes that never opened in '{'a' * 79}…'"),
+    ],
+)
+def test_what_is_wrong(text: str, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        parse(text)
+    assert caught.value.message == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 30 + "a" + ")" * 30,
+        " ".join("a" * 256),
+        " ".join(["a*"] * 32),
+    ],
+    ids=["deep", "long", "open"],
+)
+def test_what_is_just_small_enough(text: str) -> None:
+    assert parse(text)
+
+
+def test_a_field_that_is_almost_one_is_guessed() -> None:
+    with pytest.raises(UserError) as caught:
+        parse("tol:Bash")
+    assert caught.value.hints[0].startswith("did you mean 'tool:Bash'? there are tool, in,")
+    with pytest.raises(UserError) as caught:
+        parse("zzz:Bash")
+    assert caught.value.hints[0].startswith("there are tool, in,")
