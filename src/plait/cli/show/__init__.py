@@ -16,7 +16,6 @@ from plait.conversation.model import Called, Conversation, Conversations, Turn
 from plait.conversation.prices import Prices
 from plait.conversation.results import output_path, persisted_text
 from plait.conversation.totals import Totals, agents_below, totals_over
-from plait.conversation.usage import Tokens
 from plait.conversation.walk import DEPTHS, Depth
 from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.costs import Figures, SessionFigures, total_figures
