@@ -164,66 +164,55 @@ DOMAINS = (
 )
 HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 
-HOME = Family(
-    "home",
-    "",
-    r"[/\\]{1,8}(?:home|Users)[/\\]{1,8}(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
-    _home,
-    "user",
-)
-SLUG = Family(
-    "slug",
-    "",
-    r"projects[/\\]{1,8}(?:[A-Z]-)?-(?:home|Users)-(?P<v>[A-Za-z0-9]{1,32})",
-    _slug,
-    "user",
-)
 USER_OF_LOGIN = Family("login-user", "", "", _user_of_login, "user")
-LOGIN = Family(
-    "login",
-    "",
-    rf"[A-Za-z0-9_-]@(?P<v>{HOST})(?::[~/]|[ ][^\x00-\x1f\]\"'\\]{{1,60}}\][$#])",
-    _login,
-    "host",
-)
-REMOTE = Family(
-    "remote",
-    "",
-    r"(?:ssh|scp|rsync|sftp|mosh)(?:[ \t]+[A-Za-z0-9_./=\x80-\xff-]+)*"
-    rf"[ \t]+[A-Za-z_][A-Za-z0-9_.-]*@(?P<v>{HOST})",
-    _login,
-    "host",
-)
-SYSTEM = Family("uname", "", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _host, "host")
-INTERNAL = Family("internal", "", rf"[A-Za-z0-9-]\.{DOMAINS}", _internal, "host")
-EMAIL = Family(
-    "email",
-    "",
-    r"[A-Za-z0-9_.%+-]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}",
-    _email,
-    "email",
-)
-ACCOUNT = Family(
-    "account",
-    "",
-    rf"(?:{'|'.join(ACCOUNT_NAMES)}){QUOTE}[ ]?:[ ]?{QUOTE}"
-    r"(?P<v>[A-Za-z0-9@._ -]{6,64})\\{0,7}\"",
-    _given,
-    "account",
-)
-ARN = Family(
-    "arn", "", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", _given, "account"
-)
 PEOPLE: tuple[Family, ...] = (
-    HOME,
-    SLUG,
-    LOGIN,
-    REMOTE,
-    SYSTEM,
-    INTERNAL,
-    EMAIL,
-    ACCOUNT,
-    ARN,
+    Family(
+        "home",
+        "",
+        r"[/\\]{1,8}(?:home|Users)[/\\]{1,8}(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
+        _home,
+        "user",
+    ),
+    Family(
+        "slug",
+        "",
+        r"projects[/\\]{1,8}(?:[A-Z]-)?-(?:home|Users)-(?P<v>[A-Za-z0-9]{1,32})",
+        _slug,
+        "user",
+    ),
+    Family(
+        "login",
+        "",
+        rf"[A-Za-z0-9_-]@(?P<v>{HOST})(?::[~/]|[ ][^\x00-\x1f\]\"'\\]{{1,60}}\][$#])",
+        _login,
+        "host",
+    ),
+    Family(
+        "remote",
+        "",
+        r"(?:ssh|scp|rsync|sftp|mosh)(?:[ \t]+[A-Za-z0-9_./=\x80-\xff-]+)*"
+        rf"[ \t]+[A-Za-z_][A-Za-z0-9_.-]*@(?P<v>{HOST})",
+        _login,
+        "host",
+    ),
+    Family("uname", "", rf"(?:Linux|Darwin) (?P<v>{HOST}) [0-9]{{1,2}}\.[0-9]", _host, "host"),
+    Family("internal", "", rf"[A-Za-z0-9-]\.{DOMAINS}", _internal, "host"),
+    Family(
+        "email",
+        "",
+        r"[A-Za-z0-9_.%+-]@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}",
+        _email,
+        "email",
+    ),
+    Family(
+        "account",
+        "",
+        rf"(?:{'|'.join(ACCOUNT_NAMES)}){QUOTE}[ ]?:[ ]?{QUOTE}"
+        r"(?P<v>[A-Za-z0-9@._ -]{6,64})\\{0,7}\"",
+        _given,
+        "account",
+    ),
+    Family("arn", "", r"arn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:(?P<v>[0-9]{12}):", _given, "account"),
 )
 ALSO: dict[str, Family] = {"login": USER_OF_LOGIN, "remote": USER_OF_LOGIN}
 """What a match of one family tells besides."""

@@ -25,6 +25,37 @@ PLAIN_WORDS = frozenset(
     warning generated encrypted plaintext environment variable prompt stdin keychain keyring vault
     always never dynamic manual system session cookie signed unsigned sensitive masked""".split()
 )
+PASSWORDS = frozenset(
+    b"password passwd passphrase pwd pw pass psw credential credentials requirepass".split()
+)
+# A key whose last word is one of these is about a secret, and holds none.
+ABOUT = frozenset(
+    b"""name names id ids type types url uri urls path paths file files filename dir field fields
+    length len size count counts limit max min expiry expires expiration exp ttl age regex pattern
+    policy policies prefix suffix header headers hint label env var variable ref arn endpoint usage
+    summary parts display info response request provider manager store handler error errors event
+    list format index position budget cost price rate window total used left class method function
+    func fn param params arg args option options enabled required valid validation check status
+    state mode strategy version scope scopes kind role level source config settings schema model
+    input output message title description placeholder help mask rotation at on time timestamp date
+    start end iterator stream host hosts port region domain email user username users group groups
+    algorithm alg digest hash hashes fingerprint hex bits bytes chars strength score reset changed
+    rules rule confirm confirmation mismatch plural s str parser stats chart table row column map
+    panel view page button icon link text color colour width height style line lines
+    block""".split()
+)
+# "Token" has other meanings than a key.
+OTHER_TOKENS = frozenset(
+    b"""next page continuation cancel cancellation stop eos bos pad unk sep cls special first last
+    input output syntax current prev previous per string number identifier word lex lexer comment
+    close open start end delimiter css design cache sync shift reduce max min total tok""".split()
+)
+
+OTHER_KEYS = frozenset(
+    b"public primary foreign redis cache sort partition hot shortcut index group row query".split()
+)
+# Passwords that everybody knows, in examples of addresses.
+WEAK = frozenset(b"pw pwd pass psw secret user users usr me you us x xx xxx xxxx".split())
 REFERENCE = re.compile(
     rb"\$|@[/{]|&|\*|%[A-Za-z_]+%|\{|<|!(?:Ref|Sub|Get|Vault|secret)\b|env[.:(]|process\.|os\.environ"
     rb"|secrets?\.|vars?\.|arn:aws|op://|vault:|ref\+|kms:|ssm:|file:|gs://|s3://|https?:(?:$|//)"
