@@ -71,11 +71,11 @@ class AgentBranching(Branching):
     def add(self, record: Record) -> None:
         """Takes in one record."""
         uuid = record.uuid
-        if uuid is None or self.is_bent:
+        if uuid is None or self.may_branch:
             return
         self.session = self.session or record.session_id
         is_again = uuid in self.turn or uuid in self.seen
-        self.is_bent = is_again or not self._is_straight(record, uuid)
+        self.may_branch = is_again or not self._is_straight(record, uuid)
         self.before = record
 
 
@@ -114,7 +114,7 @@ def with_judged(judge: Branching, records: Iterable[Record]) -> Branching:
     for record in records:
         judge.session = record.session_id or judge.session
         judge.add(record)
-        judge.is_bent = False
+        judge.may_branch = False
     return judge
 
 
@@ -125,7 +125,7 @@ def goes_on_straight(judge: Branching, records: Iterable[Record]) -> bool:
         if leaf is not None and (leaf not in judge.turn or record.envelope.explicit is True):
             return False
         judge.add(record)
-        if judge.is_bent:
+        if judge.may_branch:
             return False
     return True
 

@@ -64,14 +64,14 @@ def _label_of(nodes: Iterable[Node]) -> str | None:
 
 
 def _is_straight(records: Iterable[Record]) -> bool:
-    bends = Branching()
+    branching = Branching()
     for record in records:
         if record.envelope.is_sidechain or record.envelope.type == CONTEXT:
             return False
-        if not follows(record, bends.before):
+        if not follows(record, branching.before):
             return False
-        bends.add(record)
-        if bends.is_bent:
+        branching.add(record)
+        if branching.may_branch:
             return False
     return True
 

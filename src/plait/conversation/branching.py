@@ -2,13 +2,13 @@
 
 A graph takes longer than all the counting, and most sessions are straight: each prompt hangs
 on the record before it, and what answers it hangs within its turn. Such a session has one
-line. Everything else is a bend, and only the graph can say what it means.
+line. Everything else may be a branch, and only the graph can say.
 
     U₁ ── A ── U₂ ── A ┬ A ── R        straight: the calls of a turn may run side by side
                        └── R
-    U₁ ── A ── U₂ ── A                 bent: U₃ goes back
+    U₁ ── A ── U₂ ── A                 may branch: U₃ goes back
           └── U₃ ── A
-    U₁ ┬─ A                            bent: U₂ goes back, by way of a note
+    U₁ ┬─ A                            may branch: U₂ goes back, by way of a note
        └── N ── U₂
 """
 
@@ -25,7 +25,7 @@ BOUNDARY = "compact_boundary"
 class Branching:
     """Takes the records of a session's own file in their order."""
 
-    is_bent: bool = False
+    may_branch: bool = False
     before: Record | None = None
     """The last record of the main line."""
     after: str = ""
@@ -47,14 +47,14 @@ class Branching:
     def add(self, record: Record) -> None:
         """Takes in one record."""
         uuid = record.uuid
-        if uuid is None or self.is_bent:
+        if uuid is None or self.may_branch:
             return
         named = record.session_id
         self.session = self.session or named
         if uuid in self.turn or uuid in self.seen or named != self.session:
-            self.is_bent = True
+            self.may_branch = True
         elif not record.envelope.is_sidechain:
-            self.is_bent = not self._is_straight(record, uuid)
+            self.may_branch = not self._is_straight(record, uuid)
             self.before = record
         else:
             self.seen.add(uuid)
@@ -112,9 +112,9 @@ def role_on_line(record: Record) -> str:
 
 def may_branch(records: Iterable[Record]) -> bool:
     """Tells whether a session may have branches; where it says no, it has none."""
-    bends = Branching()
+    branching = Branching()
     for record in records:
-        bends.add(record)
-        if bends.is_bent:
+        branching.add(record)
+        if branching.may_branch:
             return True
     return False

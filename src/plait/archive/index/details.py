@@ -105,15 +105,17 @@ def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
     )
     ties = references_of(read.file_facts, loose)
     return Details(
-        ties, SessionCounter().share(read.conversations), keeping_rows(sid, _rows_of(read, lines))
+        ties,
+        SessionCounter().counts_of(read.conversations),
+        keeping_rows(sid, _rows_of(read, lines)),
     )
 
 
 def shares_of(sessions: Iterable[Session]) -> Iterator[SessionCounts]:
     """Yields what sessions add, in their order: what an earlier one had is left out."""
-    sharing = SessionCounter()
+    counter = SessionCounter()
     for session in sessions:
-        yield sharing.share(opened(session).conversations)
+        yield counter.counts_of(opened(session).conversations)
 
 
 def _rows_of(read: OpenSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:

@@ -272,7 +272,7 @@ def _ends_straight(records: Iterable[Record], judge: Branching) -> bool:
             record, judge.before
         )
         judge.add(record)
-        judge.is_bent = False  # the graph has judged it: the line goes on
+        judge.may_branch = False  # the graph has judged it: the line goes on
     return not is_twig
 
 

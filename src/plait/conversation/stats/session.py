@@ -124,14 +124,14 @@ class SessionCounter:
     def __init__(self, since: datetime | None = None, until: datetime | None = None) -> None:
         self._ownership = Ownership(since, until)
 
-    def share(self, conversations: Conversations) -> SessionCounts:
+    def counts_of(self, conversations: Conversations) -> SessionCounts:
         """Returns what all conversations of a session add that no session before it has."""
         self._ownership.begin()
         counting = Counting(self._ownership)
         types = _agent_types(conversations)
         for conversation in conversations.by_line.values():
             counting.add(conversation, types.get(conversation.id))
-        return counting.share(conversations.active)
+        return counting.counts(conversations.active)
 
 
 @dataclass
@@ -144,7 +144,7 @@ class Counting:
     working: list[float] = field(default_factory=list)
     """How long each turn took."""
 
-    def share(self, active: Conversation) -> SessionCounts:
+    def counts(self, active: Conversation) -> SessionCounts:
         """Returns what was counted, under the name of the session."""
         found, owned = self.found, self.ownership
         for name, times in self.times.items():

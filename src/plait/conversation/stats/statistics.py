@@ -51,10 +51,10 @@ class ToolCount:
     outcomes: Counter[str] = field(default_factory=Counter)
     times: "array[float]" = field(default_factory=lambda: array("f"))
 
-    def add(self, share: ToolCounts) -> None:
+    def add(self, counted: ToolCounts) -> None:
         """Takes in the calls of a session."""
-        self.outcomes.update(share.outcomes)
-        self.times.extend(share.took())
+        self.outcomes.update(counted.outcomes)
+        self.times.extend(counted.took())
 
     def figures(self, name: str) -> ToolFigures:
         """Returns what they come to."""
@@ -184,38 +184,38 @@ class Statistics:
         self._sessions: list[LongSession] = []
 
     @cached_property
-    def _sharing(self) -> "SessionCounter":
+    def _counter(self) -> "SessionCounter":
         from plait.conversation.stats.session import SessionCounter
 
         return SessionCounter(self.since, self.until)
 
     def add(self, conversations: "Conversations") -> None:
         """Counts all conversations of a session; what an earlier one had is left out."""
-        self.take(self._sharing.share(conversations))
+        self.take(self._counter.counts_of(conversations))
 
-    def take(self, share: SessionCounts) -> None:
+    def take(self, counted: SessionCounts) -> None:
         """Counts what a session adds."""
-        self._counts.update(share.counts)
-        for name, spent in share.spent.items():
+        self._counts.update(counted.counts)
+        for name, spent in counted.spent.items():
             self._spent[name] += spent
-        self._take_parts(share)
-        for answer in share.answers:
+        self._take_parts(counted)
+        for answer in counted.answers:
             if self._answers.add(answer) and answer.quarter is not None:
                 self._calendar.add(answer.quarter, {"response": 1})
-        for quarter, happened in share.moments.items():
+        for quarter, happened in counted.moments.items():
             self._calendar.add(quarter, happened)
-        if share.first and share.last:
-            self._span = [min([*self._span, share.first]), max([*self._span, share.last])]
-        self._turns = nlargest(LONGEST, (*self._turns, *share.turns), lambda one: one.working_ms)
-        if share.session:
-            self._take_session(share.session)
+        if counted.first and counted.last:
+            self._span = [min([*self._span, counted.first]), max([*self._span, counted.last])]
+        self._turns = nlargest(LONGEST, (*self._turns, *counted.turns), lambda one: one.working_ms)
+        if counted.session:
+            self._take_session(counted.session)
 
-    def _take_parts(self, share: SessionCounts) -> None:
-        for name, calls in share.tools.items():
+    def _take_parts(self, counted: SessionCounts) -> None:
+        for name, calls in counted.tools.items():
             self._tools[name].add(calls)
-        for name, agents in share.agents.items():
+        for name, agents in counted.agents.items():
             self._agents[name].add(agents)
-        for path, touched in share.files.items():
+        for path, touched in counted.files.items():
             self._files[path].add(touched)
 
     def _take_session(self, session: LongSession) -> None:
@@ -267,12 +267,12 @@ class Statistics:
         return tuple(sorted(_by_size(found, "agents"), key=lambda one: one.type == SERVICE))
 
 
-def settled_counts(share: SessionCounts) -> SessionCounts:
-    """Returns the share of a session that shares nothing with others, its responses added up."""
+def settled_counts(counted: SessionCounts) -> SessionCounts:
+    """Returns the counted of a session that shares nothing with others, its responses added up."""
     answers = ResponseCounts()
-    moments = {quarter: dict(happened) for quarter, happened in share.moments.items()}
-    found = replace(share, moments=moments)
-    for answer in share.answers:
+    moments = {quarter: dict(happened) for quarter, happened in counted.moments.items()}
+    found = replace(counted, moments=moments)
+    for answer in counted.answers:
         if answers.add(answer):
             found.note("response", answer.quarter)
     return replace(found, answers=answers.settled())
