@@ -6,7 +6,7 @@ import pytest
 
 from plait.archive import Archive
 from plait.archive.model import Session
-from plait.archive.resumption import resumption_of
+from plait.archive.resume import resumption_of
 from plait.conversation.prices import Prices
 from plait.conversation.totals import totals_over
 from plait.conversation.usage import tokens_of

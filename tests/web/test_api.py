@@ -11,7 +11,7 @@ import pytest
 
 from plait.archive import Archive
 from plait.archive.index.update import refresh
-from plait.archive.resumption import resumption_of
+from plait.archive.resume import resumption_of
 from plait.web.api.routes import BASE, TABLE, Entry, document
 from plait.web.events import Event
 from tests.web.bare import Bare, bare, status

@@ -11,7 +11,7 @@ from plait.archive.archive import Archive, context
 from plait.archive.model import Facts, Meter, Named, Project, Session, Several, Watch
 
 if TYPE_CHECKING:
-    from plait.archive.collector import without_collector
+    from plait.archive.answers import without_collector
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
         EXPORTERS,
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
         LineSurvey,
         line_survey,
     )
-    from plait.archive.resume import CLIENT, Back, Resume
-    from plait.archive.resumption import Resumption, resumption_of
+    from plait.archive.resume import CLIENT, Back, Resume, Resumption, resumption_of
     from plait.archive.search import SearchWay as SearchWay
     from plait.archive.sessions import check_file, is_of_project
     from plait.archive.traces import TracePlan, batched
@@ -88,45 +87,26 @@ __all__ = [
 ]
 
 _HOMES = {
-    "without_collector": "collector",
-    "Branches": "export.plan",
-    "EXPORTERS": "export.plan",
-    "EXPORT_FORMAT": "export.plan",
-    "ExportPlan": "export.plan",
-    "File": "export.plan",
-    "MANIFEST": "export.plan",
-    "REPORT": "export.plan",
-    "in_bytes": "export.plan",
-    "manifest_of": "export.plan",
-    "asset": "export.site",
-    "style": "export.site",
-    "with_own_responses": "export.transcripts",
-    "HookLimits": "hook.worker",
-    "HookManner": "hook.worker",
-    "HookWorker": "hook.worker",
-    "OpenSession": "open_session",
-    "LineSurvey": "raw_lines",
-    "line_survey": "raw_lines",
-    "Back": "resume",
-    "CLIENT": "resume",
-    "Resume": "resume",
-    "Resumption": "resumption",
-    "resumption_of": "resumption",
-    "check_file": "sessions",
-    "is_of_project": "sessions",
-    "TracePlan": "traces",
-    "batched": "traces",
-    "SearchWay": "search",
-    "SessionTree": "tree",
-    "TreeWay": "tree",
-    "Unlinked": "tree",
-    "unlinked_in": "tree",
-    "Counted": "usage",
-    "changes": "watch",
+    "answers": "without_collector",
+    "export.plan": "Branches EXPORTERS EXPORT_FORMAT ExportPlan File MANIFEST REPORT "
+    "in_bytes manifest_of",
+    "export.site": "asset style",
+    "export.transcripts": "with_own_responses",
+    "hook.worker": "HookLimits HookManner HookWorker",
+    "open_session": "OpenSession",
+    "raw_lines": "LineSurvey line_survey",
+    "resume": "Back CLIENT Resume Resumption resumption_of",
+    "search": "SearchWay",
+    "sessions": "check_file is_of_project",
+    "traces": "TracePlan batched",
+    "tree": "SessionTree TreeWay Unlinked unlinked_in",
+    "usage": "Counted",
+    "watch": "changes",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"plait.archive.{_HOMES[name]}"), name)
+    for home, names in _HOMES.items():
+        if name in names.split():
+            return getattr(import_module(f"plait.archive.{home}"), name)
     raise AttributeError(f"module 'plait.archive' has no attribute '{name}'")

@@ -4,6 +4,7 @@ It is brought up to date first where that is little work. Where it is not there,
 logs are read: the answers are the same.
 """
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime, tzinfo
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from plait.archive.usage import Counted
     from plait.conversation.stats.model import Figures
     from plait.conversation.usage import BilledResponse
+
 
 T = TypeVar("T")
 
@@ -144,3 +146,15 @@ class Answers:
 
 def _each(given: Sequence[T]) -> Sequence[T]:
     return given
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Lets no time go into looking for cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

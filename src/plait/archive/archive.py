@@ -30,8 +30,7 @@ from plait.record.sidecar import cleanup_days
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
     from plait.archive.export.plan import ExportPlan, File
     from plait.archive.open_session import OpenSession, Through
-    from plait.archive.resume import Resume
-    from plait.archive.resumption import Resumption
+    from plait.archive.resume import Resume, Resumption
     from plait.archive.session_turns import SessionConversations, SessionTurn
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
@@ -235,7 +234,7 @@ class Archive:
 
     def resumption(self, session: Named, as_: Literal["client", "sdk"] = "client") -> "Resumption":
         """Returns what Claude will see when a session is resumed, and how large that is."""
-        from plait.archive.resumption import opened_alone, resumption_of
+        from plait.archive.resume import opened_alone, resumption_of
 
         meant = self.session(session)
         own = (meant.file,) if meant.file else ()

@@ -31,7 +31,7 @@ from plait.record.read import Broken, Recovered, entry_of, record_of
 from plait.record.sidecar import agent_meta, title_file
 
 if TYPE_CHECKING:
-    from plait.archive.resumption import Resumption
+    from plait.archive.resume import Resumption
     from plait.graph.rows import RowShape
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
@@ -100,7 +100,7 @@ class OpenSession:
             path, log = one.file.path, Log(list(one.records), [])
         else:
             path = str(one.path)
-            self.stamps[path] = file_stamp(one.path)
+            self.stamps[path] = _file_stamp(one.path)
             log = read(one.path)
             one = source_of(one, log.records)
         if self.through:
@@ -253,7 +253,7 @@ class OpenSession:
 
     def context(self, as_: Literal["client", "sdk"] = "client") -> "Resumption":
         """Returns what Claude will see when the session is resumed, and how large it is."""
-        from plait.archive.resumption import resumption_of
+        from plait.archive.resume import resumption_of
 
         return resumption_of(self, as_)
 
@@ -273,7 +273,7 @@ class OpenSession:
     def holds(self, *files: LogFile) -> bool:
         """Tells whether some files were read, and are as they were then."""
         return all(
-            self.stamps.get(str(file.path), NEVER) == file_stamp(file.path) for file in files
+            self.stamps.get(str(file.path), NEVER) == _file_stamp(file.path) for file in files
         )
 
     def grown(self, session: Session) -> "OpenSession":
@@ -296,7 +296,7 @@ class OpenSession:
 
         None where it must be read anew: it is another file, or no longer begins as it did.
         """
-        now, then = file_stamp(path), self.stamps.get(str(path))
+        now, then = _file_stamp(path), self.stamps.get(str(path))
         if now is None or then is None or now.inode != then.inode:
             return None
         known = self._logs[str(path)]
@@ -351,7 +351,7 @@ def source_of(file: LogFile, records: Iterable[Record]) -> Source:
     return Source(source_file(file), records, meta, title)
 
 
-def file_stamp(path: Path) -> FileStamp | None:
+def _file_stamp(path: Path) -> FileStamp | None:
     """Returns what the system says of a file, None where it has gone."""
     try:
         status = path.stat()

@@ -60,11 +60,10 @@ class HookReading:
 
     def judge(self) -> Branching:
         """Returns the judge of what stands before the first record that was read."""
-        return judge_of(self.start, self.path) if self.start else Branching()
+        return _judge_of(self.start, self.path) if self.start else Branching()
 
 
-def judge_of(start: Progress, path: Path) -> Branching:
-    """Returns the judge of what follows the place where a log was left."""
+def _judge_of(start: Progress, path: Path) -> Branching:
     return msgspec.msgpack.decode(start.bends, type=Checkpoint).judge(path)
 
 
@@ -87,7 +86,7 @@ def read_new_part(
         return None
     records, broken = _records_in(path, start.offset, start.line)
     try:
-        judge = judge_of(start, path)
+        judge = _judge_of(start, path)
     except (SourceError, ValueError):
         return None
     with_judged(judge, (one for one in records if one.line <= start.read))

@@ -6,8 +6,8 @@ counted anew, and so is one of which only some members are asked about.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from plait.archive.index.families import KnownFamilies
 from plait.archive.index.fresh import FreshIndex
+from plait.archive.index.tree import KnownFamilies
 from plait.archive.model import Session
 from plait.conversation.stats.model import Figures, SessionCounts
 from plait.conversation.stats.statistics import Statistics, settled_counts

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from plait.archive.answers import without_collector
 from plait.archive.archive import Archive
-from plait.archive.collector import without_collector
 from plait.archive.index.fresh import stamps_of
 from plait.archive.index.growth import Growth, growth_of
 from plait.archive.index.rows import IndexedSession

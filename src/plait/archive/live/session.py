@@ -11,13 +11,13 @@ from typing import TypeAlias
 
 import msgspec
 
-from plait.archive.collector import without_collector
+from plait.archive.answers import without_collector
 from plait.archive.export.site import Site, conversations_in
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
-from plait.archive.resumption import Resumption
+from plait.archive.resume import Resumption
 from plait.conversation.model import Conversation, Conversations
 from plait.conversation.prices import Prices
 from plait.errors import NoSuchSession
