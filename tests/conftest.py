@@ -26,6 +26,13 @@ settings.register_profile(
 settings.register_profile(
     "long", max_examples=2000, deadline=None, suppress_health_check=list(HealthCheck)
 )
+settings.register_profile(
+    "mutants",
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

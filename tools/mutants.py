@@ -318,6 +318,7 @@ def run(
     environment = os.environ | {
         "PYTHONPATH": f"{tree / 'src'}{os.pathsep}{tree}",
         "PLAIT" + "_SHARED": str(tree / "nothing"),
+        "HYPOTHESIS_PROFILE": "mutants",
     }
     return subprocess.run(
         command,

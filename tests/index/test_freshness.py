@@ -4,7 +4,19 @@ from pathlib import Path
 
 import pytest
 
-from plait.index.freshness import FileStamp, has_grown, mark_of, stamps
+from examples.drawing import draw
+from plait import Archive
+from plait.archive.index.update import refresh
+from plait.index.catalogue import CATALOGUE, Catalogue
+from plait.index.freshness import (
+    FileStamp,
+    has_grown,
+    is_fresh,
+    is_fresh_for,
+    known_stamps,
+    mark_of,
+    stamps,
+)
 
 LONG = b"".join(b"%06d\n" % number for number in range(400))
 
@@ -77,3 +89,27 @@ def test_which_files_count(tmp_path: Path) -> None:
     found = sorted(Path(path).relative_to(folder).as_posix() for path in stamps([folder]))
     assert found == sorted(names[:4])
     assert stamps([tmp_path / "nowhere"]) == {}
+
+
+DRAWING = 'file work cwd=/home/dev/shop\nU1 "one"\nA1< "two"'
+
+
+def test_an_index_is_fresh_until_a_file_changes(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    draw(DRAWING).write(root)
+    places = [root / "projects"]
+    assert not is_fresh(folder, stamps(places))
+    assert known_stamps(folder) == {}
+    refresh(Archive([root]), folder)
+    assert is_fresh(folder, stamps(places))
+    assert is_fresh_for(folder, [root])
+    assert known_stamps(folder) == stamps(places)
+    with Catalogue(folder, is_reader=False).connection as connection:
+        connection.execute("INSERT INTO pending VALUES (1)")
+    assert not is_fresh(folder, stamps(places))
+    assert known_stamps(folder) == stamps(places)
+    next(root.rglob("*.jsonl")).write_bytes(b"")
+    assert not is_fresh_for(folder, [root])
+    assert not is_fresh_for(folder, [tmp_path / "nowhere"])
+    (folder / CATALOGUE).write_bytes(b"broken")
+    assert known_stamps(folder) == {}

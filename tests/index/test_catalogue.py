@@ -1,0 +1,167 @@
+"""The catalogue and its rows: values that are kept as they are, numbers, names, who may write."""
+
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw
+from plait import Archive
+from plait.archive.index.update import refresh
+from plait.index.access import is_refused, locked, refusal
+from plait.index.catalogue import VERSION, Catalogue, from_bytes, to_bytes
+from plait.index.charges import Charges
+from plait.index.rows import (
+    abandoned_records,
+    group_results,
+    keep_rows,
+    keeping_abandoned,
+    keeping_group_result,
+    keeping_rows,
+    noting,
+)
+
+DRAWING = """
+file work cwd=/home/dev/shop
+U1 "one"
+A1< "two"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    draw(DRAWING).write(tmp_path / "root")
+    refresh(Archive([tmp_path / "root"]), tmp_path / "index")
+    return tmp_path / "index"
+
+
+@pytest.mark.parametrize("value", [["a", 1], ["\ud800"], [1 << 70], {"a": [1.5, None]}, []])
+def test_values_are_kept_as_they_are(value: object) -> None:
+    kind = dict[str, list[float | None]] if isinstance(value, dict) else list[str | int]
+    assert from_bytes(to_bytes(value), kind) == value
+
+
+def test_charges_are_kept() -> None:
+    assert from_bytes(to_bytes(Charges([1, 2], [], True)), Charges) == Charges([1, 2], [], True)
+
+
+def test_names_have_numbers(folder: Path) -> None:
+    catalogue = Catalogue(folder, is_reader=False)
+    first = catalogue.code("tool", "Bash")
+    assert first > 0
+    assert catalogue.code("tool", "Bash") == first
+    assert catalogue.code("tool", "Read") != first
+    assert catalogue.code("tool", None) == catalogue.code("tool", "") == 0
+    assert catalogue.names("tool")[first] == "Bash"
+    again = Catalogue(folder, is_reader=False)
+    assert again.code("tool", "Bash") == first
+    odd = again.code("tool", "\ud800")
+    assert again.names("tool")[odd] == "?"
+    for one in (catalogue, again):
+        one.close()
+
+
+def test_numbers_are_never_given_twice(folder: Path) -> None:
+    catalogue = Catalogue(folder, is_reader=False)
+    assert catalogue.numbers("fresh", 3) == 1
+    assert catalogue.numbers("fresh", 1) == 4
+    assert catalogue.numbers("fresh", 1) == 5
+    catalogue.close()
+
+
+def test_what_is_known(folder: Path) -> None:
+    catalogue = Catalogue(folder)
+    (sid,) = catalogue.sessions()
+    known = catalogue.sessions([sid])[sid]
+    (log,) = catalogue.logs()
+    size = Path(log).stat().st_size
+    assert catalogue.is_current()
+    assert catalogue.meta("version") == VERSION
+    assert catalogue.meta("nothing") is None
+    assert catalogue.sessions([]) == catalogue.sessions([sid + 1]) == {}
+    assert catalogue.keys() == {known.key: sid} == catalogue.owners()
+    assert catalogue.logs()[log][1] == sid
+    assert catalogue.paths([catalogue.logs()[log][0]]) == {catalogue.logs()[log][0]: log}
+    assert catalogue.bytes() == size
+    assert catalogue.stamps()[log][0] == size
+    assert catalogue.straight() == {log}
+    assert catalogue.facts() == {known.key: catalogue.facts_of(sid)}
+    assert catalogue.facts_of(sid + 1) == b""
+    assert catalogue.count("sessions") == 1
+    assert catalogue.pending() == []
+    mark = catalogue.mark(log)
+    assert mark is not None
+    assert (mark[1], mark[2].path, mark[2].kind, mark[2].offset) == (sid, log, "session", size)
+    assert mark[3] is not None
+    assert catalogue.mark("nowhere") is None
+    assert [(line.kind, line.turns) for line in catalogue.lines(sid)] == [("trunk", 1)]
+    assert [(turn.dag, turn.number, turn.kind) for turn in catalogue.turns(sid)] == [
+        (0, 1, "prompt")
+    ]
+    catalogue.close()
+
+
+def generation(folder: Path) -> int:
+    catalogue = Catalogue(folder)
+    try:
+        return catalogue.generation()
+    finally:
+        catalogue.close()
+
+
+def noted(folder: Path, name: str) -> object:
+    catalogue = Catalogue(folder)
+    try:
+        return catalogue.meta(name)
+    finally:
+        catalogue.close()
+
+
+def test_what_was_worked_out_is_kept_while_nothing_has_changed(folder: Path) -> None:
+    now = generation(folder)
+    assert now > 0
+    assert not keep_rows(folder, now + 1, [noting("a", 1)])
+    assert noted(folder, "a") is None
+    assert keep_rows(folder, now, [noting("a", 1)])
+    assert noted(folder, "a") == 1
+    assert not keep_rows(folder / "nowhere", now, [])
+    with locked(folder, wait=0):
+        assert not keep_rows(folder, now, [noting("a", 2)])
+    catalogue = Catalogue(folder, is_reader=False)
+    catalogue.announce([7])
+    catalogue.close()
+    assert not keep_rows(folder, now, [noting("a", 3)])
+    assert noted(folder, "a") == 1
+
+
+def test_rows_of_a_session_and_of_groups(folder: Path) -> None:
+    now = generation(folder)
+    calls = (0, 1, 1, "c", "t\u00e9\ud800", None, "ok", 1.5, "u")
+    large = (0, 2, 1 << 63, "c", "t", None, "ok", 1.5, "u")
+    changes = [
+        keeping_abandoned({1: b"x"}),
+        keeping_group_result("sort", (3, 1), b"data"),
+        keeping_rows(5, {"calls": [calls], "findings": []}),
+    ]
+    assert keep_rows(folder, now, changes)
+    catalogue = Catalogue(folder)
+    assert abandoned_records(catalogue) == {1: b"x"}
+    assert group_results(catalogue, "sort") == {(3, 1): b"data"}
+    assert group_results(catalogue, "other") == {}
+    found = catalogue.connection.execute("SELECT sid, tool, took_ms FROM calls").fetchall()
+    assert found == [(5, "t\u00e9?", 1.5)]
+    assert catalogue.connection.execute("SELECT sid FROM members ORDER BY sid").fetchall() == [
+        (1,),
+        (3,),
+    ]
+    catalogue.close()
+    assert not keep_rows(folder, now, [keeping_rows(5, {"calls": [large]})])
+
+
+def test_what_the_system_did_not_take() -> None:
+    assert is_refused(OSError("os error 28"))
+    assert is_refused(ValueError("LockBusy"))
+    assert not is_refused(OSError("other"))
+    assert not is_refused(KeyError("os error 28"))
+    assert not is_refused(None)
+    assert refusal(Path("x"), ValueError("LockBusy")).hints[0].startswith("end the program")
+    assert refusal(Path("x"), OSError("os error 28")).hints[0].startswith("make room")
