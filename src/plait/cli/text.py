@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from plait.view.amounts import bytes_in_words, many, tokens_in_words
+from plait.view.amounts import bytes_in_words, many, since, tokens_in_words
 
 # Escape sequences of a log must not reach the terminal, nor may text run backwards.
 UNSAFE = re.compile(
@@ -36,29 +36,8 @@ def in_words(counts: Mapping[str, int]) -> str:
 
 
 def ago(time: datetime, now: datetime) -> str:
-    """Says how long ago a moment was."""
-    seconds = (now - time).total_seconds()
-    if abs(seconds) < MINUTE:
-        return "just now"
-    if seconds < 0:
-        return f"{time.astimezone():%Y-%m-%d}"
-    if seconds < HOUR:
-        return f"{int(seconds // MINUTE)} min ago"
-    if seconds < DAY:
-        return f"{int(seconds // HOUR)} h ago"
-    if seconds < 14 * DAY:
-        days = int(seconds // DAY)
-        return "yesterday" if days == 1 else f"{days} days ago"
-    return f"{time.astimezone():%Y-%m-%d}"
-
-
-def until(time: datetime, now: datetime) -> str:
-    """Says how soon a moment will be."""
-    left: timedelta = time - now
-    if left <= timedelta(0):
-        return "any time"
-    days = left.days
-    return "today" if days == 0 else "in 1 day" if days == 1 else f"in {days} days"
+    """Says how long ago a moment was, by its day where that is long."""
+    return since(time, now) or f"{time.astimezone():%Y-%m-%d}"
 
 
 def clipped(text: str, width: int) -> str:

@@ -1,6 +1,9 @@
 """Numbers to short words: how many, how large, how long, how much."""
 
+from datetime import datetime, timedelta
+
 MINUTE, HOUR, DAY = 60, 3600, 86400
+RECENT = 14 * DAY
 THOUSAND, MILLION = 1000, 1_000_000
 UNITS = ("B", "KB", "MB", "GB", "TB")
 
@@ -65,3 +68,26 @@ def money_in_words(dollars: float) -> str:
 def lines_in_words(text: str) -> str:
     """Says how many lines a text has."""
     return many(text.strip("\n").count("\n") + 1, "line") if text.strip() else "no output"
+
+
+def since(time: datetime, now: datetime) -> str:
+    """Says how long ago a moment was, "" where only its day says it well."""
+    seconds = (now - time).total_seconds()
+    if abs(seconds) < MINUTE:
+        return "just now"
+    if seconds < 0 or seconds >= RECENT:
+        return ""
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min ago"
+    if seconds < DAY:
+        return f"{int(seconds // HOUR)} h ago"
+    days = int(seconds // DAY)
+    return "yesterday" if days == 1 else f"{days} days ago"
+
+
+def until(time: datetime, now: datetime) -> str:
+    """Says how soon a moment will be."""
+    left = time - now
+    if left <= timedelta(0):
+        return "any time"
+    return "today" if left.days == 0 else "in 1 day" if left.days == 1 else f"in {left.days} days"

@@ -80,19 +80,19 @@ class Lines:
             case CallLine():
                 yield from self.call(passage)
             case Printed():
-                yield from self.printed(passage)
+                yield from self._printed(passage)
             case Changed():
-                yield from self.changed(passage)
+                yield from self._changed(passage)
             case Todos():
                 yield from self.todos(passage)
             case Choices():
-                yield from self.choices(passage)
+                yield from self._choices(passage)
             case Landmark():
-                yield from self.landmark(passage)
+                yield from self._landmark(passage)
             case Leaving():
-                yield from self.leaving(passage.left)
+                yield from self._leaving(passage.left)
             case Remark():
-                yield from self.within(Text(pieces(passage.text), style=TONES[passage.tone]))
+                yield from self._within(Text(pieces(passage.text), style=TONES[passage.tone]))
 
     def turn(self, head: TurnHead) -> Text:
         """Returns the rule that a turn begins with, its figures at the right."""
@@ -124,87 +124,78 @@ class Lines:
             "dim" if call.outcome == "ok" else style,
         )
         line = _with_margin(head, took, self.width)
-        yield from self.within(line) if self.beyond == "wrap" else (line,)
+        yield from self._within(line) if self.beyond == "wrap" else (line,)
 
-    def printed(self, printed: Printed) -> Iterator[Text]:
-        """Yields lines of output; the fold says how much it holds."""
+    def _printed(self, printed: Printed) -> Iterator[Text]:
         style, is_whole = TONES[printed.tone], printed.is_whole
-        yield from self.bodies(printed.lines, style, is_whole=is_whole)
+        yield from self._bodies(printed.lines, style, is_whole=is_whole)
         if printed.hidden:
-            yield from self.phrased(self.fold(printed.hidden, printed.hidden_size), "dim italic")
-        yield from self.bodies(printed.last, style, is_whole=is_whole)
+            yield from self._phrased(self.fold(printed.hidden, printed.hidden_size), "dim italic")
+        yield from self._bodies(printed.last, style, is_whole=is_whole)
 
     def fold(self, lines: int, bytes_: int = 0) -> str:
         """Says how much is left out, and how to see it."""
         large = f" ({size(bytes_)})" if bytes_ else ""
         return f"… {counted(lines, 'more line')}{large}{self.hint}"
 
-    def bodies(self, lines: tuple[str, ...], style: str, *, is_whole: bool) -> Iterator[Text]:
-        """Yields lines with the colours that they have of their own."""
+    def _bodies(self, lines: tuple[str, ...], style: str, *, is_whole: bool) -> Iterator[Text]:
         for line in lines:
             shown, rest = (line, "") if is_whole else cut(line)
-            yield from self.within(_coloured(shown.expandtabs(4), style))
-            yield from self.rest(rest)
+            yield from self._within(_coloured(shown.expandtabs(4), style))
+            yield from self._rest(rest)
 
-    def rest(self, size: str) -> Iterator[Text]:
-        """Yields how much of a very long line is left out."""
+    def _rest(self, size: str) -> Iterator[Text]:
         if size:
             hint = ", `--depth all` shows it" if self.hint else ""
-            yield from self.phrased(f"… {size}{hint}", "dim italic")
+            yield from self._phrased(f"… {size}{hint}", "dim italic")
 
-    def changed(self, change: Changed) -> Iterator[Text]:
-        """Yields the lines of a change with their numbers."""
+    def _changed(self, change: Changed) -> Iterator[Text]:
         numbers = [line.number for line in change.lines if line.number is not None]
         digits = len(str(max(numbers, default=0))) if numbers else 0
         for line in change.lines:
             shown, rest = (line.text, "") if change.is_whole else cut(line.text)
             kept = ChangedLine(line.kind, shown, line.number)
-            yield from self.within(_changed_line(kept, digits))
-            yield from self.rest(rest)
+            yield from self._within(_changed_line(kept, digits))
+            yield from self._rest(rest)
         if change.hidden:
-            yield from self.phrased(self.fold(change.hidden), "dim italic")
+            yield from self._phrased(self.fold(change.hidden), "dim italic")
 
     def todos(self, todos: Todos) -> Iterator[Text]:
         """Yields a list of things to do."""
         for status, words in todos.items:
             sign, style = TODOS.get(status, TODOS["pending"])
-            yield from self.within(Text(f"{INDENT}{sign} {pieces(words)}", style=style))
+            yield from self._within(Text(f"{INDENT}{sign} {pieces(words)}", style=style))
 
-    def choices(self, choices: Choices) -> Iterator[Text]:
-        """Yields questions, each with its answer below it."""
+    def _choices(self, choices: Choices) -> Iterator[Text]:
         for question, answer in choices.pairs:
-            yield from self.phrased(f"? {pieces(question)}", "none")
+            yield from self._phrased(f"? {pieces(question)}", "none")
             words = pieces(answer) if answer is not None else "no answer"
-            yield from self.phrased(f"→ {words}", "bold" if answer is not None else "dim")
+            yield from self._phrased(f"→ {words}", "bold" if answer is not None else "dim")
 
-    def phrased(self, words: str, style: str) -> Iterator[Text]:
-        """Yields words, broken between two of them where there is an edge."""
+    def _phrased(self, words: str, style: str) -> Iterator[Text]:
         room = max(self.width - len(INDENT), LEAST_SUBJECT)
         lines = [words] if self.beyond == "as is" else wrap(words, room, subsequent_indent="  ")
         for line in lines:
             yield Text(INDENT + line, style=style)
 
-    def landmark(self, mark: Landmark) -> Iterator[Text]:
-        """Yields a compaction with what is known of it."""
+    def _landmark(self, mark: Landmark) -> Iterator[Text]:
         time = f" • {_moment_of(mark.time)}" if mark.time else ""
-        yield from self.within(Text(f"📦 {pieces(mark.text)}{time}", style="bold magenta"))
+        yield from self._within(Text(f"📦 {pieces(mark.text)}{time}", style="bold magenta"))
         if mark.details:
-            yield from self.phrased(", ".join(mark.details), "dim")
+            yield from self._phrased(", ".join(mark.details), "dim")
 
-    def leaving(self, left: Left) -> Iterator[Text]:
-        """Yields where a branch leaves, and what to type to read it."""
+    def _leaving(self, left: Left) -> Iterator[Text]:
         name = pieces(short_name(left.to))
         state = "active" if left.is_active else "abandoned"
         words = f": “{clipped(pieces(left.label), 60)}”" if left.label else ""
         what = "branch" if left.kind == "branch" else f"{left.kind} session"
         sign = "├─●" if left.is_active else "├─○"
         line = Text.assemble((f"{sign} {what} {name}", "yellow"), words, (f", {state}", "dim"))
-        yield from self.within(line)
+        yield from self._within(line)
         to_type = f"plait show {shell_quote(safe(short(self.session)))} --branch {name}"
         yield Text(f"│    {to_type}" if len(to_type) < self.width - 5 else to_type, style="dim")
 
-    def within(self, line: Text) -> Iterator[Text]:
-        """Yields a line as far as the edge allows."""
+    def _within(self, line: Text) -> Iterator[Text]:
         if self.beyond == "as is" or line.cell_len <= self.width:
             yield line
         elif self.beyond == "wrap":

@@ -95,13 +95,12 @@ class TerminalTeller:
     @cached_property
     def stream(self) -> Stream:
         """What is told, in which order."""
-        manner = Manner(depth=self.depth, has_thinking=self.thinking or self.is_full)
-        by_line, is_short = self.conversations.by_line, not self.is_full
+        manner = Manner(depth=self.depth, has_thinking=self.thinking or self._is_full)
+        by_line, is_short = self.conversations.by_line, not self._is_full
         return Stream(by_line, manner, has_closed_folds=is_short, has_agents_by_time=True)
 
     @property
-    def is_full(self) -> bool:
-        """Tells whether everything is wanted."""
+    def _is_full(self) -> bool:
         return self.depth == "all"
 
     def passages(
@@ -145,7 +144,7 @@ class TerminalTeller:
         """Yields errors of the API in a row, as one where not everything is wanted."""
         notes = [one.item for one in same if isinstance(one, Entry) and isinstance(one.item, Noted)]
         found: Iterable[AnyBlock] = [_note_remark(notes[0], len(notes))]
-        if self.is_full:
+        if self._is_full:
             found = (block for note in notes for block in self._note(note))
         yield from map(partial(_deeper, same[0].level), found)
 
@@ -203,7 +202,7 @@ class TerminalTeller:
                 yield from self._note(item)
             case Shown(enclosure=one):
                 remark = Remark(text=enclosure_words(one))
-                yield from enclosed((one,)) if self.is_full else (remark,)
+                yield from enclosed((one,)) if self._is_full else (remark,)
             case _:
                 assert_never(item)
 
@@ -211,7 +210,7 @@ class TerminalTeller:
         """Yields a note, and where everything is wanted all that its line does not say."""
         remark = _note_remark(note)
         yield remark
-        if self.is_full:
+        if self._is_full:
             yield from spelled_out(note_body(note), KnownWords((), remark.text))
 
     def _told_words(self, entry: Entry, told: Told) -> Iterator[AnyBlock]:
@@ -219,12 +218,12 @@ class TerminalTeller:
         if told.kind in VOICES:
             yield self._spoken(entry, told)
         elif told.kind in ("command-output", "bash-output"):
-            yield from _outputs(told.text, told.errors, is_full=self.is_full)
+            yield from _outputs(told.text, told.errors, is_full=self._is_full)
         else:
-            yield from _asides(told, is_full=self.is_full)
+            yield from _asides(told, is_full=self._is_full)
         if told.kind in ("command", "bash") and self.depth != "prompts":
-            yield from _outputs(told.output, told.errors, is_full=self.is_full)
-        if self.is_full:
+            yield from _outputs(told.output, told.errors, is_full=self._is_full)
+        if self._is_full:
             added = f"the editor adds: {told.context}" if told.context else ""
             yield from printed_lines(added, ALL_LINES)
             yield from enclosed(told.enclosures)
@@ -235,14 +234,14 @@ class TerminalTeller:
         text, hidden, size = without_escapes(told.text), 0, 0
         if entry.conversation.agent is not None and voice == "prompt":
             voice = "task"
-            if entry.level and not self.is_full:
+            if entry.level and not self._is_full:
                 fold = folded_lines(text, TASK_LINES)
                 text, hidden, size = "\n".join(fold.first), fold.hidden, fold.size
         return Words(
             voice=voice,
             text=text,
             name=told.name if voice == "message" else None,
-            note=", ".join(_notes_on(told, is_full=self.is_full)) or None,
+            note=", ".join(_notes_on(told, is_full=self._is_full)) or None,
             is_markdown=voice in ("summary", "message"),
             hidden=hidden,
             hidden_size=size,
@@ -254,7 +253,7 @@ class TerminalTeller:
             self.conversations.by_line,
             self.spending,
             self.directory,
-            is_full=self.is_full,
+            is_full=self._is_full,
             whole=self.whole,
             is_kept=self.is_kept,
         )

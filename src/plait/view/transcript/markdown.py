@@ -68,14 +68,14 @@ class MarkdownWriter:
         """Yields the blocks of one passage."""
         match passage:
             case Entry():
-                yield from self.entry(passage)
+                yield from self._entry(passage)
             case TurnBegins(turn=turn):
                 if turn.number and not passage.level and not self.transcript.agent:
                     yield from self.turn(turn)
             case AgentBegins(agent=agent):
                 yield _opened(agent_words(agent, is_called=passage.is_called))
             case AgentElsewhere(agent=agent, name=name):
-                yield self.elsewhere(agent, name)
+                yield self._elsewhere(agent, name)
             case FoldBegins(fold=fold):
                 yield _opened(fold_words(fold))
             case Ends():
@@ -98,8 +98,7 @@ class MarkdownWriter:
         if facts:
             yield f"*{facts}*"
 
-    def entry(self, entry: Entry) -> Iterator[str]:
-        """Yields one item; only what stands in the transcript's own conversation is linked to."""
+    def _entry(self, entry: Entry) -> Iterator[str]:
         item, is_simple = entry.item, self.stream.manner.is_simple
         is_own = entry.conversation is self.own
         match item:
@@ -119,10 +118,9 @@ class MarkdownWriter:
             case Thought():
                 yield thought_block(item)
             case _:
-                yield from self.mark(item)
+                yield from self._mark(item)
 
-    def mark(self, item: Item) -> Iterator[str]:
-        """Yields what a reader finds their way by, and what the client notes."""
+    def _mark(self, item: Item) -> Iterator[str]:
         match item:
             case Compacted():
                 yield self.anchors(item.uuid)
@@ -131,7 +129,7 @@ class MarkdownWriter:
                 if summary and self.stream.manner.depth != "all":
                     yield folded("what it left: the summary", [markdown(summary)])
             case Left():
-                yield self.leaving(item)
+                yield self._leaving(item)
             case Noted():
                 yield noted_block(item)
             case Shown():
@@ -139,39 +137,35 @@ class MarkdownWriter:
             case _:
                 pass
 
-    def leaving(self, left: Left) -> str:
-        """Returns the place where another path leaves, with a link to it."""
+    def _leaving(self, left: Left) -> str:
         words = phrase(short(left.label or left.to, TITLE_LENGTH))
         if left.to in self.transcript.way:
-            return self.parting(left)
+            return self._parting(left)
         kind = "branch" if left.kind == "branch" else "session"
         name = self.transcript.names.get(left.to)
         if name is None:
             return f"↳ {kind}: {words} (not exported)"
-        return f"↳ {kind}: {words} → {self.link(name, _first_uuid(self.by_line.get(left.to)))}"
+        return f"↳ {kind}: {words} → {self._link(name, _first_uuid(self.by_line.get(left.to)))}"
 
     def is_parting(self, turn: Turn) -> bool:
         """Tells whether this path leaves another behind a turn."""
         last = turn.items[-1] if turn.items else None
         return isinstance(last, Left) and last.to in self.transcript.way
 
-    def parting(self, left: Left) -> str:
-        """Returns the place where this path leaves another, with a link back."""
+    def _parting(self, left: Left) -> str:
         above = self.by_line[left.to].parent or ""
         name = self.transcript.names.get(above)
         if name is None or name == self.transcript.name:
             return "↳ this path goes on in another session from here"
-        return f"↳ this path leaves {self.link(name, self.by_line[left.to].attachment)} here"
+        return f"↳ this path leaves {self._link(name, self.by_line[left.to].attachment)} here"
 
-    def elsewhere(self, agent: Conversation, name: str | None) -> str:
-        """Returns the link to an agent's own file."""
+    def _elsewhere(self, agent: Conversation, name: str | None) -> str:
         words = phrase(agent_words(agent))
         if name is None:
             return f"◇ {words} (its conversation stands above)"
-        return f"◇ {words} → {self.link(name, None)}"
+        return f"◇ {words} → {self._link(name, None)}"
 
-    def link(self, name: str, uuid: str | None) -> str:
-        """Returns a link to another transcript."""
+    def _link(self, name: str, uuid: str | None) -> str:
         return f"[{phrase(name)}]({self.link_to(name, uuid)})"
 
     def link_to(self, name: str, uuid: str | None) -> str:
@@ -293,18 +287,17 @@ class Body:
         for turn in turns:
             known = self.kept.get(id(turn.items)) if self.kept else None
             if known is None or self.writer.is_parting(turn):
-                yield from self.written(turn)
+                yield from self._written(turn)
                 break
             self.writer.used.update(known.anchors)
             self.writer.stream.told.update(dict.fromkeys(known.told))
             yield known.text
         for turn in turns:
-            yield from self.written(turn)
+            yield from self._written(turn)
         for passage in self.writer.stream.unnamed(self.writer.own, self.writer.transcript.unnamed):
             yield from self.writer.passage(passage)
 
-    def written(self, turn: Turn) -> Iterator[str]:
-        """Yields a turn, and keeps it for the paths that share it."""
+    def _written(self, turn: Turn) -> Iterator[str]:
         passages = self.writer.stream.turn(self.writer.own, turn)
         blocks = (block for passage in passages for block in self.writer.passage(passage))
         if self.kept is None or self.writer.is_parting(turn):

@@ -96,23 +96,22 @@ class PlainWriter:
         self.level = passage.level
         match passage:
             case Entry():
-                yield from self.entry(passage)
+                yield from self._entry(passage)
             case TurnBegins(turn=turn):
-                yield from self.turn(turn)
+                yield from self._turn(turn)
             case AgentBegins(agent=agent):
-                yield from self.block(f"[{agent_words(agent, is_called=passage.is_called)}]")
+                yield from self._block(f"[{agent_words(agent, is_called=passage.is_called)}]")
             case AgentElsewhere(agent=agent, name=name):
                 where = f"{name}.txt" if name else "above"
-                yield from self.block(f"[{agent_words(agent)}: see {where}]")
+                yield from self._block(f"[{agent_words(agent)}: see {where}]")
             case FoldBegins(fold=fold):
-                yield from self.block(f"[{fold_words(fold)}]")
+                yield from self._block(f"[{fold_words(fold)}]")
             case Ends():
                 pass
             case _:
                 assert_never(passage)
 
-    def turn(self, turn: Turn) -> Iterator[str]:
-        """Yields the heading of a turn."""
+    def _turn(self, turn: Turn) -> Iterator[str]:
         if turn.number and not self.level and not self.transcript.agent:
             yield from ("", RULE)
             time = when(turn.started)
@@ -120,107 +119,99 @@ class PlainWriter:
             yield f"{turn.number}. {words}" + (f"  ({time})" if time else "")
             yield RULE
 
-    def entry(self, entry: Entry) -> Iterator[str]:
-        """Yields one item."""
+    def _entry(self, entry: Entry) -> Iterator[str]:
         match entry.item:
             case Called() as called:
-                yield from self.call(called, has_result=entry.has_result)
+                yield from self._call(called, has_result=entry.has_result)
             case Answered() as answer:
                 note = "arrives here" if answer.standing == "own" else APART[answer.standing]
-                yield from self.block(f"[result of {tool_name(answer.name or 'a call')}: {note}]")
+                yield from self._block(f"[result of {tool_name(answer.name or 'a call')}: {note}]")
                 if not self.stream.manner.is_simple:
                     yield from self.result(answer.result)
             case Told() as told:
-                yield from self.told(told)
+                yield from self._told(told)
             case Said(text=text) as said:
                 if text.strip():
-                    yield from self.speech(VOICES[speaker_of(entry.conversation, said)], text)
+                    yield from self._speech(VOICES[speaker_of(entry.conversation, said)], text)
             case Thought(text=text) as thought:
                 unknown = "encrypted" if thought.is_encrypted else "not recorded"
-                yield from self.speech("Thinking", text.strip() or f"({unknown})")
+                yield from self._speech("Thinking", text.strip() or f"({unknown})")
             case other:
-                yield from self.mark(other)
+                yield from self._mark(other)
 
-    def told(self, told: Told) -> Iterator[str]:
-        """Yields what stands in the user's place."""
+    def _told(self, told: Told) -> Iterator[str]:
         name = SPEAKERS.get(told.kind, told.kind)
         if told.kind == "prompt" and (self.level or self.transcript.agent):
             name = "Task"
         if told.kind == "command":
             words = f"{told.name or told.text} {told.arguments or ''}"
-            yield from self.speech("You (command)", words)
+            yield from self._speech("You (command)", words)
         else:
-            yield from self.speech(f"{name} {told.name}" if told.name else name, told.text)
+            yield from self._speech(f"{name} {told.name}" if told.name else name, told.text)
         for text in (told.context, told.output, told.errors):
             if text and text.strip():
-                yield from self.block(text, 1)
-        yield from self.enclosed(told.enclosures)
+                yield from self._block(text, 1)
+        yield from self._enclosed(told.enclosures)
 
-    def call(self, called: Called, *, has_result: bool) -> Iterator[str]:
-        """Yields a call: its line, and all of it where that is wanted."""
+    def _call(self, called: Called, *, has_result: bool) -> Iterator[str]:
         seen = CallView(called, self.transcript.heading.directory)
         line = call_line(seen, has_result=has_result)
-        yield from self.block(_line_words(line))
+        yield from self._block(_line_words(line))
         if self.stream.manner.is_simple:
             return
         for piece in pieces_of(called):
             if piece.form == "value":
-                yield from self.lines(f"{piece.name}: {piece.text}", 1)
+                yield from self._lines(f"{piece.name}: {piece.text}", 1)
             else:
-                yield from self.lines(f"{piece.name or piece.language or 'given'}:", 1)
-                yield from self.lines(piece.text, 2)
+                yield from self._lines(f"{piece.name or piece.language or 'given'}:", 1)
+                yield from self._lines(piece.text, 2)
         if has_result and called.result:
-            yield from self.lines("result:", 1)
+            yield from self._lines("result:", 1)
             yield from self.result(called.result)
 
     def result(self, result: Result) -> Iterator[str]:
         """Yields what a tool answered."""
         if result.text.strip():
-            yield from self.lines(result.text.strip("\n"), 2)
+            yield from self._lines(result.text.strip("\n"), 2)
         if result.persisted:
-            yield from self.lines(f"(all of it is in tool-results/{result.persisted.name})", 2)
-        yield from self.enclosed(result.enclosures)
+            yield from self._lines(f"(all of it is in tool-results/{result.persisted.name})", 2)
+        yield from self._enclosed(result.enclosures)
 
-    def enclosed(self, enclosures: Iterable[Enclosure]) -> Iterator[str]:
-        """Yields pictures and documents by name, unknown blocks as they are."""
+    def _enclosed(self, enclosures: Iterable[Enclosure]) -> Iterator[str]:
         for one in enclosures:
-            yield from self.lines(f"[{enclosure_words(one)}]", 2)
+            yield from self._lines(f"[{enclosure_words(one)}]", 2)
             if one.kind not in ("image", "document", "tool_reference"):
-                yield from self.lines(as_json(one.value), 2)
+                yield from self._lines(as_json(one.value), 2)
 
-    def mark(self, item: Item) -> Iterator[str]:
-        """Yields landmarks and notes."""
+    def _mark(self, item: Item) -> Iterator[str]:
         match item:
             case Compacted():
-                yield from self.block(f"--- {compaction_words(item)} ---")
+                yield from self._block(f"--- {compaction_words(item)} ---")
                 summary = self.stream.summary(self.transcript.conversation, item)
                 if summary and self.stream.manner.depth != "all":
-                    yield from self.lines(summary, 1)
+                    yield from self._lines(summary, 1)
             case Left():
                 name = self.transcript.names.get(item.to)
                 where = "this path" if item.to in self.transcript.way else f"see {name}.txt"
-                yield from self.block(f"[branch: {short(item.label or item.to, 80)}: {where}]")
+                yield from self._block(f"[branch: {short(item.label or item.to, 80)}: {where}]")
             case Noted():
-                yield from self.block(f"[{note_line(item)}]")
+                yield from self._block(f"[{note_line(item)}]")
                 if item.value and self.stream.manner.depth == "all":
-                    yield from self.lines(as_json(item.value), 2)
+                    yield from self._lines(as_json(item.value), 2)
             case Shown():
-                yield from self.enclosed((item.enclosure,))
+                yield from self._enclosed((item.enclosure,))
             case _:
                 pass
 
-    def speech(self, who: str, text: str) -> Iterator[str]:
-        """Yields words and who said them."""
-        yield from self.block(f"{who}:")
-        yield from self.lines(text.strip("\n"), 1)
+    def _speech(self, who: str, text: str) -> Iterator[str]:
+        yield from self._block(f"{who}:")
+        yield from self._lines(text.strip("\n"), 1)
 
-    def block(self, text: str, more: int = 0) -> Iterator[str]:
-        """Yields lines behind an empty one."""
+    def _block(self, text: str, more: int = 0) -> Iterator[str]:
         yield ""
-        yield from self.lines(text, more)
+        yield from self._lines(text, more)
 
-    def lines(self, text: str, more: int = 0) -> Iterator[str]:
-        """Yields lines, set in as deep as they stand."""
+    def _lines(self, text: str, more: int = 0) -> Iterator[str]:
         return _wrapped(clean(text), min(self.level, 8) * STEP + more * STEP)
 
 

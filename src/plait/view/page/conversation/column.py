@@ -54,8 +54,7 @@ class ReadingColumn:
         self.writer = TurnWriter(setting, self.agents)
 
     @cached_property
-    def lines(self) -> dict[str, str]:
-        """The DAG-lines by the names that places have for them."""
+    def _lines(self) -> dict[str, str]:
         return {name_of(line): line for line in self.told.by_line}
 
     @cached_property
@@ -85,10 +84,9 @@ class ReadingColumn:
             f' data-name="{name_of(one.id)}" data-turns="{len(one.turns)}" '
             f'data-before="{self.befores[one.id]}"'
         )
-        return _article(one, self.setting, "".join(self.placed(one, room)), facts)
+        return _article(one, self.setting, "".join(self._placed(one, room)), facts)
 
-    def placed(self, one: Conversation, room: int) -> Iterator[str]:
-        """Yields turns while there is room, then places for the others."""
+    def _placed(self, one: Conversation, room: int) -> Iterator[str]:
         first = 0
         while room > 0 and first < len(one.turns):
             room -= weight(one.turns[first])
@@ -105,7 +103,7 @@ class ReadingColumn:
         """Returns the turns that an address names, None where it names no line of this session."""
         name, _, span = key.rpartition(".")
         first, _, last = span.partition("-")
-        line = self.lines.get(name)
+        line = self._lines.get(name)
         if line is None or not (is_number(first) and is_number(last)):
             return None
         return Stretch(line, int(first), int(last))
@@ -131,7 +129,7 @@ class ExportedColumn:
         self.setting = setting
         self.parts: list[TurnsPart] = []
         self.room = FIRST_PART
-        self.agents = agents_html(told.by_line, setting, self.put_aside)
+        self.agents = agents_html(told.by_line, setting, self._put_aside)
         self.writer = TurnWriter(setting, self.agents)
 
     def column(self) -> str:
@@ -142,10 +140,9 @@ class ExportedColumn:
     def article(self, one: Conversation) -> str:
         """Returns one DAG-line, with where it leaves another."""
         drawn = zip(one.turns, self.writer.turns(one), strict=True)
-        return _article(one, self.setting, "".join(self.placed(drawn)))
+        return _article(one, self.setting, "".join(self._placed(drawn)))
 
-    def placed(self, turns: Iterable[tuple[Turn, str]]) -> Iterator[str]:
-        """Yields turns while there is room in the page, then the places of parts."""
+    def _placed(self, turns: Iterable[tuple[Turn, str]]) -> Iterator[str]:
         waiting: list[tuple[Turn, str]] = []
         size = 0
         for turn, html in turns:
@@ -156,13 +153,12 @@ class ExportedColumn:
             waiting.append((turn, html))
             size += len(html)
             if size >= PART:
-                yield self.put_aside(waiting)
+                yield self._put_aside(waiting)
                 waiting, size = [], 0
         if waiting:
-            yield self.put_aside(waiting)
+            yield self._put_aside(waiting)
 
-    def put_aside(self, turns: list[tuple[Turn, str]]) -> str:
-        """Keeps turns as a part and returns its place."""
+    def _put_aside(self, turns: list[tuple[Turn, str]]) -> str:
         number = len(self.parts) + 1
         self.parts.append(TurnsPart(number, tuple(html for _, html in turns)))
         return _part(f"{number}", [turn for turn, _ in turns])

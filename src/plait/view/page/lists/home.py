@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import NamedTuple
 
-from plait.view.amounts import many, some, tokens_in_words
+from plait.view.amounts import many, some, tokens_in_words, until
 from plait.view.page.figures.charts import row, scrolled, table
 from plait.view.page.figures.heat import heat_map
 from plait.view.page.figures.period import uncounted
@@ -17,7 +17,6 @@ from plait.view.page.lists.rows import (
     priced,
     short_place,
     title_link,
-    until,
 )
 from plait.view.page.lists.sessions import no_sessions
 from plait.view.page.markup import esc, icon, with_breaks

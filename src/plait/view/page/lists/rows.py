@@ -1,18 +1,16 @@
-"""Moments to how long ago they were, with the exact time for who asks."""
+"""Sessions to rows of lists: their names, where they are, how long ago they were."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from msgspec import Struct
 
 from plait.record.time import moment
 from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.amounts import since as since_in_words
 from plait.view.page.forms import session_address
 from plait.view.page.markup import clean, esc
 from plait.view.text import shortened
-
-MINUTE, HOUR, DAY = 60, 3600, 86400
-RECENT = 14 * DAY
 
 
 def ago(stamp: str | None, now: datetime) -> str:
@@ -25,32 +23,14 @@ def ago(stamp: str | None, now: datetime) -> str:
 
 
 def since(time: datetime, now: datetime) -> str:
-    """Says how long ago a moment was."""
-    seconds = (now - time).total_seconds()
-    if abs(seconds) < MINUTE:
-        return "just now"
-    if seconds < 0 or seconds >= RECENT:
-        return _day_of(time, now)
-    if seconds < HOUR:
-        return f"{int(seconds // MINUTE)} min ago"
-    if seconds < DAY:
-        return f"{int(seconds // HOUR)} h ago"
-    days = int(seconds // DAY)
-    return "yesterday" if days == 1 else f"{days} days ago"
+    """Says how long ago a moment was, by its day where that is long."""
+    return since_in_words(time, now) or _day_of(time, now)
 
 
 def _day_of(time: datetime, now: datetime) -> str:
     here, today = time.astimezone(), now.astimezone()
     year = "" if here.year == today.year else f" {here.year}"
     return f"{here.day} {here:%b}{year}"
-
-
-def until(time: datetime, now: datetime) -> str:
-    """Says how soon a moment will be."""
-    left = time - now
-    if left <= timedelta(0):
-        return "any time"
-    return "today" if left.days == 0 else "in 1 day" if left.days == 1 else f"in {left.days} days"
 
 
 LONGEST = 160
