@@ -11,6 +11,7 @@ from plait import Archive
 from plait.archive.index.update import refresh
 from plait.errors import SourceError
 from plait.index import catalogue
+from plait.index.access import is_refused, refusal
 from plait.index.search import IndexReader
 from tests.index.held import expected, held
 from tests.index.test_crash import archive
@@ -91,3 +92,31 @@ def test_a_catalogue_that_another_program_has_locked_is_not_made_anew(
     assert (folder / catalogue.CATALOGUE).stat().st_ino == before
     refresh(Archive([root]), folder)
     assert held(folder) == expected(root)
+
+
+def refused_by(name: str) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(name.lower())
+    error.sqlite_errorname = name
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "hint"),
+    [
+        (refused_by("SQLITE_FULL"), "make room on the disk"),
+        (refused_by("SQLITE_IOERR_WRITE"), "make room on the disk"),
+        (refused_by("SQLITE_BUSY"), "end the program that uses it"),
+        (refused_by("SQLITE_READONLY_DBMOVED"), "end the program that uses it"),
+        (OSError("failed: os error 28"), "make room on the disk"),
+        (ValueError("LockBusy"), "end the program that uses it"),
+        (ValueError("writer was killed"), "make room on the disk"),
+        (refused_by("SQLITE_CORRUPT"), None),
+        (ValueError("schema error"), None),
+        (KeyError("os error 28"), None),
+        (None, None),
+    ],
+)
+def test_who_is_to_blame(error: Exception | None, hint: str | None) -> None:
+    assert is_refused(error) is (hint is not None)
+    if error and hint:
+        assert refusal(Path("/x"), error).hints[0].startswith(hint)

@@ -5,6 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -79,6 +80,38 @@ ROW = {
     "model": "x",
     "output": 1,
 }
+
+
+LATER = "2026-11-02T09:00:02.000Z"
+
+
+@pytest.mark.parametrize(
+    ("change", "kept"),
+    [
+        pytest.param({}, 1, id="the same"),
+        pytest.param({"timestamp": LATER}, 1, id="later"),
+        pytest.param({"output": 2}, 1, id="more output"),
+        pytest.param({"output": 0}, 2, id="less output"),
+        pytest.param({"timestamp": "2026-11-02T09:00:00.000Z"}, 2, id="the clock stepped back"),
+        pytest.param({"timestamp": "2026-11-02T09:00:02Z"}, 2, id="times that do not compare"),
+        pytest.param({"timestamp": 1762074002}, 2, id="a time that is a number"),
+        pytest.param({"timestamp": None}, 2, id="no time"),
+        pytest.param({"sessionId": "two"}, 2, id="of another session"),
+        pytest.param({"forkedFrom": {"sessionId": "two"}}, 2, id="a copy"),
+        pytest.param({"model": "y"}, 2, id="of another model"),
+        pytest.param({"id": "m2"}, 2, id="another response"),
+    ],
+)
+def test_which_two_lines_of_a_response_are_kept_as_one(
+    tmp_path: Path, change: dict[str, Any], kept: int
+) -> None:
+    path = tmp_path / "one.jsonl"
+    rows = [dict(ROW, uuid="u1"), dict(ROW, uuid="u2") | change]
+    path.write_bytes(b"\n".join(map(line_of, rows)))
+    found = charges(charges_in(path, "session"))
+    assert found.lines == [1, 2][:kept]
+    assert found.bills[0].timestamp == ROW["timestamp"]
+    assert found.bills[-1].uuid == "u2"
 
 
 def test_an_agent_that_warms_up_the_cache_is_known(tmp_path: Path) -> None:

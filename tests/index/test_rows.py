@@ -15,6 +15,7 @@ from plait.archive.index.update import refresh
 from plait.archive.index.usage import indexed_count
 from plait.archive.usage import count
 from plait.index.catalogue import CATALOGUE
+from plait.index.rows import keeping_rows
 from tests.index.held import added
 
 TALK = """
@@ -106,3 +107,28 @@ def test_usage_is_counted_once_over_all_files(
     ]
     [(sessions,)] = rows(found, "SELECT count(*) FROM detailed")
     assert sessions == len(Archive([root]).sessions)
+
+
+@pytest.mark.parametrize(
+    ("value", "held"),
+    [
+        ("plain", "plain"),
+        ("naïve", "naïve"),
+        ("lone \ud800", "lone ?"),
+        ((1 << 63) - 1, (1 << 63) - 1),
+        (1 << 63, None),
+        (-(1 << 63) + 1, -(1 << 63) + 1),
+        (-(1 << 63), None),
+        (2.5, 2.5),
+        (True, 1),
+        (None, None),
+        (b"bytes", b"bytes"),
+    ],
+)
+def test_a_value_of_the_log_as_a_table_can_hold_it(value: object, held: object) -> None:
+    base = sqlite3.connect(":memory:")
+    base.execute("CREATE TABLE calls (sid, value)")
+    base.execute("CREATE TABLE detailed (sid)")
+    keeping_rows(7, {"calls": [(value,)], "touches": []})(base)
+    assert rows(base, "SELECT * FROM calls") == [(7, held)]
+    assert rows(base, "SELECT * FROM detailed") == [(7,)]
