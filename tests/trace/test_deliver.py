@@ -13,13 +13,10 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as WireSpan
 from plait.trace.send.delivery import (
     LONGEST_PAUSE,
     Delivered,
-    Tries,
     deliver,
     flush,
-    note_tries,
-    tries_of,
 )
-from plait.trace.send.spool import Spool
+from plait.trace.send.spool import Spool, Tries
 from plait.trace.send.target import Target, langfuse, otlp
 from tests.trace.made import ids, made, many
 from tests.trace.otlp_receiver import Answer, Receiver, free_port
@@ -105,10 +102,10 @@ def test_trouble_that_passes_is_tried_again(tmp_path: Path, answer: Answer) -> N
         first = flush(spool, target)
         assert (first.sent, first.waiting) == (0, 3)
         assert first.reason
-        assert tries_of(spool).count == 1
-        assert (flush(spool, target).waiting, tries_of(spool).count) == (3, 2)
+        assert spool.tries().count == 1
+        assert (flush(spool, target).waiting, spool.tries().count) == (3, 2)
         assert flush(spool, target) == Delivered(sent=3)
-        assert tries_of(spool) == Tries()
+        assert spool.tries() == Tries()
     assert len(receiver.requests) == 3  # the SDK does not try again on its own
 
 
@@ -217,7 +214,7 @@ def test_a_server_says_how_long_it_wants_to_be_left_alone(
     spool.put(many(1))
     with Receiver(lambda _: Answer(429, {"retry-after": after})) as receiver:
         flush(spool, target_of(receiver))
-    assert least <= tries_of(spool).next - time.time() <= most
+    assert least <= spool.tries().next - time.time() <= most
 
 
 def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
@@ -225,9 +222,9 @@ def test_pauses_grow_to_a_limit(tmp_path: Path) -> None:
     spool.put(many(1))
     target, pauses = nobody(), []
     for count in (0, 1, 2, 30):
-        note_tries(spool, Tries(count))
+        spool.note_tries(Tries(count))
         flush(spool, target)
-        pauses.append(round(tries_of(spool).next - time.time()))
+        pauses.append(round(spool.tries().next - time.time()))
     assert pauses == [1, 2, 4, LONGEST_PAUSE]
 
 

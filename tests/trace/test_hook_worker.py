@@ -19,9 +19,7 @@ from plait.redact import Redactor
 from plait.trace.hook.event import LOCK, leave_job
 from plait.trace.hook.jobs import jobs_in
 from plait.trace.model import Content
-from plait.trace.send.delivery import tries_of
-from plait.trace.send.spool import Spool
-from plait.trace.send.status import sending_status
+from plait.trace.send.spool import Spool, sending_status
 from plait.trace.send.target import Target, otlp
 from plait.trace.sent import SessionState, note_state, states
 from tests.trace.logs import OTHER, SESSION, Growing
@@ -298,7 +296,7 @@ def test_what_cannot_be_sent_is_sent_later(bench: Bench, trouble: str) -> None:
     spool = Spool(bench.folder)
     assert spool.count() == 4
     assert bench.state().turn_count == 1  # it is Plait's to send, not the log's
-    assert tries_of(spool).count >= 1
+    assert spool.tries().count >= 1
     bench.log.turn("two")
     bench.tell()
     with Receiver() as receiver:

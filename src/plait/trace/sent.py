@@ -31,6 +31,9 @@ from plait.record.time import moment
 STATE_FILE = "state.json"
 STATE_LOCK = "state.lock"
 WAIT = 10.0
+MARK = 64
+ID_BYTES = 8
+PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,80}")
 
 
 class SessionState(Struct, frozen=True):
@@ -117,9 +120,6 @@ def timestamp() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-MARK = 64
-
-
 class Progress(Struct, array_like=True):
     """Where the last turn that was sent begins, and what stands before it."""
 
@@ -164,10 +164,6 @@ def goes_on_from(progress: Progress, path: Path) -> bool:
         )
     except (OSError, SourceError):
         return False
-
-
-ID_BYTES = 8
-PLAIN = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,80}")
 
 
 class SentSession:

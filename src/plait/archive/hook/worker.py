@@ -25,7 +25,7 @@ from plait.trace.hook.event import LOCK
 from plait.trace.hook.jobs import Job, WorkerLog, jobs_in, take_jobs
 from plait.trace.model import Content, Span
 from plait.trace.send.content import outgoing
-from plait.trace.send.delivery import flush, tries_of
+from plait.trace.send.delivery import flush
 from plait.trace.send.spool import MOST_SPANS, Spool
 from plait.trace.send.target import Target
 from plait.trace.sent import (
@@ -250,7 +250,7 @@ class HookWorker:
 
     def send(self) -> None:
         """Sends what waits, unless the target is to be left alone for now."""
-        if not self.is_sending() or time.time() < tries_of(self.spool).next:
+        if not self.is_sending() or time.time() < self.spool.tries().next:
             return
         try:
             done = flush(self.spool, self.target)

@@ -22,6 +22,13 @@ SPACE = re.compile(r"[ \t\r\n]*")
 NEWLINE = re.compile(r"\r?\n")
 INDENT = re.compile(r"^\s*\{[ \t]*\r?\n([ \t]+)\"")
 DECODER = json.JSONDecoder()
+MARK = "\ufeff"
+TIMEOUT = 10
+"""Seconds that Claude Code gives the hook; it needs a fraction of one."""
+OURS = re.compile(
+    r"(?:^|[\s/\\'\"])plait(?:\.exe)?['\"]? hook "
+    rf"(?:{'|'.join(EVENTS)})(?:\s|$)"
+)
 
 
 class JsonMember(NamedTuple):
@@ -132,15 +139,6 @@ def _parts_from(text: str, start: int) -> Iterator[JsonMember]:
 def _after_space(text: str, place: int) -> int:
     found = SPACE.match(text, place)
     return found.end() if found else place
-
-
-MARK = "\ufeff"
-TIMEOUT = 10
-"""Seconds that Claude Code gives the hook; it needs a fraction of one."""
-OURS = re.compile(
-    r"(?:^|[\s/\\'\"])plait(?:\.exe)?['\"]? hook "
-    rf"(?:{'|'.join(EVENTS)})(?:\s|$)"
-)
 
 
 class SettingsPlan(Struct, frozen=True):

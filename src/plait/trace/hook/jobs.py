@@ -12,6 +12,9 @@ from msgspec import Struct
 from plait.line.discover import AGENT, SUFFIX
 from plait.trace.hook.event import EVENTS, JOBS, LOG
 
+MOST_LOGGED = 1 << 20
+"""Bytes after which the log begins anew; the old one is kept beside it."""
+
 
 class HookInput(Struct, frozen=True):
     """What Claude Code tells a hook, as far as it matters here."""
@@ -97,10 +100,6 @@ def take_jobs(folder: Path) -> Iterator[tuple[Path, Job | None]]:
         yield path, _job_at(path)
         with suppress(FileNotFoundError):
             path.unlink()
-
-
-MOST_LOGGED = 1 << 20
-"""Bytes after which the log begins anew; the old one is kept beside it."""
 
 
 class WorkerLog:

@@ -15,13 +15,12 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
-import msgspec
 from msgspec import Struct
 
 from plait.errors import MissingExtra
-from plait.line.atomic import held, replace_file
+from plait.line.atomic import held
 from plait.trace.model import Span
-from plait.trace.send.spool import Batch, Spool, in_batches
+from plait.trace.send.spool import Batch, Spool, Tries, in_batches
 from plait.trace.send.target import Target
 
 if TYPE_CHECKING:
@@ -34,6 +33,9 @@ TOO_LARGE = 413
 MOST_SAID = 1 << 16
 """Bytes of an answer that are read."""
 T = TypeVar("T")
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
+SENDING_LOCK = "sending.lock"
+BUSY = "another process is sending"
 
 
 class SendReply(Struct, frozen=True):
@@ -252,21 +254,6 @@ def _delivery_counts(reply: SendReply, count: int) -> Delivered:
     return Delivered(sent=count - reply.rejected, refused=reply.rejected, reason=reason)
 
 
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 300.0
-SENDING_LOCK = "sending.lock"
-TRIES = "tries.json"
-BUSY = "another process is sending"
-
-
-class Tries(Struct, frozen=True):
-    """How often the target has failed in a row, and when it is asked again."""
-
-    count: int = 0
-    next: float = 0.0
-    """Seconds since 1970."""
-    reason: str = ""
-
-
 def flush(spool: Spool, target: Target, *, wait: float = 0.0) -> Delivered:
     """Sends all that waits, until the target fails; one process at a time does so."""
     with held(spool.folder / SENDING_LOCK, wait) as is_ours:
@@ -287,7 +274,7 @@ def _sent_from(spool: Spool, sender: Sender) -> Delivered:
             _note_failure(spool, reply)
             return done + Delivered(waiting=spool.count(), reason=reply.reason)
         done += _settled(spool, *found, reply)
-        note_tries(spool, Tries())
+        spool.note_tries(Tries())
     return done
 
 
@@ -303,23 +290,9 @@ def _settled(spool: Spool, path: Path, batch: Batch, reply: SendReply) -> Delive
     return _delivery_counts(reply, count)
 
 
-def tries_of(spool: Spool) -> Tries:
-    """Returns how often the target has failed in a row."""
-    try:
-        return msgspec.json.decode((spool.folder / TRIES).read_bytes(), type=Tries)
-    except (OSError, msgspec.MsgspecError):
-        return Tries()
-
-
 def _note_failure(spool: Spool, reply: SendReply) -> None:
-    count = tries_of(spool).count + 1
+    count = spool.tries().count + 1
     pause = min(FIRST_PAUSE * 2 ** min(count - 1, 16), LONGEST_PAUSE)
     if reply.after is not None:
         pause = min(max(reply.after, pause), LONGEST_PAUSE)
-    note_tries(spool, Tries(count, time.time() + pause, reply.reason))
-
-
-def note_tries(spool: Spool, tries: Tries) -> None:
-    """Keeps how often the target has failed in a row."""
-    if tries != tries_of(spool):
-        replace_file(spool.folder / TRIES, msgspec.json.encode(tries))
+    spool.note_tries(Tries(count, time.time() + pause, reply.reason))

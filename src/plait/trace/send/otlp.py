@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 SERVICE, SCOPE = "claude-code", "plait"
 HEX = 16
+IDS = ("traceId", "spanId", "parentSpanId")
+LINES = ".jsonl"
 
 
 def sdk_spans(spans: Sequence[Span], *, convention: Convention = "both") -> "list[ReadableSpan]":
@@ -105,10 +107,6 @@ def _own_version() -> str | None:
         return version(SCOPE)
     except PackageNotFoundError:
         return None
-
-
-IDS = ("traceId", "spanId", "parentSpanId")
-LINES = ".jsonl"
 
 
 def json_of(request: "ExportTraceServiceRequest") -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
     <folder>/waiting/<order>.<spans>.batch      to be sent, in the order of their names
     <folder>/refused/<order>.<spans>.batch      what the target does not want, with its reason
+    <folder>/tries.json                         how often it has failed in a row
 
 When the spool is full it takes no more: what is there first is sent first, and whoever brings
 more is told so.
@@ -10,6 +11,7 @@ more is told so.
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import count
@@ -22,8 +24,10 @@ from msgspec.structs import replace
 
 from plait.line.atomic import replace_file, settle
 from plait.trace.model import Span
+from plait.trace.sent import SessionState, states
 
 SUFFIX = ".batch"
+TRIES = "tries.json"
 NAME = re.compile(r"[0-9][0-9a-z-]*\.[0-9]+\.batch")
 MOST = 256 << 20
 """Bytes that may wait."""
@@ -47,6 +51,15 @@ class Batch(Struct, frozen=True):
     def sessions(self) -> set[str]:
         """The sessions that they are of."""
         return {span.session for span in self.spans}
+
+
+class Tries(Struct, frozen=True):
+    """How often the target has failed in a row, and when it is asked again."""
+
+    count: int = 0
+    next: float = 0.0
+    """Seconds since 1970."""
+    reason: str = ""
 
 
 class Spool:
@@ -102,6 +115,18 @@ class Spool:
         """Sets a batch aside with the reason; it is not sent again unless somebody asks."""
         replace_file(self.refused / path.name, _encoded(replace(batch, reason=reason)))
         self.drop(path)
+
+    def tries(self) -> Tries:
+        """Returns how often the target has failed in a row."""
+        try:
+            return msgspec.json.decode((self.folder / TRIES).read_bytes(), type=Tries)
+        except (OSError, msgspec.MsgspecError):
+            return Tries()
+
+    def note_tries(self, tries: Tries) -> None:
+        """Keeps how often the target has failed in a row."""
+        if tries != self.tries():
+            replace_file(self.folder / TRIES, msgspec.json.encode(tries))
 
     def reconsider(self) -> int:
         """Lets everything that was refused wait again; returns how many batches."""
@@ -189,3 +214,72 @@ def _sizes(folder: Path) -> Iterator[int]:
     for name in _names_in(folder):
         with suppress(FileNotFoundError):
             yield (folder / name).stat().st_size
+
+
+class SessionStatus(Struct, frozen=True):
+    """How one session stands."""
+
+    session: str
+    turns: int
+    last_line: int
+    updated: str
+    path: str
+    waiting: int
+    refused: int
+    is_open: bool
+    error: str
+
+
+class SendingStatus(Struct, frozen=True):
+    """How all that was or will be sent stands."""
+
+    sessions: list[SessionStatus]
+    """The one that was looked at last comes last."""
+    waiting: int
+    refused: int
+    bytes: int
+    """On disk, of what waits or was refused."""
+    reasons: dict[str, int]
+    """Why spans were refused, with how many each."""
+    tries: int
+    """How often the target has failed in a row."""
+    next_try: float | None
+    """Seconds since 1970."""
+    last_error: str
+
+
+def sending_status(folder: Path) -> SendingStatus:
+    """Returns how everything stands."""
+    spool = Spool(folder)
+    waiting, refused, reasons = Counter[str](), Counter[str](), Counter[str]()
+    for _, batch in spool.batches():
+        waiting.update(span.session for span in batch.spans)
+    for _, batch in spool.refusals():
+        refused.update(span.session for span in batch.spans)
+        reasons[batch.reason] += len(batch.spans)
+    known = {session: SessionState() for session in (*waiting, *refused)} | states(folder)
+    found = [
+        SessionStatus(
+            session=session,
+            turns=state.turn_count,
+            last_line=state.last_line,
+            updated=state.updated,
+            path=state.path,
+            waiting=waiting[session],
+            refused=refused[session],
+            is_open=state.is_open,
+            error=state.error,
+        )
+        for session, state in known.items()
+    ]
+    tries = spool.tries()
+    return SendingStatus(
+        sessions=sorted(found, key=lambda one: (one.updated, one.session)),
+        waiting=waiting.total(),
+        refused=refused.total(),
+        bytes=spool.size(),
+        reasons=dict(reasons),
+        tries=tries.count,
+        next_try=tries.next or None,
+        last_error=tries.reason,
+    )

@@ -11,6 +11,10 @@ from plait.record.time import Interval, moment
 from plait.trace.model import Span, SpanKind
 
 TRACE_BYTES, SPAN_BYTES = 16, 8
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+MILLISECOND_NS = 1_000_000
+LATEST = (1 << 63) - 1
 
 
 def trace_id(key: str) -> str:
@@ -77,12 +81,6 @@ def first_key(conversation: Conversation, items: tuple[Item, ...]) -> str:
     if named:
         return named
     return f"{conversation.id} {record_key(items[0])}" if items else conversation.id
-
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-MILLISECOND_NS = 1_000_000
-LATEST = (1 << 63) - 1
 
 
 def span_times(when: Interval, above: int | None = None) -> dict[str, int | None]:

@@ -37,6 +37,8 @@ CALL_WORDS = {
     "interrupted": "interrupted",
     "missing": "no result is in the log",
 }
+SOURCE = "claude-code"
+UNNAMED = "generation"
 
 
 def tool_facts(call: Called) -> dict[str, Any]:
@@ -164,10 +166,6 @@ def _items_with_folds(conversation: Conversation) -> Iterator[tuple[Item, str | 
 def message(role: str, content: str) -> dict[str, Any]:
     """Returns words as a message."""
     return {"role": role, "content": content}
-
-
-SOURCE = "claude-code"
-UNNAMED = "generation"
 
 
 def turn_facts(parts: ResponseBlocks, turn: Turn, limit: int | None, number: int) -> dict[str, Any]:

@@ -25,6 +25,19 @@ HOOK_LEVELS: dict[str, Level] = {
     "hook_non_blocking_error": "WARNING",
     "hook_cancelled": "WARNING",
 }
+EVENTS: dict[ToldKind, str] = {
+    "queued": "Queued prompt",
+    "interruption": "Interrupted",
+    "command": "Command",
+    "bash": "Shell",
+    "notice": "Notice",
+    "teammate": "Teammate",
+    "peer": "Peer",
+    "hook": "Hook message",
+    "prompt": "Prompt",
+}
+UNANSWERED = "Unanswered prompt"
+API_ERROR = "api_error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,21 +141,6 @@ def number(value: object) -> float | None:
 def whole(value: object) -> int | None:
     """Returns a whole number of the log, None where it is something else."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-EVENTS: dict[ToldKind, str] = {
-    "queued": "Queued prompt",
-    "interruption": "Interrupted",
-    "command": "Command",
-    "bash": "Shell",
-    "notice": "Notice",
-    "teammate": "Teammate",
-    "peer": "Peer",
-    "hook": "Hook message",
-    "prompt": "Prompt",
-}
-UNANSWERED = "Unanswered prompt"
-API_ERROR = "api_error"
 
 
 def add_notes(

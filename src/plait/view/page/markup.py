@@ -11,28 +11,6 @@ DECEIVING = re.compile(
 ODD = re.compile(f"[&<>\"'{DECEIVING.pattern[1:]}")
 """What cannot stand in a page as it is; most texts hold none of it."""
 STAND_IN = "\ufffd"
-
-
-def esc(text: str) -> str:
-    """Returns a text as it stands in a page or in an attribute."""
-    return escape(clean(text)) if ODD.search(text) else text
-
-
-def clean(text: str) -> str:
-    """Returns a text without what would deceive its reader or break its encoding."""
-    return DECEIVING.sub(STAND_IN, text)
-
-
-def with_breaks(path: str) -> str:
-    """Returns a path that may be broken behind its slashes."""
-    return esc(path).replace("/", "/<wbr>")
-
-
-def attribute(name: str, value: str | None) -> str:
-    """Returns an attribute with a space before it, nothing where there is no value."""
-    return f' {name}="{esc(value)}"' if value else ""
-
-
 PATHS = {
     "file": "M4 1.5h5.5L13 5v9.5H4zM9.5 1.5V5H13",
     "pen": "M2.5 13.5l1-3.5 7.5-7.5 2.5 2.5L6 12.5zM9.5 4l2.5 2.5",
@@ -76,6 +54,26 @@ PATHS = {
 }
 TOOLS: dict[ToolKind, str] = {"read": "file", "edit": "pen", "mcp": "plug", "other": "tool"}
 """Kinds of tools whose drawings have another name."""
+
+
+def esc(text: str) -> str:
+    """Returns a text as it stands in a page or in an attribute."""
+    return escape(clean(text)) if ODD.search(text) else text
+
+
+def clean(text: str) -> str:
+    """Returns a text without what would deceive its reader or break its encoding."""
+    return DECEIVING.sub(STAND_IN, text)
+
+
+def with_breaks(path: str) -> str:
+    """Returns a path that may be broken behind its slashes."""
+    return esc(path).replace("/", "/<wbr>")
+
+
+def attribute(name: str, value: str | None) -> str:
+    """Returns an attribute with a space before it, nothing where there is no value."""
+    return f' {name}="{esc(value)}"' if value else ""
 
 
 def icon(name: str) -> str:

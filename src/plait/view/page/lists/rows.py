@@ -12,6 +12,8 @@ from plait.view.page.forms import session_address
 from plait.view.page.markup import clean, esc
 from plait.view.text import shortened
 
+LONGEST = 160
+
 
 def ago(stamp: str | None, now: datetime) -> str:
     """Returns a time in a page: relative, kept so by the page, exact where one points at it."""
@@ -31,9 +33,6 @@ def _day_of(time: datetime, now: datetime) -> str:
     here, today = time.astimezone(), now.astimezone()
     year = "" if here.year == today.year else f" {here.year}"
     return f"{here.day} {here:%b}{year}"
-
-
-LONGEST = 160
 
 
 class ListedSession(Struct, frozen=True, kw_only=True):

@@ -24,6 +24,25 @@ KINDS = {
     "title": ("Title", "file"),
     "note": ("Note", "note"),
 }
+MOST = 400
+LONGEST = 1000
+WAYS = {"words": "Words", "exact": "Exact text", "regex": "Expression"}
+STATES = {
+    "active": "Active line",
+    "abandoned": "Abandoned branches",
+    "agent": "Agents",
+    "service": "Service agents",
+}
+FACETS = {"kind": "Kind", "project": "Project", "tool": "Tool", "month": "Month"}
+EXAMPLES = (
+    ("parser error", "both words, anywhere in one passage"),
+    ('"parse error"', "these words in this order"),
+    ("pars*", "words that begin so; *arse* holds this, parcer~ is much like it"),
+    ("lexer OR parser, NOT test", "either, without"),
+    ("tool:Bash in:output", "what a tool was given or answered"),
+    ("branch:abandoned", "what was left behind"),
+    ("after:7d file:app.py model:opus", "when, on which file, by whom"),
+)
 
 
 class SearchQuery(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -104,27 +123,6 @@ def marked(text: str, marks: Sequence[tuple[int, int]]) -> str:
         parts.append(f"{esc(text[place:start])}<mark>{esc(text[start:end])}</mark>")
         place = end
     return "".join(parts) + esc(text[place:])
-
-
-MOST = 400
-LONGEST = 1000
-WAYS = {"words": "Words", "exact": "Exact text", "regex": "Expression"}
-STATES = {
-    "active": "Active line",
-    "abandoned": "Abandoned branches",
-    "agent": "Agents",
-    "service": "Service agents",
-}
-FACETS = {"kind": "Kind", "project": "Project", "tool": "Tool", "month": "Month"}
-EXAMPLES = (
-    ("parser error", "both words, anywhere in one passage"),
-    ('"parse error"', "these words in this order"),
-    ("pars*", "words that begin so; *arse* holds this, parcer~ is much like it"),
-    ("lexer OR parser, NOT test", "either, without"),
-    ("tool:Bash in:output", "what a tool was given or answered"),
-    ("branch:abandoned", "what was left behind"),
-    ("after:7d file:app.py model:opus", "when, on which file, by whom"),
-)
 
 
 class SearchResults(Struct, frozen=True, kw_only=True):

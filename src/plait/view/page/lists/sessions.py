@@ -30,6 +30,8 @@ COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("ended", "Last", "num"),
 )
 DEEPEST = 6
+NAMES = {"branch": "Branch", "agent": "Agent", "foreign": "Session"}
+ICONS = {"branch": "fork", "agent": "agent"}
 
 
 class SessionList(NamedTuple):
@@ -239,10 +241,6 @@ def no_sessions(looked: Sequence[str]) -> str:
         "<code>plait serve --root FOLDER</code>. This page fills by itself when the first one "
         "is written.</p></div>"
     )
-
-
-NAMES = {"branch": "Branch", "agent": "Agent", "foreign": "Session"}
-ICONS = {"branch": "fork", "agent": "agent"}
 
 
 class SessionPart(NamedTuple):

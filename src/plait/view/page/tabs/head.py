@@ -19,6 +19,11 @@ TABS: tuple[tuple[str, str], ...] = (
     ("usage", "Usage"),
     ("raw", "Raw"),
 )
+FORMATS = (
+    ("html", "A page", "one file that opens in any browser"),
+    ("md", "Markdown", "for notes, issues, repositories"),
+    ("json", "JSON", "for programs"),
+)
 
 
 class Head(Struct, frozen=True, kw_only=True):
@@ -100,13 +105,6 @@ def pager(label: str, first: int, last: int, total: int, address: str, step: int
     words = f"{esc(label)} {first:,}–{last:,} of {total:,}".replace(",", " ")
     inner = f"{back}<span>{words}</span>{on}"
     return f'<nav class="pager" aria-label="Pages of {esc(label)}">{inner}</nav>'
-
-
-FORMATS = (
-    ("html", "A page", "one file that opens in any browser"),
-    ("md", "Markdown", "for notes, issues, repositories"),
-    ("json", "JSON", "for programs"),
-)
 
 
 def share_dialog(name: str) -> str:

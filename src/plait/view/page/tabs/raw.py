@@ -20,6 +20,8 @@ SHOWN = 200
 """Characters of a line that stand in the list."""
 MOST_PRETTY = 1_000_000
 """Characters of one line that are drawn."""
+LEVEL = 2
+PIECE = 1_000_000
 
 
 class FileChoice(Struct, frozen=True):
@@ -144,9 +146,6 @@ try:  # several times faster; any other platform packs as well, in its own time
     from isal.isal_zlib import compress
 except ImportError:  # pragma: no cover
     from zlib import compress
-
-LEVEL = 2
-PIECE = 1_000_000
 
 
 class PackedLines(NamedTuple):

@@ -19,6 +19,19 @@ SQUEEZED = 0.2
 """So much of the line may go to the gaps at most."""
 GAP = 0.008
 """A gap is drawn no wider than this."""
+WIDE = 1000
+THINNEST = 1.5
+MOST_LANES = 10
+MOST_ROWS = 400
+SECOND, TEN_SECONDS = 1000, 10_000
+KINDS = (
+    ("model", "the model"),
+    ("tool", "tools"),
+    ("person", "a person's answer"),
+    ("agent", "agents"),
+    ("bad", "failed"),
+    ("other", "neither"),
+)
 
 
 class Scale(Struct, frozen=True):
@@ -91,21 +104,6 @@ def _placed(edges: list[float], is_gap: list[bool]) -> Iterable[float]:
     for one in widths:
         at += one / total
         yield min(at, 1.0)
-
-
-WIDE = 1000
-THINNEST = 1.5
-MOST_LANES = 10
-MOST_ROWS = 400
-SECOND, TEN_SECONDS = 1000, 10_000
-KINDS = (
-    ("model", "the model"),
-    ("tool", "tools"),
-    ("person", "a person's answer"),
-    ("agent", "agents"),
-    ("bad", "failed"),
-    ("other", "neither"),
-)
 
 
 def _short_time(milliseconds: float) -> str:
