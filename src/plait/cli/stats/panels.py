@@ -155,11 +155,11 @@ class Panels:
             return
         width = max(min(self.room // len(stretch.counts), 3), 1)
         yield self.heading(f"Prompts by {stretch.span}")
-        yield from self.chart(
-            charts_columns(stretch.counts, TALL, width, ascii_only=self.ascii_only)
+        yield from map(
+            self.chart, charts_columns(stretch.counts, TALL, width, ascii_only=self.ascii_only)
         )
         ends = (day_in_words(stretch.first), day_in_words(stretch.last))
-        yield self.faint(between_ends(*ends, len(stretch.counts) * width))
+        yield self.text(between_ends(*ends, len(stretch.counts) * width), "dim")
         yield ""
 
     def by_hour(self) -> "Iterator[RenderableType]":
@@ -169,9 +169,9 @@ class Panels:
             return  # one day says nothing of the others
         yield self.heading("Prompts by hour of the day")
         width = 2 if self.room >= 2 * len(hours) else 1
-        yield from self.chart(charts_columns(hours, TALL, width, ascii_only=self.ascii_only))
+        yield from map(self.chart, charts_columns(hours, TALL, width, ascii_only=self.ascii_only))
         labels = {width * hour: f"{hour}:00" for hour in range(0, 24, 6)}
-        yield self.faint(scale(labels, width * len(hours)))
+        yield self.text(scale(labels, width * len(hours)), "dim")
         yield ""
         yield self.heading("Prompts by day of the week")
         yield self.week(weekdays)
@@ -188,63 +188,60 @@ class Panels:
         table.add_column(justify="right")
         for name, count in zip(WEEKDAYS, counts, strict=True):
             line = bar(count, max(counts), room, ascii_only=self.ascii_only)
-            table.add_row(name, self.coloured(line), number(count) if count else "")
+            table.add_row(name, self.chart(line), number(count) if count else "")
         return table
 
     def tools(self) -> "Iterator[RenderableType]":
         """Yields the tools that were called most."""
         tools = self.figures.tools
-        if not tools:
-            return
-        table = self.table("Tools", "", "calls", "failed", "time", "median")
-        for tool in tools[:MOST_TOOLS]:
-            table.add_row(
+        rows = [
+            (
                 self.shown(tool_name(tool.name), self.room - BAR - 36),
-                self.coloured(self.bar(tool.calls, tools[0].calls)),
+                self.bar(tool.calls, tools[0].calls),
                 number(tool.calls),
                 _percent(tool.failed, tool.calls),
                 hours_in_words(tool.total_ms),
                 _moments_in_words(tool.median_ms),
             )
-        yield table
-        yield from self.more(len(tools) - MOST_TOOLS)
+            for tool in tools[:MOST_TOOLS]
+        ]
+        headings = ("Tools", "", "calls", "failed", "time", "median")
+        yield from self.table(headings, rows, len(tools))
 
     def models(self) -> "Iterator[RenderableType]":
         """Yields the models that answered."""
         models = self.figures.models
-        if not models:
-            return
-        table = self.table("Models", "", "responses", "tokens in", "out")
         names = model_names([model.model for model in models[:MOST_ROWS]])
-        for name, model in zip(names, models, strict=False):
-            table.add_row(
+        rows = [
+            (
                 self.shown(name, self.room - BAR - 32),
-                self.coloured(self.bar(model.responses, models[0].responses)),
+                self.bar(model.responses, models[0].responses),
                 number(model.responses),
                 thousands(model.tokens.total_input),
                 thousands(model.tokens.output),
             )
-        yield table
-        yield from self.more(len(models) - MOST_ROWS)
+            for name, model in zip(names, models, strict=False)
+        ]
+        headings = ("Models", "", "responses", "tokens in", "out")
+        yield from self.table(headings, rows, len(models))
 
     def agents(self) -> "Iterator[RenderableType]":
         """Yields the agents by kind."""
         kinds = self.figures.agent_types
-        if not kinds:
-            return
-        table = self.table("Agents", "", "sent", "calls", "tokens in", "out")
         most = max((one.agents for one in kinds if one.type != SERVICE), default=0)
-        for one in kinds[:MOST_ROWS]:
-            table.add_row(
+        rows = [
+            (
                 self.shown(one.type, self.room - BAR - 34),
-                self.coloured(self.bar(one.agents, most) if one.type != SERVICE else ""),
+                self.bar(one.agents if one.type != SERVICE else 0, most),
                 number(one.agents),
                 number(one.calls),
                 thousands(one.tokens.total_input),
                 thousands(one.tokens.output),
             )
-        yield table
-        yield from self.more(len(kinds) - MOST_ROWS)
+            for one in kinds[:MOST_ROWS]
+        ]
+        headings = ("Agents", "", "sent", "calls", "tokens in", "out")
+        yield from self.table(headings, rows, len(kinds))
 
     def along_the_way(self) -> "Iterator[RenderableType]":
         """Yields what happened besides, as far as it did."""
@@ -264,16 +261,17 @@ class Panels:
     def files(self) -> "Iterator[RenderableType]":
         """Yields the files that were changed most."""
         files = [one for one in self.figures.files if one.changes]
-        if not files:
-            return
-        table = self.table("Files changed most", "changes", "added", "removed")
-        for one in files[:MOST_ROWS]:
-            path = path_tail(safe(one.path), self.room - 27, "~" if self.ascii_only else "…")
-            table.add_row(
-                path, number(one.changes), f"+{number(one.added)}", f"-{number(one.removed)}"
+        rows = [
+            (
+                path_tail(safe(one.path), self.room - 27, "~" if self.ascii_only else "…"),
+                number(one.changes),
+                f"+{number(one.added)}",
+                f"-{number(one.removed)}",
             )
-        yield table
-        yield from self.more(len(files) - MOST_ROWS)
+            for one in files[:MOST_ROWS]
+        ]
+        headings = ("Files changed most", "changes", "added", "removed")
+        yield from self.table(headings, rows, len(files))
 
     def longest(self) -> "Iterator[RenderableType]":
         """Yields the turns and the sessions that took longest."""
@@ -307,49 +305,47 @@ class Panels:
             )
         return table
 
-    def table(self, name: str, *headings: str) -> "Table":
-        """Returns an empty table under its name: a bar where the heading is empty, else figures."""
+    def table(
+        self, headings: Sequence[str], rows: "Sequence[Sequence[str | Text]]", count: int
+    ) -> "Iterator[RenderableType]":
+        """Yields the first rows below their headings, and how many are not shown.
+
+        The first column is named like the panel; a bar stands where a heading is empty.
+        """
         from rich.table import Table
 
+        if not rows:
+            return
         table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        table.add_column(self.heading(name), no_wrap=True, header_style="not dim")
-        for heading in headings:
+        table.add_column(self.heading(headings[0]), no_wrap=True, header_style="not dim")
+        for heading in headings[1:]:
             table.add_column(heading, no_wrap=True, justify="right" if heading else "left")
-        return table
+        for row in rows:
+            table.add_row(*row)
+        yield table
+        if count > len(rows):
+            yield self.text(f"and {number(count - len(rows))} more", "dim")
+        yield ""
 
-    def bar(self, value: float, most: float) -> str:
+    def bar(self, value: float, most: float) -> "Text":
         """Returns a bar of the width that all tables have."""
-        return bar(value, most, BAR, ascii_only=self.ascii_only)
+        return self.chart(bar(value, most, BAR, ascii_only=self.ascii_only))
 
-    def chart(self, lines: list[str]) -> "Iterator[Text]":
-        """Yields the lines of a chart in its colour."""
-        yield from map(self.coloured, lines)
-
-    def coloured(self, text: str) -> "Text":
+    def chart(self, line: str) -> "Text":
         """Returns a part of a chart in its colour."""
-        from rich.text import Text
-
-        return Text(text, style=CHART, no_wrap=True)
+        return self.text(line, CHART)
 
     def heading(self, words: str) -> "Text":
         """Returns the heading of a panel."""
+        return self.text(words, "bold")
+
+    def text(self, words: str, style: str) -> "Text":
+        """Returns words in a style, on one line."""
         from rich.text import Text
 
-        return Text(words, style="bold")
-
-    def faint(self, words: str) -> "Text":
-        """Returns words beside a chart."""
-        from rich.text import Text
-
-        return Text(words, style="dim")
+        return Text(words, style=style, no_wrap=style == CHART)
 
     def shown(self, words: str, room: int) -> str:
         """Returns words of the log, made safe and short."""
         found = clipped(safe(words), max(room, 8))
         return found.replace("…", "~") if self.ascii_only else found
-
-    def more(self, left: int) -> "Iterator[RenderableType]":
-        """Yields how many rows are not shown, and the space below a panel."""
-        if left > 0:
-            yield self.faint(f"and {number(left)} more")
-        yield ""

@@ -30,20 +30,8 @@ COLOURS = {
     "hook": "bright_black",
     "event": "bright_black",
 }
-TELLING = (
-    "subject",
-    "description",
-    "command",
-    "file_path",
-    "pattern",
-    "query",
-    "url",
-    "skill",
-    "prompt",
-    "path",
-    "notebook_path",
-    "name",
-)
+TELLING = """subject description command file_path pattern query url skill prompt path
+    notebook_path name""".split()
 """The inputs of a tool that say in a few words what a call is for, the best first."""
 FULL, MOMENT, EARLY, LATE = "█", "│", "‹", "›"
 DATE = re.compile(r"-20\d{6}$")
@@ -77,7 +65,7 @@ def _heading(row: WaterfallRow, columns_: Columns) -> Text:
     text.append(safe(span.name), "bold")
     ending = f", {span.status}" if span.status else ""
     text.append(f"{' abandoned' if span.is_abandoned else ''}{safe(ending)}", STYLES[span.level])
-    words = _asked(span)
+    words = _words_in(span.input)
     room = columns_.name - columns(text.plain) - 2
     if words and room > 8:
         text.append(f"  {clipped(words, room)}", "dim")
@@ -148,8 +136,8 @@ def _short_name(span: Span) -> str:
     return DATE.sub("", span.name.removeprefix("claude-"))
 
 
-def _asked(span: Span) -> str:
-    said = span.input
+def _words_in(said: Any) -> str:
+    """Returns how the words begin that went in or came out of a span."""
     text = said.get("content", "") if isinstance(said, Mapping) else ""
     return safe(one_line(text)) if isinstance(text, str) else ""
 
@@ -164,20 +152,17 @@ def _about(span: Span) -> str:
         case "tool":
             return safe(one_line(_telling(span.input)))
         case "agent":
-            return safe(one_line(str(span.metadata.get("description") or ""))) or _asked(span)
+            return safe(one_line(str(span.metadata.get("description") or ""))) or _words_in(
+                span.input
+            )
         case "generation":
-            return "" if span.status else _said_in(span)
+            return "" if span.status else _words_in(span.output)
         case "compaction":
             return _compacted(span.metadata)
         case "hook":
             return safe(one_line(str(span.metadata.get("command") or "")))
         case _:
-            return _asked(span)
-
-
-def _said_in(span: Span) -> str:
-    text = span.output.get("content", "") if isinstance(span.output, Mapping) else ""
-    return safe(one_line(text)) if isinstance(text, str) else ""
+            return _words_in(span.input)
 
 
 def _telling(given: Any) -> str:

@@ -60,7 +60,9 @@ class Asked(NamedTuple):
 @click.argument("report", type=click.Choice(REPORTS), default="daily", required=False)
 @filter_options
 @click.option("--timezone", "-z", metavar="ZONE", help="Whose days: Europe/Rome, UTC.")
-@click.option("--breakdown", "-b", is_flag=True, help="Model by model; agents and branches apart.")
+@click.option(
+    "--breakdown", "-b", "is_full", is_flag=True, help="Model by model; agents and branches apart."
+)
 @click.option("--statusline", is_flag=True, help="One short line: today, this block, the pace.")
 @click.option("--prices", "own", metavar="FILE", help="Your own prices, TOML or JSON.")
 @click.option("--order", type=click.Choice(["asc", "desc", "cost"]), help="The order of the rows.")
@@ -73,18 +75,15 @@ class Asked(NamedTuple):
 @click.pass_obj
 def command(
     request: Request,
-    report: str,
-    project: str | None,
+    /,
     since: str | None,
     until: str | None,
     timezone: str | None,
-    breakdown: bool,
     statusline: bool,
     own: str | None,
-    order: str | None,
-    limit: int | None,
     no_index: bool,
     as_json: bool,
+    **rest: Any,
 ) -> None:
     """Show tokens and cost: by day, or by week, month, session, project, model, 5-hour block.
 
@@ -93,14 +92,14 @@ def command(
     """
     zone, time = zone_named(timezone), now()
     start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
-    asked = Asked(report, zone, time, start, end, project, breakdown, order, limit)
+    asked = Asked(zone=zone, time=time, since=start, until=end, **rest)
     given = own or request.settings.prices
     prices = prices_with(Path(given) if given else None)
     if statusline:
         _print_statusline(request, asked.time, zone, prices)
     else:
         with without_collector(), request.answering(no_index=no_index):
-            show = _show_blocks if report == "blocks" else _show_rows
+            show = _show_blocks if asked.report == "blocks" else _show_rows
             show(request, asked, prices, as_json=as_json)
 
 
