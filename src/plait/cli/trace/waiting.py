@@ -13,8 +13,7 @@ from plait.cli.text import ago, counted, number, size
 from plait.errors import ConfigError, SourceError
 from plait.record.time import moment
 from plait.trace.send.delivery import Delivered, flush
-from plait.trace.send.spool import Spool
-from plait.trace.send.status import SendingStatus, SessionStatus, sending_status
+from plait.trace.send.spool import SendingStatus, SessionStatus, Spool, sending_status
 from plait.trace.send.target import Target
 
 if TYPE_CHECKING:
