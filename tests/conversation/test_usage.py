@@ -197,3 +197,142 @@ def test_no_figure_of_real_logs_is_passed_over(shared: Path) -> None:
     for path in sorted((shared / "corpus").rglob("*.jsonl")):
         slowly = [(line.number, one) for line in lines(path) for one in odd_bills(line.data, 0)]
         assert list(bills(path)) == slowly, path
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "count"),
+    [
+        pytest.param({}, {}, 1, id="one id"),
+        pytest.param({"requestId": "r1"}, {"requestId": "r2"}, 1, id="one id, two requests"),
+        pytest.param({"id": "a"}, {"id": "b"}, 2, id="two ids"),
+        pytest.param(
+            {"id": "a", "requestId": "r"},
+            {"id": "b", "requestId": "r"},
+            2,
+            id="two ids, one request",
+        ),
+        pytest.param(
+            {"id": None, "requestId": "r"}, {"id": None, "requestId": "r"}, 1, id="one request"
+        ),
+        pytest.param({"id": None}, {"id": None}, 2, id="two records"),
+        pytest.param({"id": None, "uuid": "u"}, {"id": None, "uuid": "u"}, 1, id="one record"),
+        pytest.param({"id": None, "uuid": None}, {"id": None, "uuid": None}, 2, id="no name"),
+        pytest.param({"model": "<synthetic>"}, {"id": "b"}, 1, id="made up by the client"),
+    ],
+)
+def test_what_counts_as_one_response(
+    first: dict[str, Any], second: dict[str, Any], count: int
+) -> None:
+    assert len(counted((FIRST, [bill(1, **first), bill(2, **second)]))) == count
+
+
+FORKED = {"forkedFrom": {"sessionId": "s9", "messageUuid": "u"}}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param((FIRST, [bill(9)]), (AGENT, [bill(1)]), id="main before agent"),
+        pytest.param((FIRST, [bill(9)]), (SECOND, [bill(1, **FORKED)]), id="original before fork"),
+        pytest.param(
+            (FIRST, [bill(9, sessionId="s1")]), (SECOND, [bill(1, sessionId="s1")]), id="its own id"
+        ),
+        pytest.param((FIRST, [bill(1)]), (SECOND, [bill(9)]), id="the file that began first"),
+    ],
+)
+def test_whose_a_response_is_that_two_files_hold(
+    one: tuple[Origin, list[tuple[int, Bill]]], other: tuple[Origin, list[tuple[int, Bill]]]
+) -> None:
+    for files in ((one, other), (other, one)):
+        (found,) = counted(*files)
+        assert (found.session, found.kind) == (one[0].session, one[0].kind)
+        assert found.time == datetime(2026, 11, 2, 12, 0, 1, tzinfo=UTC)
+
+
+def test_of_two_files_that_are_alike_the_first_owns() -> None:
+    (found,) = counted((SECOND, [bill(1)]), (FIRST, [bill(1)]))
+    assert (found.session, found.file) == ("s2", 0)
+
+
+def test_the_last_line_of_its_file_says_where_a_response_stands() -> None:
+    (found,) = counted((FIRST, [bill(1), bill(2)]))
+    assert (found.uuid, found.tokens.output) == ("u2", 10)
+
+
+@pytest.mark.parametrize(
+    ("stamps", "time"),
+    [
+        (("2026-11-02T12:00:05.000Z", "2026-11-02T12:00:03.000Z"), 3),
+        (("2026-11-02T12:00:03.000Z", "2026-11-02T12:00:05.000Z"), 3),
+        (("2026-11-02T12:00:05Z", "2026-11-02T12:00:03.000Z"), 3),
+        (("2026-11-02T12:00:03Z", "2026-11-02T12:00:05.000Z"), 3),
+        ((None, "2026-11-02T12:00:03.000Z"), 3),
+        (("2026-11-02T12:00:03.000Z", "no time"), 3),
+        ((None, None), None),
+        (("0001-01-01T00:00:00.000Z",), None),
+        (("9999-12-31T23:00:00.000Z",), None),
+    ],
+)
+def test_when_a_response_began(stamps: tuple[str | None, ...], time: int | None) -> None:
+    (found,) = counted((FIRST, [bill(place, timestamp=one) for place, one in enumerate(stamps)]))
+    assert found.time == (datetime(2026, 11, 2, 12, 0, time, tzinfo=UTC) if time else None)
+
+
+def test_agents_of_older_versions_stand_in_the_file_of_their_session() -> None:
+    kinds = [
+        counted((origin, [bill(1, isSidechain=is_side, agentId="a7")]))[0]
+        for origin, is_side in ((FIRST, True), (FIRST, False), (AGENT, True))
+    ]
+    assert [(one.kind, one.agent) for one in kinds] == [
+        ("agent", "a7"),
+        ("main", "a7"),
+        ("agent", "a1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "is_in"),
+    [(None, None, True), (0, None, True), (1, None, False), (None, 0, False), (None, 1, True)],
+)
+def test_a_span_of_time_begins_with_its_start_and_ends_before_its_end(
+    start: int | None, end: int | None, is_in: bool
+) -> None:
+    ends = [None if one is None else NOON + timedelta(seconds=one) for one in (start, end)]
+    assert bool(within([response()], *ends)) is is_in
+
+
+@pytest.mark.parametrize(
+    ("hours", "blocks", "gaps"),
+    [
+        pytest.param((0, 5), 1, 0, id="five hours after its hour are still in it"),
+        pytest.param((0, 5.01), 2, 1, id="more are another, after a gap"),
+        pytest.param((0, 4, 5.01), 2, 0, id="another without a gap"),
+        pytest.param((0.5, 5.2), 2, 0, id="it begins with the hour"),
+    ],
+)
+def test_where_a_block_ends(hours: tuple[float, ...], blocks: int, gaps: int) -> None:
+    found = billing_blocks([response(NOON + timedelta(hours=one)) for one in hours], Prices(), NOON)
+    assert sum(not one.is_gap for one in found) == blocks
+    assert sum(one.is_gap for one in found) == gaps
+
+
+@pytest.mark.parametrize(
+    ("minutes", "is_active"),
+    [(-1, False), (0, True), (299, True), (300, False)],
+    ids=["before its response", "at once", "just before its end", "at its end"],
+)
+def test_which_block_goes_on(minutes: int, is_active: bool) -> None:
+    (found,) = billing_blocks([response()], Prices(), NOON + timedelta(minutes=minutes))
+    assert found.is_active is is_active
+    assert found.rate is None
+    assert found.projected(NOON) is None
+
+
+@pytest.mark.parametrize(
+    ("by", "key"),
+    [("daily", "2026-11-02"), ("weekly", "2026-11-02"), ("monthly", "2026-11")],
+)
+def test_what_a_row_is_called(by: Any, key: str) -> None:
+    assert [row.key for row in spending([response()], by, Prices(), UTC).rows] == [key]
+    sunday = response(NOON - timedelta(days=1))
+    assert spending([sunday], "weekly", Prices(), UTC).rows[0].key == "2026-10-26"
