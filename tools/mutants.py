@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from difflib import unified_diff
 from hashlib import blake2b
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +61,8 @@ OPERATORS = (
     "ReplaceUnaryOperator_Delete_Not",
     "ZeroIterationForLoop",
 )
+MOST_SECONDS = 60.0
+"""Of tests that are asked for one mutant, timed while their lines were noted."""
 
 
 @dataclass(frozen=True)
@@ -132,11 +134,13 @@ class Known:
         self._data = data
 
     def tests(self, mutant: Mutant) -> list[str]:
-        """Returns the tests that run a mutant's line, the quickest first."""
+        """Returns the tests that run a mutant's line, the quickest first; not those for ever."""
         if mutant.file not in self._lines:
             self._lines[mutant.file] = self._read(mutant.file)
         found = self._lines[mutant.file].get(mutant.line, [])
-        return sorted(found, key=lambda test: self.times.get(test, 1.0))
+        ordered = sorted(found, key=lambda test: self.times.get(test, 1.0))
+        spent = accumulate(self.times.get(test, 1.0) for test in ordered)
+        return [test for test, sum_ in zip(ordered, spent, strict=True) if sum_ <= MOST_SECONDS]
 
     def seconds(self, tests: Sequence[str]) -> float:
         """Returns how long some tests take."""
@@ -172,10 +176,11 @@ def coverage_of(tree: Path, packages: Sequence[str]) -> Known:
     if not (data.exists() and times.exists()):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *tests_of(packages)]
         command += ["--cov=src/plait", "--cov-context=test", "--cov-report=", "--durations=0"]
-        command += ["--durations-min=0", "-rN", "--no-header"]
+        command += ["--durations-min=0", "-rfE", "--no-header"]
         ran = run(command, tree, None, {"COVERAGE_FILE": str(data)})
         if ran.returncode != 0:
-            sys.exit(ran.stdout[-3000:] + "\nthe tests do not pass as they are")
+            failed = [line for line in ran.stdout.splitlines() if line[:5] in ("FAILE", "ERROR")]
+            sys.exit("\n".join([*failed, "the tests do not pass as they are"]))
         times.write_text(json.dumps(dict(durations_in(ran.stdout))), encoding="utf-8")
     return Known(data, json.loads(times.read_text(encoding="utf-8")))
 
@@ -184,8 +189,9 @@ def state_of(tree: Path, packages: Sequence[str]) -> str:
     """Returns what stands for the code, its tests and the question."""
     state = blake2b(" ".join(packages).encode(), digest_size=8)
     for folder in ("src", "tests", "examples"):
-        for file in sorted((tree / folder).rglob("*.py")):
-            state.update(file.read_bytes())
+        for file in sorted((tree / folder).rglob("*.*")):
+            if file.is_file() and file.suffix != ".pyc":
+                state.update(file.read_bytes())
     return state.hexdigest()
 
 
