@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         manifest_of,
     )
     from plait.archive.export.site import asset, style
-    from plait.archive.export.transcripts import with_own_responses
     from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
     from plait.archive.open_session import OpenSession
     from plait.archive.raw_lines import (
@@ -82,7 +81,6 @@ __all__ = [
     "resumption_of",
     "style",
     "unlinked_in",
-    "with_own_responses",
     "without_collector",
 ]
 
@@ -91,7 +89,6 @@ _HOMES = {
     "export.plan": "Branches EXPORTERS EXPORT_FORMAT ExportPlan File MANIFEST REPORT "
     "in_bytes manifest_of",
     "export.site": "asset style",
-    "export.transcripts": "with_own_responses",
     "hook.worker": "HookLimits HookManner HookWorker",
     "open_session": "OpenSession",
     "raw_lines": "LineSurvey line_survey",

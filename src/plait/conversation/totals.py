@@ -8,7 +8,16 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.conversation.model import Called, Conversation, Conversations, Response, Told
+from plait.conversation.model import (
+    Called,
+    Conversation,
+    Conversations,
+    Response,
+    Said,
+    Shown,
+    Thought,
+    Told,
+)
 from plait.conversation.prices import name_of
 from plait.conversation.usage import NOTHING, Tokens, supersedes
 from plait.conversation.walk import walk
@@ -152,3 +161,11 @@ def _priced(
         else:
             total += cost
     return total, dict(unpriced)
+
+
+def with_own_responses(told: Conversation) -> Conversation:
+    """Returns a path with those responses alone that stand on it, for counting."""
+    of_model = (Said, Thought, Called, Shown)
+    spoken = {item.response for item in told.items() if isinstance(item, of_model)}
+    kept = tuple(one for number, one in enumerate(told.responses) if number in spoken)
+    return replace(told, responses=kept)

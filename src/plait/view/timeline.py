@@ -122,6 +122,27 @@ def timeline_of(told: Conversations, name: str) -> Timeline:
     )
 
 
+def waterfall(
+    told: Conversations, timeline: Timeline, number: int, directory: str | None
+) -> tuple[list[Bar], dict[str, tuple[Lane, list[Bar]]]]:
+    """Returns what took time in a turn, and what did in the agents that it sent out."""
+    line = told.by_line[timeline.line]
+    zero = began(line)
+    turns = [turn for turn in line.turns if turn.number == number]
+    bars = [bar for turn in turns for bar in bars_of(line, turn, zero, directory)]
+    wanted = {name for bar in bars for name in bar.agents}
+    agents = {
+        lane.line: (lane, _all_bars(told.by_line[lane.line], zero))
+        for lane in timeline.lanes
+        if lane.line in wanted
+    }
+    return sorted(bars, key=lambda bar: bar.start), agents
+
+
+def _all_bars(one: Conversation, zero: float) -> list[Bar]:
+    return [bar for turn in one.turns for bar in bars_of(one, turn, zero)]
+
+
 def began(conversation: Conversation) -> float:
     """Returns when a conversation began, in milliseconds since 1970."""
     stamps = [conversation.started, *(turn.started for turn in conversation.turns)]

@@ -1,9 +1,10 @@
 """Values to answers: pages with a tag by which a browser knows them again, JSON, files, errors."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import lru_cache
 from hashlib import blake2b
+from http import HTTPStatus
 from json import dumps
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from plait.view.page.script import script
 
 S = TypeVar("S", bound=msgspec.Struct)
 log = logging.getLogger("plait.web")
+PLAIN = {404: "there is nothing here", 405: "this address cannot be asked so"}
 ALWAYS_ASK = {"Cache-Control": "private, no-cache"}
 
 
@@ -63,27 +65,26 @@ def tagged(request: Request, data: bytes, kind: str, status: int = 200) -> Respo
     return Response(data, status, headers, kind)
 
 
-def missing(
-    request: Request,
-    message: str,
-    status: int = 404,
-    headers: Mapping[str, str] | None = None,
-) -> Response:
-    """Says that there is nothing here."""
-    response = troubled(request, status, message, ())
-    response.headers.update(headers or {})
-    return response
-
-
-def refused(request: Request, error: PlaitError) -> Response:
+async def refused(request: Request, error: Exception) -> Response:
     """Says what is wrong with a request, or with what it asks for."""
+    assert isinstance(error, PlaitError)
     status = 404 if isinstance(error, NoSuchSession) else 400
     if isinstance(error, SourceError):
         status = 503
     return troubled(request, status, error.message, error.hints)
 
 
-def failed(request: Request, error: Exception) -> Response:
+async def unanswered(request: Request, error: Exception) -> Response:
+    """Says that there is nothing here, or that it cannot be asked for so."""
+    assert isinstance(error, HTTPException)
+    is_plain = error.detail == HTTPStatus(error.status_code).phrase
+    words = PLAIN.get(error.status_code, error.detail) if is_plain else error.detail
+    response = troubled(request, error.status_code, words, ())
+    response.headers.update(error.headers or {})
+    return response
+
+
+async def failed(request: Request, error: Exception) -> Response:
     """Says that something went wrong here; the log on this machine says what."""
     log.error("%s %r failed", request.method, request.url.path, exc_info=error)
     return troubled(request, 500, "something went wrong in Plait", ("the terminal says what",))

@@ -3,24 +3,21 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from http import HTTPStatus
 from ipaddress import ip_address
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import Response
 from starlette.routing import Route
 
 from plait.archive.live import LiveArchive
-from plait.errors import NoSuchSession, PlaitError
+from plait.errors import PlaitError
 from plait.web.access import Door, Keys
-from plait.web.answers import failed, missing, refused, serve_asset
+from plait.web.answers import failed, refused, serve_asset, unanswered
 from plait.web.api.routes import ROUTES as API_ROUTES
 from plait.web.events import Hub, serve_events
 from plait.web.guard import App, Guard
-from plait.web.pages import lists, search, session, session_tabs, share, usage
+from plait.web.pages import lists, session, session_tabs, share, usage
 from plait.web.watcher import Watcher
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean, nothing is bound
@@ -28,7 +25,6 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean
 
 ROUTES = (
     *lists.ROUTES,
-    *search.ROUTES,
     *usage.ROUTES,
     *session.ROUTES,
     *session_tabs.ROUTES,
@@ -38,7 +34,6 @@ ROUTES = (
     Route("/assets/{name}", serve_asset),
 )
 """All addresses behind the door."""
-PLAIN = {404: "there is nothing here", 405: "this address cannot be asked so"}
 
 
 @dataclass(frozen=True)
@@ -95,10 +90,9 @@ def application(
         ],
         lifespan=lifespan,
         exception_handlers={
-            NoSuchSession: _answered_missing,
-            PlaitError: _answered_refused,
-            HTTPException: _answered_http,
-            Exception: _answered_failed,
+            PlaitError: refused,
+            HTTPException: unanswered,
+            Exception: failed,
         },
     )
     app.state.library, app.state.hub = library, hub
@@ -106,23 +100,3 @@ def application(
     if place.is_remote:  # on one machine it would only cost time
         guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
     return Guard(guarded, keys, place.port, place.names, is_remote=place.is_remote)
-
-
-async def _answered_missing(request: Request, error: Exception) -> Response:
-    return missing(request, str(error))
-
-
-async def _answered_refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, PlaitError)
-    return refused(request, error)
-
-
-async def _answered_http(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    is_plain = error.detail == HTTPStatus(error.status_code).phrase
-    words = PLAIN.get(error.status_code, error.detail) if is_plain else error.detail
-    return missing(request, words, error.status_code, error.headers)
-
-
-async def _answered_failed(request: Request, error: Exception) -> Response:
-    return failed(request, error)

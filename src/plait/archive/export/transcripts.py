@@ -13,9 +13,9 @@ from plait.archive.open_session import OpenSession
 from plait.archive.resume import Resume
 from plait.archive.sessions import is_uuid
 from plait.conversation.build import recovered_from
-from plait.conversation.model import Called, Conversation, Said, Shown, Thought
+from plait.conversation.model import Conversation
 from plait.conversation.paths import parent_of, path_to
-from plait.conversation.totals import Pricing, Totals, totals_over
+from plait.conversation.totals import Pricing, Totals, totals_over, with_own_responses
 from plait.graph.model import Session as GraphSession
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN, Path, paths
@@ -25,7 +25,6 @@ from plait.view.transcript.model import Heading, Transcript
 
 UNSAFE = re.compile(r"[^\w.~-]+")
 LONGEST = 120
-OfModel = (Said, Thought, Called, Shown)
 
 
 @dataclass(frozen=True)
@@ -51,13 +50,6 @@ class Names:
             found, number = f"{safe}_{number}", number + 1
         self.taken.add(found.casefold())
         return found
-
-
-def with_own_responses(told: Conversation) -> Conversation:
-    """Returns a path with those responses alone that stand on it, for counting."""
-    spoken = {item.response for item in told.items() if isinstance(item, OfModel)}
-    kept = tuple(one for number, one in enumerate(told.responses) if number in spoken)
-    return replace(told, responses=kept)
 
 
 def _surroundings(records: Iterable[Record]) -> Surroundings:

@@ -3,7 +3,7 @@
 from plait.archive.live.cache import LARGE
 from plait.archive.live.library import ListedSessions, LiveArchive
 from plait.archive.live.session import LiveSession, mark_of, marks_of
-from plait.archive.live.snapshot import Money, Period, Snapshot, cost_of
+from plait.archive.live.snapshot import Money, Snapshot, cost_of
 
 __all__ = [
     "LARGE",
@@ -11,7 +11,6 @@ __all__ = [
     "LiveArchive",
     "LiveSession",
     "Money",
-    "Period",
     "Snapshot",
     "cost_of",
     "mark_of",

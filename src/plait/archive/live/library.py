@@ -7,7 +7,7 @@ twice. All of it may be asked in any thread.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
@@ -17,7 +17,7 @@ from typing import NamedTuple
 from plait.archive.archive import Archive
 from plait.archive.live.cache import Cache, PageFolder, RunningSum
 from plait.archive.live.session import LiveSession, live_session, marks_of
-from plait.archive.live.snapshot import Money, Period, Snapshot
+from plait.archive.live.snapshot import Money, Snapshot
 from plait.archive.raw_lines import LineSurvey, line_survey
 from plait.conversation.prices import Prices
 from plait.conversation.stats.model import Figures
@@ -26,7 +26,7 @@ from plait.view.page.lists.rows import ListedSession
 
 MOST_BYTES = 160_000_000
 """Of logs whose conversations stay in memory; the one that was asked for always does."""
-MOST_VALUES, MOST_PERIODS = 48, 8
+MOST_VALUES, MOST_FIGURES = 48, 8
 OFTEN = 1.0
 """Seconds between two looks for clients that run."""
 
@@ -56,7 +56,7 @@ class LiveArchive:
     made: Cache = field(default_factory=lambda: Cache(MOST_VALUES))
     """What was made of all sessions, or of a file."""
     _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))
-    _periods: Cache = field(default_factory=lambda: Cache(MOST_PERIODS))
+    _figures: Cache = field(default_factory=lambda: Cache(MOST_FIGURES))
     _state: Snapshot | None = None
     _lock: RLock = field(default_factory=RLock)
     _looked: float = 0.0
@@ -73,20 +73,20 @@ class LiveArchive:
         """The sessions that there are."""
         with self._lock:
             if self._state is None:
-                self._state = Snapshot(Archive(self.roots, self.index, self.prices), self.index)
+                self._state = Snapshot(Archive(self.roots, self.index, self.prices))
             return self._state
 
     def renew(self) -> None:
         """Looks again at once: something has changed."""
         with self._lock:
             known = self._state.known_facts if self._state else {}
-            self._state = Snapshot(Archive(self.roots, self.index, self.prices), self.index, known)
+            self._state = Snapshot(Archive(self.roots, self.index, self.prices), known)
 
     def indexed(self) -> None:
         """Takes what lists show from the index again: it has taken in what was new."""
         with self._lock:
             if self._state:
-                self._state = Snapshot(self._state.archive, self.index, self._state.known_facts)
+                self._state = Snapshot(self._state.archive, self._state.known_facts)
 
     def opened(self, name: str) -> LiveSession:
         """Returns a session with all that was said in it, as its files are now."""
@@ -118,13 +118,19 @@ class LiveArchive:
     def _parents(self) -> RunningSum[Snapshot, Mapping[str, str]]:
         return RunningSum(lambda: self.now, Snapshot.parents)
 
-    def figures(self, period: Period) -> RunningSum[Snapshot, Figures]:
+    def figures(
+        self,
+        project: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> RunningSum[Snapshot, Figures]:
         """Returns what was done: in all sessions, in those of a project, in a span of time."""
+        chosen = project, since, until
 
         def begin() -> RunningSum[Snapshot, Figures]:
-            return RunningSum(lambda: self.now, lambda state: state.figures(period))
+            return RunningSum(lambda: self.now, lambda state: state.figures(*chosen))
 
-        return self._periods.of(period, None, begin)
+        return self._figures.of(chosen, None, begin)
 
     def rows(self) -> ListedSessions:
         """Returns all sessions as lists show them."""

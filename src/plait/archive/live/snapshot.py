@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from plait.archive.archive import Archive
 from plait.archive.index.facts import listed_facts
@@ -49,22 +48,11 @@ class Money:
     left: frozenset[str]
 
 
-class Period(NamedTuple):
-    """Which sessions are counted: all, those of a project, of a span of time."""
-
-    project: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-
-
 class Snapshot:
     """An archive as it was at one moment."""
 
-    def __init__(
-        self, archive: Archive, index: Path, known: dict[Path, Facts] | None = None
-    ) -> None:
+    def __init__(self, archive: Archive, known: dict[Path, Facts] | None = None) -> None:
         self.archive = archive
-        self.index = index
         self._known = known or {}
         """What lists showed of sessions a moment ago."""
 
@@ -74,9 +62,9 @@ class Snapshot:
 
         Where it is not, what was known a moment ago will do until it is.
         """
-        found = None
+        found, index = None, self.archive.index
         with suppress(SourceError):  # an index that is being made is none yet
-            found = listed_facts(self.archive, self.index)
+            found = listed_facts(self.archive, index) if index else None
         return found or {
             one.path: self._known.get(one.path) or self.archive.read_facts(one)
             for one in self.archive.sessions
@@ -125,10 +113,9 @@ class Snapshot:
     @contextmanager
     def _catalogue(self) -> Iterator[Catalogue | None]:
         """Gives the catalogue; None without one, while it is first made, and of another version."""
-        try:
-            catalogue = Catalogue(self.index) if (self.index / CATALOGUE).exists() else None
-        except SourceError:
-            catalogue = None
+        catalogue, index = None, self.archive.index
+        with suppress(SourceError):
+            catalogue = Catalogue(index) if index and (index / CATALOGUE).exists() else None
         if catalogue is None:
             yield None
             return
@@ -180,17 +167,18 @@ class Snapshot:
         }
         return {one: parent for one, parent in found.items() if parent not in ("", one)}
 
-    def figures(self, period: Period) -> Figures:
-        """Returns what was done."""
+    def figures(
+        self, project: str | None, since: datetime | None, until: datetime | None
+    ) -> Figures:
+        """Returns what was done: in all sessions, in those of a project, in a span of time."""
         chosen = [
             one
             for one in self.archive.sessions
-            if period.project in (None, one.project) and self._is_within(one, period)
+            if project in (None, one.project) and self._is_within(one, since, until)
         ]
-        return self.archive.stats(chosen, since=period.since, until=period.until)
+        return self.archive.stats(chosen, since=since, until=until)
 
-    def _is_within(self, session: Session, period: Period) -> bool:
-        _, since, until = period
+    def _is_within(self, session: Session, since: datetime | None, until: datetime | None) -> bool:
         if since is None and until is None:
             return True
         facts = self.facts.get(session.path)

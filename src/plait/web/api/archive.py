@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from plait.archive import Facts, Session
-from plait.archive.live import LiveArchive, Period, Snapshot
+from plait.archive.live import LiveArchive, Snapshot
 from plait.conversation.spending import SpendingRow, spending
 from plait.conversation.stats.model import Figures
 from plait.errors import SourceError, UserError
@@ -105,7 +105,7 @@ def _usage_row(row: SpendingRow) -> model.UsageRow:
 
 def stats(library: LiveArchive, asked: questions.Nothing) -> Figures:
     """Returns what was done in all sessions."""
-    return library.figures(Period()).whole()
+    return library.figures().whole()
 
 
 def doctor(library: LiveArchive, asked: questions.Nothing) -> model.Health:

@@ -1,4 +1,4 @@
-"""The first page, the page of all sessions, the column beside others, the palette over all."""
+"""Pages about all sessions: the first one, the list, search, the column, the palette."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,19 @@ from starlette.routing import Route
 from plait.archive.live import LiveArchive, Money, Snapshot, cost_of
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
+from plait.errors import UserError
+from plait.index.query import Field
 from plait.view.page.lists.choice import Choice, choice_in, chosen
 from plait.view.page.lists.home import Home, WeekFigures, home_page
 from plait.view.page.lists.rows import ListedSession
-from plait.view.page.lists.search import SearchHit, SearchQuery
+from plait.view.page.lists.search import (
+    SearchHit,
+    SearchQuery,
+    SearchResults,
+    search_page,
+    search_query_in,
+)
+from plait.view.page.lists.search import results as search_results
 from plait.view.page.lists.sessions import (
     SessionList,
     SessionPart,
@@ -25,8 +34,7 @@ from plait.view.page.lists.sessions import (
     shown_of,
 )
 from plait.view.page.lists.side import OFFERED, palette, side_column, side_list
-from plait.web.answers import html, page_or_part
-from plait.web.pages.search import answered
+from plait.web.answers import filled, html, page_or_part
 from plait.web.requests import library_in
 
 RECENT = 12
@@ -165,17 +173,65 @@ def _serve_palette(request: Request) -> Response:
 
 def _hits_for(state: Snapshot, text: str) -> Sequence[SearchHit]:
     is_open = UNFINISHED.search(text) and '"' not in text
-    return answered(state, SearchQuery(q=f"{text}*" if is_open else text)).hits[:OFFERED]
+    return _answered(state, SearchQuery(q=f"{text}*" if is_open else text)).hits[:OFFERED]
 
 
 def _asked_of(request: Request, name: str) -> str:
     return str(request.query_params.get(name, ""))[:LONGEST]
 
 
+def _serve_search(request: Request) -> Response:
+    library = library_in(request)
+    asked = search_query_in(request.query_params)
+    answers = _answered(library.now, asked) if asked.q.strip() else None
+    given = asked, answers, datetime.now(UTC), library.rows().places
+    part, page = partial(search_results, *given), partial(search_page, *given)
+    title = asked.q.strip()[:80] or "Search"
+    return page_or_part(request, title, part, page, here="search", query=asked.q, is_asking=True)
+
+
+def _answered(state: Snapshot, asked: SearchQuery) -> SearchResults:
+    try:
+        found = state.archive.search(
+            asked.q,
+            _filters_of(asked),
+            way=asked.way,
+            limit=asked.n,
+            has_facets=True,
+            is_updating=False,
+        )
+    except UserError as error:
+        return SearchResults(error=error.message, hints=error.hints)
+    hits = [
+        filled(SearchHit, hit, name=state.name_of.get(hit.path, hit.session)) for hit in found.hits
+    ]
+    return filled(SearchResults, found, hits=hits, error=None, hints=())
+
+
+def _filters_of(asked: SearchQuery) -> list[Field]:
+    told = {
+        "kind": asked.kind,
+        "project": asked.project,
+        "tool": asked.tool,
+        "branch": asked.branch,
+        "after": asked.month,
+        "before": _following(asked.month),
+    }
+    return [Field(name, value) for name, value in told.items() if value]
+
+
+def _following(month: str) -> str:
+    year, _, number = month.partition("-")
+    if not (year.isdecimal() and number.isdecimal() and 1 <= int(number) <= 12):
+        return ""
+    return f"{int(year) + int(number) // 12}-{int(number) % 12 + 1:02}"
+
+
 ROUTES = (
     Route("/", _serve_home),
     Route("/sessions", _serve_sessions),
     Route("/sessions/{name}/parts", _serve_parts),
+    Route("/search", _serve_search),
     Route("/side", _serve_side),
     Route("/palette", _serve_palette),
 )

@@ -4,25 +4,16 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 from starlette.routing import Route
 
-from plait.archive import with_own_responses
-from plait.archive.live import LiveSession
-from plait.conversation.files import CHANGING, files_of
-from plait.conversation.model import Conversation, Conversations, Turn
-from plait.conversation.paths import path_to
-from plait.conversation.totals import agents_below, totals_over
 from plait.errors import UserError
-from plait.graph.paths import SPOKEN
 from plait.line import LogFile
 from plait.view.changed_files import ChangedFiles, Handled
-from plait.view.costs import agents_called
 from plait.view.page.frame import framed
-from plait.view.page.tabs.compare import Comparison, Side, compare_page
+from plait.view.page.tabs.compare import compare_page, compared
 from plait.view.page.tabs.context import context_body, message_html
 from plait.view.page.tabs.files import files_body, handled_html, whole_patch
 from plait.view.page.tabs.head import Head, tab_page
@@ -37,7 +28,7 @@ from plait.view.page.tabs.raw import (
 )
 from plait.view.page.tabs.timeline import timeline_body, waterfall_body
 from plait.view.page.tabs.usage import usage_body
-from plait.view.timeline import Bar, Lane, Timeline, bars_of, began
+from plait.view.timeline import Timeline, waterfall
 from plait.web.answers import html, tagged
 from plait.web.requests import SessionRequest, number_in
 
@@ -201,37 +192,16 @@ def _serve_timeline(request: Request) -> Response:
         body = timeline_body(look.head, timeline, list(ways.items()))
     else:
         start = number_in(request, "from") or 1
-        body = _one_turn(look, line, timeline, number, start)
+        body = _one_turn(look, timeline, number, start)
     return html(request, tab_page(look.head, "timeline", body))
 
 
-def _one_turn(
-    look: SessionRequest, line: Conversation, timeline: Timeline, number: int, start: int
-) -> str:
+def _one_turn(look: SessionRequest, timeline: Timeline, number: int, start: int) -> str:
     turn = next((one for one in timeline.turns if one.number == number), None)
     if turn is None:
         raise HTTPException(404, "there is no such turn")
-    bars = _turn_bars(line, number, look.opened.directory)
-    wanted = {name for bar in bars for name in bar.agents}
-    lanes = {lane.line: lane for lane in timeline.lanes if lane.line in wanted}
-    agents = _agent_bars(look, lanes, began(line))
+    bars, agents = waterfall(look.opened.conversations, timeline, number, look.opened.directory)
     return waterfall_body(look.head, timeline, turn, bars, agents, start)
-
-
-def _turn_bars(line: Conversation, number: int, directory: str | None) -> list[Bar]:
-    turns = [turn for turn in line.turns if turn.number == number]
-    bars = [bar for turn in turns for bar in bars_of(line, turn, began(line), directory)]
-    return sorted(bars, key=lambda bar: bar.start)
-
-
-def _agent_bars(
-    look: SessionRequest, lanes: dict[str, Lane], zero: float
-) -> dict[str, tuple[Lane, Sequence[Bar]]]:
-    found: dict[str, tuple[Lane, Sequence[Bar]]] = {}
-    for name, lane in lanes.items():
-        one = look.opened.conversations.by_line[name]
-        found[name] = lane, [bar for turn in one.turns for bar in bars_of(one, turn, zero)]
-    return found
 
 
 def _serve_comparison(request: Request) -> Response:
@@ -240,63 +210,10 @@ def _serve_comparison(request: Request) -> Response:
     told, reading, heading = one.told, one.reading, one.heading
     if told is None or reading is None or heading is None:
         raise UserError("there is nothing to compare in this session")
-    first, second = _branches_in(told, request.query_params.get("a"), request.query_params.get("b"))
-    found = _compared(one, told, first, second)
+    asked = request.query_params
+    found = compared(told, asked.get("a"), asked.get("b"), one.prices)
     body = compare_page(look.name, heading.title, told, found, reading.setting, reading.agents)
     return html(request, framed(f"Two branches of {heading.title}", body, side=look.name))
-
-
-def _branches_in(told: Conversations, first: str | None, second: str | None) -> tuple[str, str]:
-    ways = [line for line, one in told.by_line.items() if one.kind in SPOKEN and one.turns]
-    if len(ways) < 2:
-        raise UserError("this session has one way only", "it never forked: read it")
-    one = first or told.main
-    two = second or next(line for line in reversed(ways) if line != one)
-    for line in (one, two):
-        if line not in ways:
-            raise UserError(f"this session has no branch '{line[:80]}'", "choose one in its header")
-    return one, two
-
-
-def _compared(opened: LiveSession, told: Conversations, first: str, second: str) -> Comparison:
-    paths = [path_to(told.by_line[line], told.by_line.get) for line in (first, second)]
-    shared = _shared_turns(*paths)
-    one, two = (
-        _side(opened, told, line, path, shared)
-        for line, path in zip((first, second), paths, strict=True)
-    )
-    return Comparison(one, two, shared)
-
-
-def _shared_turns(one: Conversation, two: Conversation) -> int:
-    count = 0
-    for left, right in zip(one.turns, two.turns, strict=False):
-        if _records_of(left) != _records_of(right):
-            break
-        count += 1
-    return count
-
-
-def _records_of(turn: Turn) -> list[str]:
-    return [item.uuid for item in turn.items if item.uuid]
-
-
-def _side(
-    opened: LiveSession, told: Conversations, line: str, path: Conversation, shared: int
-) -> Side:
-    own = with_own_responses(replace(path, turns=path.turns[shared:]))
-    agents: dict[str, None] = {}
-    for name in agents_called(own.items()):
-        if name in told.by_line:
-            agents.update(dict.fromkeys((name, *agents_below(told, name))))
-    parts = [own, *(told.by_line[name] for name in agents)]
-    changed = {
-        file.path: (file.added, file.removed)
-        for part in parts
-        for file in files_of(part)
-        if any(touch.action in CHANGING and touch.outcome == "ok" for touch in file.touches)
-    }
-    return Side(line, path, totals_over(parts, opened.prices), changed)
 
 
 ROUTES = (

@@ -4,7 +4,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
-from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
+from msgspec.structs import replace
+
+from plait.conversation.prices import Prices
+from plait.conversation.spending import (
+    BillingBlock,
+    By,
+    Spending,
+    SpendingRow,
+    SpendingSum,
+    billing_blocks,
+    spending,
+    within,
+)
+from plait.conversation.usage import BilledResponse
 from plait.view.amounts import many, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import (
     MOST_ROWS,
@@ -22,7 +35,7 @@ from plait.view.page.figures.charts import (
     strip,
     table,
 )
-from plait.view.page.figures.period import MEASURES, STEPS, Period, nothing_in, uncounted
+from plait.view.page.figures.period import MEASURES, STEPS, USUAL, Period, nothing_in, uncounted
 from plait.view.page.forms import session_address, switch
 from plait.view.page.lists.rows import ListedSession, priced, short_place
 from plait.view.page.markup import esc
@@ -30,6 +43,8 @@ from plait.view.text import shortened
 from plait.view.usage import told_apart
 
 MOST_STEPS = 400
+BY: dict[str, By] = {"day": "daily", "week": "weekly", "month": "monthly"}
+MANY_DAYS = 120
 HEADINGS = {"day": "Day", "week": "Week of", "month": "Month"}
 
 
@@ -70,6 +85,58 @@ class Usage(NamedTuple):
     def write(self, value: float) -> str:
         """Writes what is measured."""
         return priced(value) if self.span.of == "cost" else tokens_in_words(round(value))
+
+
+def usage_in(
+    responses: Sequence[BilledResponse],
+    left: frozenset[str],
+    span: Period,
+    now: datetime,
+    prices: Prices,
+    known: Mapping[str, ListedSession],
+    places: Mapping[str, str],
+    *,
+    is_counting: bool,
+) -> Usage:
+    """Returns what was spent in a span of time; some of it on branches that were left."""
+    chosen = within(responses, *span.bounds(now, USUAL["usage"]))
+    if span.project:
+        chosen = [one for one in chosen if one.project == span.project]
+    step = span.by or _usual_step(chosen)
+    return Usage(
+        span=span,
+        now=now,
+        step=step,
+        periods=spending(chosen, BY[step], prices, None, left),
+        projects=spending(chosen, "project", prices),
+        sessions=spending(chosen, "session", prices),
+        blocks=billing_blocks(chosen, prices, now),
+        saved=_saved_by_cache(chosen, prices),
+        known=known,
+        places=places,
+        is_counting=is_counting,
+    )
+
+
+def _usual_step(responses: Sequence[BilledResponse]) -> str:
+    times = [one.time for one in responses if one.time]
+    is_long = times and (max(times) - min(times)).days > MANY_DAYS
+    return "week" if is_long else "day"
+
+
+def _saved_by_cache(responses: Sequence[BilledResponse], prices: Prices) -> CacheSavings:
+    paid = without = 0.0
+    for one in responses:
+        tokens = one.tokens
+        cost = prices.cost(one.model, tokens, one.time)
+        plain = replace(
+            tokens, input=tokens.total_input, cache_write_5m=0, cache_write_1h=0, cache_read=0
+        )
+        full = prices.cost(one.model, plain, one.time)
+        if cost is not None and full is not None:
+            paid += cost
+            without += full
+    return CacheSavings(paid, without)
 
 
 def usage_figures(usage: Usage | None, *, is_counting: bool) -> str:

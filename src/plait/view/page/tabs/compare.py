@@ -5,10 +5,22 @@ from itertools import zip_longest
 from urllib.parse import quote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from plait.conversation.files import CHANGING, files_of
 from plait.conversation.model import Conversation, Conversations, Turn
-from plait.conversation.totals import Totals
+from plait.conversation.paths import path_to
+from plait.conversation.totals import (
+    Pricing,
+    Totals,
+    agents_below,
+    totals_over,
+    with_own_responses,
+)
+from plait.errors import UserError
+from plait.graph.paths import SPOKEN
 from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.costs import agents_called
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import spoken, weight
 from plait.view.page.conversation.page import way_name
@@ -41,6 +53,62 @@ class Comparison(Struct, frozen=True):
     one: Side
     two: Side
     shared: int
+
+
+def compared(
+    told: Conversations, first: str | None, second: str | None, pricing: Pricing
+) -> Comparison:
+    """Returns two branches beside each other: those that are named, else the last ones."""
+    lines = _branches_in(told, first, second)
+    paths = [path_to(told.by_line[line], told.by_line.get) for line in lines]
+    shared = _shared_turns(*paths)
+    one, two = (
+        _side(told, line, path, shared, pricing) for line, path in zip(lines, paths, strict=True)
+    )
+    return Comparison(one, two, shared)
+
+
+def _branches_in(told: Conversations, first: str | None, second: str | None) -> tuple[str, str]:
+    ways = [line for line, one in told.by_line.items() if one.kind in SPOKEN and one.turns]
+    if len(ways) < 2:
+        raise UserError("this session has one way only", "it never forked: read it")
+    one = first or told.main
+    two = second or next(line for line in reversed(ways) if line != one)
+    for line in (one, two):
+        if line not in ways:
+            raise UserError(f"this session has no branch '{line[:80]}'", "choose one in its header")
+    return one, two
+
+
+def _shared_turns(one: Conversation, two: Conversation) -> int:
+    count = 0
+    for left, right in zip(one.turns, two.turns, strict=False):
+        if _records_of(left) != _records_of(right):
+            break
+        count += 1
+    return count
+
+
+def _records_of(turn: Turn) -> list[str]:
+    return [item.uuid for item in turn.items if item.uuid]
+
+
+def _side(
+    told: Conversations, line: str, path: Conversation, shared: int, pricing: Pricing
+) -> Side:
+    own = with_own_responses(replace(path, turns=path.turns[shared:]))
+    agents: dict[str, None] = {}
+    for name in agents_called(own.items()):
+        if name in told.by_line:
+            agents.update(dict.fromkeys((name, *agents_below(told, name))))
+    parts = [own, *(told.by_line[name] for name in agents)]
+    changed = {
+        file.path: (file.added, file.removed)
+        for part in parts
+        for file in files_of(part)
+        if any(touch.action in CHANGING and touch.outcome == "ok" for touch in file.touches)
+    }
+    return Side(line, path, totals_over(parts, pricing), changed)
 
 
 def compare_page(
