@@ -1,0 +1,48 @@
+"""Timestamps to moments and to the stretches between them."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from plait.record.time import between, interval, moment
+
+NOON, LATER = "2026-11-15T12:00:00.000Z", "2026-11-15T12:00:01.500Z"
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "took"),
+    [
+        (NOON, LATER, 1500.0),
+        (NOON, NOON, 0.0),
+        (LATER, NOON, 0.0),  # the clock stepped back
+        (NOON, None, None),
+        (None, LATER, None),
+        (NOON, "soon", None),
+    ],
+)
+def test_the_time_between_two_stamps(start: str | None, end: str | None, took: float) -> None:
+    assert between(start, end) == took
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "first", "last"),
+    [
+        (NOON, LATER, NOON, LATER),
+        (LATER, NOON, LATER, LATER),
+        (NOON, None, NOON, None),
+        (None, NOON, None, NOON),
+        ("soon", NOON, None, NOON),
+    ],
+)
+def test_nothing_ends_before_it_begins(
+    start: str | None, end: str | None, first: str | None, last: str | None
+) -> None:
+    assert interval(start, end) == (moment(first), moment(last))
+
+
+def test_a_stamp_is_text_or_a_number_of_seconds_or_milliseconds() -> None:
+    noon = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+    assert moment(NOON) == moment(noon.timestamp()) == moment(noon.timestamp() * 1000) == noon
+    assert moment("2026-11-15T13:00:00+01:00") == noon
+    assert moment("2026-11-15T12:00:00") == noon
+    assert moment(1e300) is None

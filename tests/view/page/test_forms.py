@@ -1,0 +1,96 @@
+"""What an address asks to forms and pages of many things: bounds, choices, ways on."""
+
+import pytest
+
+from plait.view.page.figures.charts import bar_cell, cells, row, strip, table
+from plait.view.page.forms import asked_in, count_in, hidden, options, select, session_address
+from plait.view.page.tabs.head import paged
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("", 20),
+        ("x", 20),
+        ("5", 20),
+        ("20", 20),
+        ("60", 60),
+        ("400", 400),
+        ("401", 400),
+        ("99999", 400),
+        ("100000", 20),
+        ("-3", 20),
+    ],
+)
+def test_how_many_are_asked_for_stays_within_bounds(given: str, count: int) -> None:
+    assert count_in({"n": given}, 20, 400) == count
+
+
+def test_what_an_address_says_is_cut() -> None:
+    assert asked_in({"q": "abcdef", "project": "", "else": "x"}, ("q", "project"), 3) == {
+        "q": "abc"
+    }
+
+
+@pytest.mark.parametrize(
+    ("start", "shown", "back", "on"),
+    [
+        (1, [1, 2, 3], False, True),
+        (0, [1, 2, 3], False, True),
+        (4, [4, 5, 6], True, True),
+        (7, [7], True, False),
+        (99, [7], True, False),
+    ],
+)
+def test_a_part_of_many_leads_to_what_stands_before_and_after(
+    start: int, shown: list[int], back: bool, on: bool
+) -> None:
+    found, pages = paged("rows", [1, 2, 3, 4, 5, 6, 7], start, "/x?", 3)
+    assert list(found) == shown
+    assert ("Earlier" in pages, "Later" in pages) == (back, on)
+
+
+def test_what_fits_has_no_other_pages() -> None:
+    assert paged("rows", [1, 2, 3], 1, "/x?", 3) == ([1, 2, 3], "")
+    assert paged("rows", [], 1, "/x?", 3) == ([], "")
+
+
+def test_the_address_of_a_session_names_its_tab() -> None:
+    assert session_address("a b~c") == session_address("a b~c", "read") == "/s/a%20b~c"
+    assert session_address("a", "raw") == "/s/a/raw"
+
+
+def test_choices_are_never_markup() -> None:
+    drawn = select("project", "Project", "All", {"b": "Zoo", "a<": "<i>ant"}, "a<")
+    assert "<i>" not in drawn
+    assert drawn.index("ant") < drawn.index("Zoo")
+    assert drawn.count(" selected") == 1
+    assert options([("1", "one")], None) == '<option value="1">one</option>'
+    assert hidden("sort", "ended", "ended") == ""
+    assert 'value="&quot;"' in hidden("sort", '"')
+
+
+def test_a_table_names_its_columns_its_rows_and_its_odd_cells() -> None:
+    drawn = table((None, "<Calls>"), [row("Bash", ("bad", "3"))], "figures two", is_silent=True)
+    assert drawn == (
+        '<table class="figures two"><thead class="state"><tr><td></td>'
+        '<th scope="col">&lt;Calls&gt;</th></tr></thead>'
+        '<tbody><tr><th scope="row">Bash</th><td class="bad">3</td></tr></tbody></table>'
+    )
+    assert table((), []) == '<table class="figures"><tbody></tbody></table>'
+    assert cells("1", ("num", "2")) == '<td>1</td><td class="num">2</td>'
+
+
+@pytest.mark.parametrize(
+    ("value", "most", "wide"),
+    [(0, 10, "0.0"), (1, 0, "0.0"), (0.001, 10, "0.8"), (5, 10, "50.0"), (10, 10, "100.0")],
+)
+def test_something_has_a_bar_and_nothing_has_none(value: float, most: float, wide: str) -> None:
+    assert f'class="c0" width="{wide}"' in bar_cell(value, most)[1]
+
+
+def test_totals_say_that_they_are_still_counted() -> None:
+    assert 'data-counting="1"' in strip([("Cost", "$1", "so far")], is_counting=True)
+    assert strip([("Cost", "<", "")], "cards") == (
+        '<dl class="cards"><div><dt>Cost</dt><dd>&lt;<small></small></dd></div></dl>'
+    )
