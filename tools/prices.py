@@ -1,6 +1,6 @@
 """The prices of `genai-prices` to the table that comes with the package.
 
-python -m tools.prices        write src/plait/conversation/prices.json anew
+python -m tools.prices        write src/plait/conversation/prices/prices.json anew
 
 The table has all that Plait looks at, a line for each model; the package itself takes most of
 a second to load, and brings an HTTP client.
@@ -28,7 +28,7 @@ from genai_prices.types import Provider as Theirs
 from msgspec import Raw
 from msgspec.json import encode
 
-from plait.conversation.price_table import TABLE, Listed, PriceList, Provider, Rate, Table
+from plait.conversation.prices.table import TABLE, Listed, PriceList, Provider, Rate, Table
 
 PACKAGE = "genai-prices"
 SOURCE = "https://github.com/pydantic/genai-prices"

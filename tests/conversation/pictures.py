@@ -12,8 +12,8 @@ from plait.conversation.files import files_of
 from plait.conversation.model import Answered, Called, Conversation, Folded, Item
 from plait.conversation.patches import patch_of, proposed_patch
 from plait.conversation.paths import path_to
-from plait.conversation.price_file import price_file
 from plait.conversation.prices import Prices
+from plait.conversation.prices.file import price_file
 from plait.conversation.questions import plans_of, questions_of
 from plait.conversation.spending import BillingBlock, By, SpendingRow, billing_blocks, spending
 from plait.conversation.stats.statistics import Statistics

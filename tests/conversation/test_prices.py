@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tools.prices
-from plait.conversation.price_file import price_file
-from plait.conversation.price_table import TABLE, ModelPrices, model_prices, price_table, references
 from plait.conversation.prices import Prices, name_of
+from plait.conversation.prices.file import price_file
+from plait.conversation.prices.table import (
+    TABLE,
+    ModelPrices,
+    model_prices,
+    price_table,
+    references,
+)
 from plait.conversation.usage import Tokens
 from plait.errors import ConfigError
 

@@ -8,11 +8,11 @@ service tier or a speed that the data does not cover.
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from plait.conversation.price_table import ModelPrices, PriceList, Rate, model_prices
+from plait.conversation.prices.table import ModelPrices, PriceList, Rate, model_prices
 from plait.conversation.usage import Tokens
 
 if TYPE_CHECKING:
-    from plait.conversation.price_file import PriceFile
+    from plait.conversation.prices.file import PriceFile
 
 MILLION, THOUSAND = 1_000_000, 1_000
 ELSEWHERE = {"us": 1.1}

@@ -18,7 +18,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
-from plait.conversation.price_table import PriceList, Rate
+from plait.conversation.prices.table import PriceList, Rate
 from plait.errors import ConfigError
 
 NAMES = ("input", "output", "cache_write", "cache_write_1h", "cache_read", "web_search")
