@@ -132,7 +132,7 @@ def _seconds(case: Case, tree: Path, cache: Path) -> float:
         command, env=environment, stdout=subprocess.DEVNULL, stderr=-1, check=False
     )
     end = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if ran.returncode not in (0, 1):
+    if ran.returncode not in (0, 1) or b"Traceback" in ran.stderr:  # 1: doctor found something
         sys.exit(f"{case.name} in {tree}: {ran.stderr.decode()[-500:]}")
     return end.ru_utime + end.ru_stime - start.ru_utime - start.ru_stime
 

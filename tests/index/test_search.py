@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.index.facts import listed_facts
+from plait.archive.index.fresh import listed_facts
 from plait.archive.index.update import refresh
 from plait.archive.search import BEHIND, search
 from plait.errors import SourceError, UserError

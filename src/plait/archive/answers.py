@@ -125,7 +125,7 @@ class Answers:
     def _answer(self, kept: "Callable[[FreshIndex], T]", read: Callable[[], T]) -> T:
         with self._index() as index:
             if index is not None:
-                from plait.archive.index.facts import TROUBLE
+                from plait.archive.index.fresh import TROUBLE
 
                 with suppress(*TROUBLE):
                     return kept(index)

@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from plait.archive.answers import Answers
-from plait.archive.facts import facts_of
+from plait.archive.facts import LogFacts, facts_of, log_facts
 from plait.archive.model import Facts, Named, Project, Session, Several, Watch
 from plait.archive.sessions import beside, check_file, resolve, running, sessions_of
 from plait.errors import NoSuchSession, UserError
 from plait.line import Discovery, LogFile, Root, discover, root_at
 from plait.line.discover import SUFFIX
+from plait.record.read import read_if_there
 from plait.record.sidecar import cleanup_days
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
@@ -158,11 +159,15 @@ class Archive:
         """Returns what a list shows of a session, without asking the index."""
         known = self._facts.get(session.path)
         if known is None:
-            days = self.kept_days.get(session.config) if session.config else None
             held = self._open_with(session, session.files[:1] if session.file else session.agents)
-            known = facts_of(session, held, is_live=session.id in self.live, kept_days=days)
-            self._facts[session.path] = known
+            found = log_facts(session, held.records_of if held else read_if_there)
+            known = self._facts[session.path] = self.facts_with(session, found)
         return known
+
+    def facts_with(self, session: Session, found: LogFacts) -> Facts:
+        """Returns what a list shows of a session whose log says so much."""
+        days = self.kept_days.get(session.config) if session.config else None
+        return facts_of(session, found, is_live=session.id in self.live, kept_days=days)
 
     def remember(self, known: Mapping[Path, Facts]) -> None:
         """Takes the facts of sessions, by path, that need not be read again."""

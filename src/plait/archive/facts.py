@@ -1,20 +1,54 @@
 """A session's file to the facts that a list shows of it."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TypeAlias
+
+from msgspec import Struct
 
 from plait.archive.model import Facts, Session
 from plait.record.prompt import TitleKind, TitleSearch, one_line
-from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.sidecar import title_file
 from plait.record.time import moment
 
-if TYPE_CHECKING:
-    from plait.archive.open_session import OpenSession
-
+RecordsOf: TypeAlias = Callable[[Path], Iterable[Record]]
 STAMP_LENGTH = len("2026-11-15T10:00:00.000Z")
+
+
+class LogFacts(Struct, frozen=True, gc=False, array_like=True):
+    """What a log says of its session: for lists, and to go on from when it grows."""
+
+    title: str | None
+    title_from: TitleKind | None
+    first_prompt: str | None
+    started: str | None
+    ended: str | None
+    entries: int
+    versions: tuple[str, ...]
+    cwd: str | None
+    git_branch: str | None
+    custom: str | None = None
+    ai: str | None = None
+    last_prompt: str | None = None
+    version: str | None = None
+    has_summaries: bool = False
+
+    def survey(self) -> "Survey":
+        """Returns a survey that goes on from here; it knows no summaries."""
+        titles = TitleSearch(self.custom, self.ai, self.last_prompt, self.first_prompt)
+        return Survey(
+            titles,
+            self.entries,
+            self.started,
+            self.ended,
+            self.version,
+            dict.fromkeys(self.versions),
+            self.cwd,
+            self.git_branch,
+        )
 
 
 @dataclass(slots=True)
@@ -52,34 +86,56 @@ class Survey:
         if self.ended is None or stamp > self.ended:
             self.ended = stamp
 
+    def found(self, title: tuple[str | None, TitleKind | None]) -> LogFacts:
+        """Returns what the records said, with the title that the session has."""
+        titles = self.titles
+        return LogFacts(
+            title[0],
+            title[1],
+            titles.first_prompt,
+            self.started,
+            self.ended,
+            self.entries,
+            tuple(self.versions),
+            self.cwd,
+            self.git_branch,
+            titles.custom,
+            titles.ai,
+            titles.last_prompt,
+            self.version,
+            bool(titles.summaries),
+        )
 
-def facts_of(
-    session: Session, held: "OpenSession | None", *, is_live: bool, kept_days: float | None
-) -> Facts:
-    """Returns what a list shows of a session, which is read where nobody holds it.
+
+def log_facts(session: Session, records_of: RecordsOf) -> LogFacts:
+    """Returns what the log of a session says, that of its agents where it has none."""
+    survey = Survey()
+    for file in (session.file,) if session.file else session.agents:
+        for record in records_of(file.path):
+            survey.add(record)
+    return survey.found(title_of(session, survey.titles))
+
+
+def facts_of(session: Session, found: LogFacts, *, is_live: bool, kept_days: float | None) -> Facts:
+    """Returns what a list shows of a session, with what only the moment knows.
 
     The client keeps a session for so many days; None where no client looks after it.
     """
-    survey = Survey()
-    for file in (session.file,) if session.file else session.agents:
-        for record in held.records_of(file.path) if held else read_if_there(file.path):
-            survey.add(record)
-    title, title_from = title_of(session, survey.titles)
     return Facts(
         session=session.id,
         project=session.project,
         path=session.path,
-        title=title,
-        title_from=title_from,
-        first_prompt=survey.titles.first_prompt,
-        started=survey.started,
-        ended=survey.ended,
-        entries=survey.entries,
+        title=found.title,
+        title_from=found.title_from,
+        first_prompt=found.first_prompt,
+        started=found.started,
+        ended=found.ended,
+        entries=found.entries,
         bytes=session.bytes,
-        versions=tuple(survey.versions),
+        versions=found.versions,
         subagents=len(session.agents),
-        cwd=survey.cwd,
-        git_branch=survey.git_branch,
+        cwd=found.cwd,
+        git_branch=found.git_branch,
         is_live=is_live,
         deleted_at=deletion(session, kept_days),
     )

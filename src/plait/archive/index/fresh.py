@@ -4,24 +4,37 @@ It answers in the place of the logs, and gives the same answers. One that is beh
 up to date first, where that is little work; one that is not there, or broken, is left alone.
 """
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+
+from msgspec import MsgspecError
 
 from plait.archive.archive import Archive
-from plait.archive.index.facts import TROUBLE, facts_from
-from plait.archive.model import Session
-from plait.index.catalogue import CATALOGUE, Catalogue
-from plait.index.freshness import FileStamp, stamps
+from plait.archive.facts import LogFacts
+from plait.archive.model import Facts, Session
+from plait.errors import SourceError
+from plait.index.catalogue import CATALOGUE, Catalogue, from_bytes
+from plait.index.freshness import FileStamp, is_fresh_for, stamps
 from plait.index.rows import RowChange, keep_rows
 from plait.line.discover import SUFFIX, session_folder
 
-T = TypeVar("T")
 MOST = 8_000_000
 """Bytes that are read to bring an index up to date before a question is answered."""
+TROUBLE = (
+    OSError,
+    SourceError,
+    sqlite3.Error,
+    MsgspecError,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
+"""What goes wrong with an index that is broken: the logs answer then."""
 
 
 @dataclass
@@ -48,7 +61,7 @@ class FreshIndex:
         known = self.catalogue.facts()
         self.archive.remember(
             {
-                one.path: facts_from(known[key_of(one.path)], one, self.archive)
+                one.path: _facts_from(known[key_of(one.path)], one, self.archive)
                 for one in self.archive.sessions
             }
         )
@@ -144,3 +157,32 @@ def _bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
 def _own_log(path: str) -> str:
     folder, _ = session_folder(Path(path))
     return str(folder.with_suffix(SUFFIX)) if folder else ""
+
+
+def listed_facts(archive: Archive, folder: Path) -> dict[Path, Facts] | None:
+    """Returns the facts of all sessions by path; None where the index is behind, or broken.
+
+    They are the ones that `Archive.facts` reads from the logs.
+    """
+    with suppress(*TROUBLE):
+        if is_fresh_for(folder, [root.path for root in archive.roots]):
+            return _facts_in(archive, folder)
+    return None
+
+
+def _facts_in(archive: Archive, folder: Path) -> dict[Path, Facts]:
+    catalogue = Catalogue(folder)
+    try:
+        known = catalogue.facts()
+    finally:
+        catalogue.close()
+    keys = {session.path: str(session.path.absolute()) for session in archive.sessions}
+    return {
+        session.path: _facts_from(known[keys[session.path]], session, archive)
+        for session in archive.sessions
+        if keys[session.path] in known
+    }
+
+
+def _facts_from(data: bytes, session: Session, archive: Archive) -> Facts:
+    return archive.facts_with(session, from_bytes(data, LogFacts))

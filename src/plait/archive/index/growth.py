@@ -19,7 +19,7 @@ from plait.archive.checkpoint import (
     follows,
     goes_on_straight,
 )
-from plait.archive.index.facts import CataloguedFacts, catalogued_facts, decoded_facts
+from plait.archive.facts import LogFacts
 from plait.archive.index.lines import WordedLine, title_passage
 from plait.archive.open_session import OpenSession
 from plait.conversation.branching import Branching, role_on_line
@@ -29,7 +29,7 @@ from plait.conversation.turns import SPOKEN
 from plait.conversation.walk import opened
 from plait.errors import SourceError
 from plait.graph.model import SessionGraph
-from plait.index.catalogue import Catalogue
+from plait.index.catalogue import Catalogue, from_bytes, to_bytes
 from plait.index.freshness import FileStamp, has_grown, mark_of
 from plait.index.model import FileMark, LineState, Passage, SessionRows, TurnRow
 from plait.index.passages import path_in, words_in
@@ -105,7 +105,7 @@ class Grower:
         judge = self.tail.checkpoint.judge(Path(self.path), kind)
         if not all(self.takes(record, judge) for record in records):
             return None
-        before = decoded_facts(self.catalogue.facts_of(sid))
+        before = from_bytes(self.catalogue.facts_of(sid), LogFacts)
         kept = self.kept(before, records, mark, session.key)
         if kept is None:
             return None
@@ -120,7 +120,7 @@ class Grower:
             (mark_of(self.path, now, mark.kind, end),),
             (),
             tuple(self.turns),
-            kept.encoded(),
+            to_bytes(kept),
             tails={self.path: self.encoded(judge, records)},
         )
         has_new_title = (kept.title, kept.started) != (before.title, before.started)
@@ -212,8 +212,8 @@ class Grower:
         )
 
     def kept(
-        self, before: CataloguedFacts, records: list[Record], mark: FileMark, key: str
-    ) -> CataloguedFacts | None:
+        self, before: LogFacts, records: list[Record], mark: FileMark, key: str
+    ) -> LogFacts | None:
         """Returns what a list shows of the session by now; None where a summary may name it."""
         if self.path != key or mark.kind != "session":
             return before
@@ -226,8 +226,7 @@ class Grower:
         beside = title_file(Path(key).with_suffix(""))
         if beside and not survey.titles.custom:
             title = (" ".join(beside.split()), "custom")
-        kept = catalogued_facts(survey, title)
-        return replace(kept, has_summaries=before.has_summaries)
+        return replace(survey.found(title), has_summaries=before.has_summaries)
 
     def encoded(self, judge: Branching, records: list[Record]) -> bytes:
         """Returns the end of the log for the next time."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from plait.archive.facts import Survey, title_of
-from plait.archive.index.facts import CataloguedFacts, catalogued_facts
+from plait.archive.facts import LogFacts, log_facts
 from plait.archive.index.growth import line_ends
 from plait.archive.index.lines import WordedLine, WordedSession, title_passage
 from plait.conversation.model import Answered, Called, Told
 from plait.conversation.results import persisted_text
 from plait.conversation.turns import SPOKEN
+from plait.index.catalogue import to_bytes
 from plait.index.freshness import FileStamp, mark_of
 from plait.index.model import FileMark, LineRow, LineState, Passage, SessionRows, TurnRow
 from plait.index.passages import MOST_OUTPUT, words_in
@@ -36,7 +36,7 @@ class IndexedSession(WordedSession):
             files=(*files, *beside),
             lines=tuple(_line_of(one) for one in self.lines),
             turns=tuple(_turns_in(self.lines)),
-            facts=kept.encoded(),
+            facts=to_bytes(kept),
             tails=line_ends(self, self.lines),
         )
 
@@ -47,14 +47,9 @@ class IndexedSession(WordedSession):
         return mark_of(path, stamps.get(path, NO_STAMP), kind, end)
 
     @cached_property
-    def kept(self) -> CataloguedFacts:
+    def kept(self) -> LogFacts:
         """Returns what a list shows."""
-        survey = Survey()
-        own = (self.session.file,) if self.session.file else self.session.agents
-        for file in own:
-            for record in self.records_of(str(file.path)):
-                survey.add(record)
-        return catalogued_facts(survey, title_of(self.session, survey.titles))
+        return log_facts(self.session, self.records_of)
 
     def passages(self) -> Iterator[Passage]:
         """Yields the words of the session, its title first."""

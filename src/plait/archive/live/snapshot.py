@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from plait.archive.archive import Archive
-from plait.archive.index.facts import listed_facts
+from plait.archive.index.fresh import listed_facts
 from plait.archive.model import Facts, Session
 from plait.conversation.prices import Prices
 from plait.conversation.spending import SpendingSum, spending
