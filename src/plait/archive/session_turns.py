@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -19,10 +20,15 @@ if TYPE_CHECKING:
     from plait.conversation.walk import Depth
 
 
-class SessionTurn(Turn, frozen=True, kw_only=True):
-    """A turn of a session, with what it took."""
+class SessionTurn(Turn, frozen=True, kw_only=True, dict=True):
+    """A turn of a session, with what it took; as JSON it is a turn like any other."""
 
-    took: Figures
+    @cached_property
+    def took(self) -> Figures:
+        """What it took, counted when it is asked for."""
+        told, figures = self.__dict__["counted"]
+        found: Figures = figures.of_turn(told, self)
+        return found
 
     @property
     def cost(self) -> float:
@@ -102,10 +108,10 @@ def session_conversations(opened: OpenSession, prices: "Prices") -> SessionConve
     figures = SessionFigures(found, prices)
 
     def bound(one: Conversation) -> SessionConversation:
-        turns = (
-            SessionTurn(**_fields(turn), took=figures.of_turn(one, turn)) for turn in one.turns
-        )
-        told = SessionConversation(**_fields(one) | {"turns": tuple(turns)})
+        turns = tuple(SessionTurn(**_fields(turn)) for turn in one.turns)
+        for turn in turns:
+            turn.__dict__["counted"] = one, figures
+        told = SessionConversation(**_fields(one) | {"turns": turns})
         told.__dict__["opened"] = opened
         return told
 
