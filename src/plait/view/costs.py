@@ -32,12 +32,11 @@ class Figures(Struct, frozen=True, kw_only=True):
 
 
 class SessionFigures:
-    """Adds up what the conversations of a session took; prices are asked for once."""
+    """Adds up what the conversations of a session took."""
 
     def __init__(self, conversations: Conversations, prices: Pricing | None = None) -> None:
         self._by_line = conversations.by_line
         self._prices = prices
-        self._costs: dict[tuple[str, int], float | None] = {}
         self._whole: dict[str, Figures] = {}
         self._turns: dict[str, dict[int, int]] = {}
 
@@ -85,7 +84,7 @@ class SessionFigures:
             taken = response.tokens
             written += taken.output
             tokens += taken.total
-            costs.append(self._cost(conversation.id, number, response))
+            costs.append(self._cost(response))
         known = [cost for cost in costs if cost is not None]
         return Figures(
             duration_ms=duration_ms,
@@ -96,14 +95,10 @@ class SessionFigures:
             is_partly_priced=len(known) < len(costs),
         )
 
-    def _cost(self, line: str, number: int, response: Response) -> float | None:
-        key = (line, number)
+    def _cost(self, response: Response) -> float | None:
         if self._prices is None:
             return None
-        if key not in self._costs:
-            when, tokens = moment(response.started), response.tokens
-            self._costs[key] = self._prices.cost(response.model, tokens, when)
-        return self._costs[key]
+        return self._prices.cost(response.model, response.tokens, moment(response.started))
 
 
 def agents_sent(items: Iterable[Item], by_line: Mapping[str, Conversation]) -> Iterator[str]:

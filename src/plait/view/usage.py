@@ -7,16 +7,16 @@ from datetime import datetime
 from typing import Any
 
 from plait.conversation.spending import BillingBlock, SpendingRow, SpendingSum
+from plait.conversation.usage import Tokens
 
 DATED = re.compile(r"[-@]20\d{6}.*$|-v\d+(?::\d+)?$")
 DECIMALS = 9
 """So that dollars add up and carry no dust."""
 
 
-def _figures(tally: SpendingSum) -> dict[str, Any]:
-    tokens = tally.tokens
+def tokens_object(tokens: Tokens) -> dict[str, int]:
+    """Returns tokens under the names they have in all JSON."""
     return {
-        "responses": tally.responses,
         "input_tokens": tokens.input,
         "output_tokens": tokens.output,
         "cache_creation_tokens": tokens.cache_write,
@@ -25,6 +25,13 @@ def _figures(tally: SpendingSum) -> dict[str, Any]:
         "total_tokens": tokens.total,
         "web_searches": tokens.web_searches,
         "web_fetches": tokens.web_fetches,
+    }
+
+
+def _figures(tally: SpendingSum) -> dict[str, Any]:
+    return {
+        "responses": tally.responses,
+        **tokens_object(tally.tokens),
         "cost_usd": round(tally.cost, DECIMALS),
         "unpriced": sorted(tally.unpriced),
         "unpriced_responses": sum(tally.unpriced.values()),

@@ -23,10 +23,10 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.totals import Totals
-from plait.conversation.usage import Tokens
 from plait.view.costs import agents_sent
 from plait.view.passages.stream import Ends, Entry, FoldBegins, Manner, Stream
 from plait.view.transcript.model import Heading, Transcript
+from plait.view.usage import tokens_object
 
 FORMAT = "plait-conversation/1"
 LONG = 200
@@ -142,7 +142,7 @@ def show_object(
     recovered = found.recovered if shown.id == found.main else None
     value = {
         **_conversation_object(shown, turns),
-        "totals": {**builtins(totals), "tokens": _tokens_object(totals.tokens)},
+        "totals": {**builtins(totals), "tokens": tokens_object(totals.tokens)},
         "agents": [_conversation_object(one, one.turns) for one in agents],
         "others": [
             _other_object(one)
@@ -152,19 +152,6 @@ def show_object(
         "recovered": _conversation_object(recovered, recovered.turns) if recovered else None,
     }
     return value if has_data else without_data(value)
-
-
-def _tokens_object(tokens: Tokens) -> dict[str, int]:
-    return {
-        "input_tokens": tokens.input,
-        "output_tokens": tokens.output,
-        "cache_creation_tokens": tokens.cache_write,
-        "cache_creation_1h_tokens": tokens.cache_write_1h,
-        "cache_read_tokens": tokens.cache_read,
-        "total_tokens": tokens.total,
-        "web_searches": tokens.web_searches,
-        "web_fetches": tokens.web_fetches,
-    }
 
 
 def _conversation_object(shown: Conversation, turns: Sequence[Turn]) -> dict[str, Any]:
