@@ -35,6 +35,12 @@ class SpendingSum(Struct, gc=False):
     first: datetime | None = None
     last: datetime | None = None
 
+    @property
+    def known_cost(self) -> float | None:
+        """What it cost; None where nothing of it has a price."""
+        has_none = self.unpriced and sum(self.unpriced.values()) == self.responses
+        return None if has_none else self.cost
+
     def add(self, response: BilledResponse, cost: float | None) -> None:
         """Takes in one response."""
         self.responses += 1

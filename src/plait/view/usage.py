@@ -98,4 +98,4 @@ def cost_of(tally: SpendingSum) -> str:
     """Writes the cost of a row; a star says that something in it has no price."""
     if not tally.unpriced:
         return f"{money(tally.cost)} "
-    return "?*" if sum(tally.unpriced.values()) == tally.responses else f"{money(tally.cost)}*"
+    return "?*" if tally.known_cost is None else f"{money(tally.cost)}*"

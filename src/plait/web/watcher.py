@@ -6,7 +6,7 @@ from threading import Thread
 from time import monotonic
 
 from plait.archive import Session, changes
-from plait.archive.live import LARGE, LiveArchive, Snapshot, mark_of, marks_of
+from plait.archive.live import LARGE, LiveArchive, Snapshot
 from plait.conversation.usage import NOTHING
 from plait.errors import PlaitError
 from plait.web.events import Event, Hub
@@ -44,8 +44,7 @@ def _worth_reading(library: LiveArchive) -> list[tuple[str, Session]]:
 
 
 def _draw_page(library: LiveArchive, name: str, session: Session) -> None:
-    mark = mark_of(marks_of(session))
-    if library.pages.find(name, mark) is not None:
+    if library.kept_page(name, session) is not None:
         return
     asked = library.asked
     try:
@@ -108,7 +107,9 @@ class Watcher:
         """Tells what has changed since; returns how it is now."""
         self.library.renew()
         now = self.library.now
-        self.hub.tell(_between(before, now))
+        changed = now.changed_since(before)
+        events = [Event("session", name, size) for name, size in changed.items()]
+        self.hub.tell([*events, Event("sessions")] if events else ())
         self._is_behind.set()
         return now
 
@@ -128,12 +129,3 @@ class Watcher:
         if not report.is_unchanged:
             self.library.indexed()
             self.hub.tell([Event("index")])
-
-
-def _between(before: Snapshot, now: Snapshot) -> list[Event]:
-    known = {name: marks_of(session) for name, session in before.names.items()}
-    found = {name: marks_of(session) for name, session in now.names.items()}
-    changed = [name for name, marks in found.items() if known.get(name) != marks]
-    events = [Event("session", name, sum(one[1] for one in found[name])) for name in changed]
-    events += [Event("session", name) for name in known.keys() - found.keys()]
-    return [*events, Event("sessions")] if events else []

@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from plait.archive.archive import Archive
 from plait.archive.live.cache import Cache, PageFolder, RunningSum
-from plait.archive.live.session import LiveSession, live_session, marks_of
+from plait.archive.live.session import LiveSession, live_session, mark_of
 from plait.archive.live.snapshot import Money, Snapshot
+from plait.archive.model import Session
 from plait.archive.raw_lines import LineSurvey, line_survey
 from plait.conversation.prices import Prices
 from plait.conversation.stats.model import Figures
@@ -97,13 +98,17 @@ class LiveArchive:
 
         self.asked = monotonic()
         size = sum(file.size for file in session.files)
-        return self._open.of(name, marks_of(session), read, size)
+        return self._open.of(name, session.files, read, size)
 
     def held(self, name: str) -> LiveSession | None:
         """Returns a session as it was when it was last read, None where it is not in memory."""
         self.asked = monotonic()
         known = self._open.last(name)
         return known.value if known else None
+
+    def kept_page(self, name: str, session: Session) -> str | None:
+        """Returns the page of a session as it was drawn from these very files."""
+        return self.pages.find(name, mark_of(session))
 
     def survey(self, file: LogFile) -> LineSurvey:
         """Returns where the lines of a file lie."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
 from time import perf_counter
-from typing import TypeAlias
 
 import msgspec
 
@@ -32,8 +31,6 @@ from plait.view.page.conversation.places import Places
 from plait.view.text import shortened
 from plait.view.timeline import Timeline, timeline_of
 
-Marks: TypeAlias = tuple[tuple[str, int, float], ...]
-"""The files of a session, their sizes, when they were written."""
 NO_FILE = "it has no file of its own, only its agents are left"
 NO_CONTEXT = Context(False, NO_FILE, None, (), [], [], ())
 
@@ -49,20 +46,19 @@ class LiveSession:
     """Seconds that it took to read it."""
     _timelines: dict[str, Timeline] = field(default_factory=dict)
 
-    @cached_property
-    def marks(self) -> Marks:
-        """Its files as they were."""
-        return marks_of(self.opened.session)
+    def is_of(self, session: Session) -> bool:
+        """Tells whether the files of a session are still as they were."""
+        return self.opened.session.files == session.files
 
     @property
     def bytes(self) -> int:
         """How large its logs are."""
-        return sum(size for _, size, _ in self.marks)
+        return sum(file.size for file in self.opened.session.files)
 
     @cached_property
     def mark(self) -> str:
         """What stands for its files as they were."""
-        return mark_of(self.marks)
+        return mark_of(self.opened.session)
 
     @cached_property
     def _family(self) -> Family:
@@ -198,11 +194,7 @@ def _way_name(one: Conversation, told: Conversations) -> str:
     return shortened(one.label or one.title or one.id, 60)
 
 
-def marks_of(session: Session) -> Marks:
-    """Returns what changes when a session does."""
-    return tuple((str(file.path), file.size, file.modified) for file in session.files)
-
-
-def mark_of(marks: Marks) -> str:
+def mark_of(session: Session) -> str:
     """Returns a short text that changes when the files of a session do."""
-    return blake2b(repr(marks).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    files = tuple((str(file.path), file.size, file.modified) for file in session.files)
+    return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

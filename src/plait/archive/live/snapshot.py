@@ -110,6 +110,16 @@ class Snapshot:
             if facts is not None:
                 yield self.name_of[_key(session)], facts
 
+    def changed_since(self, before: "Snapshot") -> dict[str, int]:
+        """Returns how large the sessions are that have changed since, 0 where one has gone."""
+        known = {name: session.files for name, session in before.names.items()}
+        sizes = {
+            name: sum(file.size for file in session.files)
+            for name, session in self.names.items()
+            if known.get(name) != session.files
+        }
+        return sizes | dict.fromkeys(known.keys() - self.names.keys(), 0)
+
     @contextmanager
     def _catalogue(self) -> Iterator[Catalogue | None]:
         """Gives the catalogue; None without one, while it is first made, and of another version."""
@@ -222,7 +232,7 @@ class Snapshot:
             branches=(shape or NO_SHAPE).branches,
             agents=(shape or NO_SHAPE).agents,
             tokens=None if spent is None else total.tokens.total if total else 0,
-            cost=cost_of(total),
+            cost=total.known_cost if total else None,
             is_partly_priced=bool(total and total.unpriced),
             parent=parents.get(facts.session),
         )
@@ -230,13 +240,6 @@ class Snapshot:
 
 def _key(session: Session) -> str:
     return str(session.path.absolute())
-
-
-def cost_of(tally: SpendingSum | None) -> float | None:
-    """Returns what a session cost, None where nothing of it has a price."""
-    if tally is None or (tally.unpriced and sum(tally.unpriced.values()) == tally.responses):
-        return None
-    return tally.cost
 
 
 def _drawing_of(turns: Sequence[ListedTurn]) -> str:

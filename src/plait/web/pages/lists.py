@@ -1,21 +1,19 @@
 """Pages about all sessions: the first one, the list, search, the column, the palette."""
 
 import re
-from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from plait.archive.live import LiveArchive, Money, Snapshot, cost_of
-from plait.conversation.prices import Prices
-from plait.conversation.spending import spending, within
+from plait.archive.live import LiveArchive, Snapshot
 from plait.errors import UserError
 from plait.index.query import Field
 from plait.view.page.lists.choice import Choice, choice_in, chosen
-from plait.view.page.lists.home import Home, WeekFigures, home_page
+from plait.view.page.lists.home import Home, home_page, two_weeks
 from plait.view.page.lists.rows import ListedSession
 from plait.view.page.lists.search import (
     SearchHit,
@@ -38,7 +36,7 @@ from plait.web.answers import filled, html, page_or_part
 from plait.web.requests import library_in
 
 RECENT = 12
-WEEK = SOON = timedelta(days=7)
+SOON = timedelta(days=7)
 SHOWN = 150
 LONGEST = 300
 LEAST = 2
@@ -59,7 +57,7 @@ def _home_of(library: LiveArchive) -> Home:
     running = [one for one in newest if one.is_live]
     recent = [one for one in newest if not one.is_live][:RECENT]
     days = library.days()
-    make = partial(_two_weeks, money, days, library.prices, _beginning_of_week(now))
+    make = partial(two_weeks, money.responses if money else None, days, library.prices, now)
     weeks = library.made.of(("weeks", f"{now:%Y-%m-%d %H}"), (money, rows), make)
     return Home(
         now=now,
@@ -74,40 +72,6 @@ def _home_of(library: LiveArchive) -> Home:
         total=len(rows),
         looked=[str(root) for root in library.roots],
         is_counting=is_counting,
-    )
-
-
-def _beginning_of_week(now: datetime) -> datetime:
-    here = now.astimezone()
-    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight - timedelta(days=here.weekday())
-
-
-def _two_weeks(
-    money: Money | None, days: Mapping[date, int], prices: Prices, monday: datetime
-) -> tuple[WeekFigures | None, WeekFigures | None]:
-    before = _spell(money, days, prices, monday - WEEK, monday)
-    return _spell(money, days, prices, monday, monday + WEEK), before
-
-
-def _spell(
-    money: Money | None,
-    days: Mapping[date, int],
-    prices: Prices,
-    start: datetime,
-    end: datetime,
-) -> WeekFigures | None:
-    if money is None:
-        return None
-    chosen = within(money.responses, start, end)
-    total = spending(chosen, "model", prices).totals.total
-    first, last = start.astimezone().date(), end.astimezone().date()
-    return WeekFigures(
-        cost=cost_of(total),
-        is_partly_priced=bool(total.unpriced),
-        tokens=total.tokens.total,
-        sessions=len({one.session for one in chosen}),
-        turns=sum(count for day, count in days.items() if first <= day < last),
     )
 
 

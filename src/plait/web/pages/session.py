@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from plait.archive import Session
-from plait.archive.live import LARGE, LiveArchive, LiveSession, mark_of, marks_of
+from plait.archive.live import LARGE, LiveArchive, LiveSession
 from plait.conversation.model import Conversation
 from plait.errors import PlaitError
 from plait.view.page.conversation.column import ReadingColumn, is_number, prompts_of
@@ -34,7 +34,7 @@ def _serve_session(request: Request) -> Response:
     library, name = library_in(request), request.path_params["name"]
     session = library.now.session(name)
     held = library.held(name)
-    if held and held.marks == marks_of(session):
+    if held and held.is_of(session):
         return html(request, "".join(pieces(library, name)))
     sent = (piece.encode("utf-8", "replace") for piece in pieces(library, name))
     return StreamingResponse(sent, 200, AS_IT_COMES, PAGE)
@@ -58,16 +58,14 @@ def pieces(library: LiveArchive, name: str) -> Iterator[str]:
 
 
 def _body_of(library: LiveArchive, name: str, session: Session) -> str:
-    marks = marks_of(session)
     held = library.held(name)
-    if (held is None or held.marks != marks) and (
-        known := library.pages.find(name, mark_of(marks))
-    ):
+    is_held = held is not None and held.is_of(session)
+    if not is_held and (known := library.kept_page(name, session)):
         Thread(target=_read_ahead, args=(library, name), name="plait-reader", daemon=True).start()
         return known
     one = library.opened(name)
     page = body(one)
-    if one.bytes >= LARGE and one.marks == marks and held is not one:
+    if one.bytes >= LARGE and one.is_of(session) and held is not one:
         library.pages.keep(name, one.mark, page)
     return page
 
@@ -95,7 +93,7 @@ def _serve_part(request: Request) -> Response:
     library = library_in(request)
     name, key = request.path_params["name"], request.path_params["part"]
     held = library.held(name)
-    if held and held.marks != marks_of(library.now.session(name)) and (found := held.piece(key)):
+    if held and not held.is_of(library.now.session(name)) and (found := held.piece(key)):
         return json(request, found)  # it has grown: all of it need not be read for that
     one = library.opened(name)
     asked = one.reading.stretch(key) if one.reading else None
@@ -182,7 +180,7 @@ def _serve_growth(request: Request) -> Response:
     if session is None:
         return json(request, News(is_gone=True))
     held = library.held(name)
-    is_grown = held and held.marks != marks_of(session) and shape == held.shape
+    is_grown = held and not held.is_of(session) and shape == held.shape
     if held and is_grown and "whole" not in asked and (news := _quick_news(held, known)):
         return json(request, news)
     one = library.opened(name)

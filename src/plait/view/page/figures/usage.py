@@ -286,8 +286,7 @@ def _sums(name: str, rows: Sequence[tuple[str, SpendingSum]], usage: Usage) -> s
 
 
 def _spent_cells(spent: SpendingSum, most: float, usage: Usage) -> tuple[Cell, ...]:
-    has_none = spent.unpriced and sum(spent.unpriced.values()) == spent.responses
-    cost = priced(None if has_none else spent.cost, is_partly=bool(spent.unpriced))
+    cost = priced(spent.known_cost, is_partly=bool(spent.unpriced))
     return bar_cell(usage.amount(spent), most), tokens_in_words(spent.tokens.total), cost
 
 

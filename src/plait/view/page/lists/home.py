@@ -1,9 +1,12 @@
 """What was done lately to the first page: where was I, what runs, what it took, what will go."""
 
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
+from plait.conversation.prices import Prices
+from plait.conversation.spending import spending, within
+from plait.conversation.usage import BilledResponse
 from plait.view.amounts import many, some, tokens_in_words, until
 from plait.view.page.figures.charts import row, scrolled, table
 from plait.view.page.figures.heat import heat_map
@@ -21,6 +24,7 @@ from plait.view.page.lists.rows import (
 from plait.view.page.lists.sessions import no_sessions
 from plait.view.page.markup import esc, icon, with_breaks
 
+WEEK = timedelta(days=7)
 SETTING = '"cleanupPeriodDays": 3650'
 
 
@@ -54,6 +58,38 @@ class Home(NamedTuple):
     total: int
     looked: Sequence[str]
     is_counting: bool = False
+
+
+def two_weeks(
+    responses: Sequence[BilledResponse] | None,
+    days: Mapping[date, int],
+    prices: Prices,
+    now: datetime,
+) -> tuple[WeekFigures | None, WeekFigures | None]:
+    """Returns what this week took and what the last one did; None where nobody has counted."""
+    if responses is None:
+        return None, None
+    here = now.astimezone()
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    monday = midnight - timedelta(days=here.weekday())
+    this = _week_from(responses, days, prices, monday)
+    return this, _week_from(responses, days, prices, monday - WEEK)
+
+
+def _week_from(
+    responses: Sequence[BilledResponse], days: Mapping[date, int], prices: Prices, start: datetime
+) -> WeekFigures:
+    end = start + WEEK
+    chosen = within(responses, start, end)
+    total = spending(chosen, "model", prices).totals.total
+    first, last = start.astimezone().date(), end.astimezone().date()
+    return WeekFigures(
+        cost=total.known_cost,
+        is_partly_priced=bool(total.unpriced),
+        tokens=total.tokens.total,
+        sessions=len({one.session for one in chosen}),
+        turns=sum(count for day, count in days.items() if first <= day < last),
+    )
 
 
 def home_page(home: Home) -> str:
