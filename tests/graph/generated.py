@@ -153,7 +153,12 @@ def others(kind: str, row: dict[str, Any], words: str) -> dict[str, Any]:
             "compactMetadata": kept,
         },
         "unknown": {"type": "from-the-future"},
-        "last-prompt": {"type": "last-prompt", "leafUuid": target, "uuid": None},
+        "last-prompt": {
+            "type": "last-prompt",
+            "leafUuid": target if row["words"] else None,
+            "explicit": row["time"] % 2 == 0,
+            "uuid": None,
+        },
         "summary": {"type": "summary", "summary": words, "leafUuid": target, "uuid": None},
         "mode": {"type": "mode", "mode": "plan", "uuid": None},
     }

@@ -1,13 +1,17 @@
-"""The leaf by facts against the leaf by records."""
+"""The leaf by nodes against the leaf by records: one rule, two inputs."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
 
 from plait.graph.client import context
-from plait.graph.leaf import leaf_of
+from plait.graph.client.load import load
+from plait.graph.leaf import end_of_chain, leaf_of
 from plait.graph.source import FileFacts, source_file
 from plait.record import read
+from tests.graph.generated import conversations, sources
 from tests.graph.sketch import records_of, sketch
 
 CASES = {
@@ -33,6 +37,25 @@ def test_the_client_goes_on_from(name: str) -> None:
     facts = FileFacts(source_file("x.jsonl"))
     facts.add(records_of(file), 0)
     assert drawn.names[leaf_of(facts) or ""] == expected
+
+
+OWN = Path(__file__).resolve().parents[2] / "examples" / "resume"
+
+
+@pytest.mark.parametrize("path", sorted(OWN.glob("*/session.jsonl")), ids=lambda p: p.parent.name)
+def test_a_graph_goes_on_where_the_client_does(path: Path) -> None:
+    found = context(read(path), size=path.stat().st_size)
+    assert not found.resumes or by_facts(path) == found.leaf
+
+
+@given(conversations)
+def test_nodes_and_records_lead_to_the_same_end(archive: dict[str, list[dict[str, Any]]]) -> None:
+    (source,) = sources(archive)
+    entries, _ = load(source.records, 0)
+    end = end_of_chain(entries)
+    facts = FileFacts(source.file)
+    facts.add(source.records, 0)
+    assert leaf_of(facts) == (None if end is None else entries.records[end].uuid)
 
 
 def test_both_rules_agree_on_real_files(shared: Path) -> None:

@@ -10,7 +10,7 @@ from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
 from plait.record import Attachment, Record, System, ToolUse
 from plait.record.codec import encode
 from plait.record.prompt import is_human_prompt, without_notes
-from plait.record.record import content_of
+from plait.record.record import content_of, has_message
 from plait.record.spawn import named_by
 
 ANSWERS = frozenset({"text", "tool_use", "server_tool_use"})
@@ -81,11 +81,15 @@ def _user_facts(record: Record) -> dict[str, Any]:
         }
     text = _text_of(record).strip()
     return {
-        "traits": _shared(record, _prompt_traits(record, text)),
+        "traits": _shared(record, _prompt_traits(record, text) | _mute(record)),
         "source": record.source_tool_assistant_uuid,
         "digest": _digest_of(record, text),
         "preview": _preview_of(text),
     }
+
+
+def _mute(record: Record) -> int:
+    return 0 if has_message(record) else Trait.MUTE
 
 
 def _results_of(record: Record) -> tuple[str, ...]:
@@ -123,6 +127,8 @@ def _assistant_facts(record: Record) -> dict[str, Any]:
     traits = Trait.ERROR if is_error else 0
     if not is_error and (not message or message.model != SYNTHETIC) and _says_something(record):
         traits |= Trait.ANSWER
+    else:
+        traits |= _mute(record)
     has_id = bool(record.message_id or record.request_id)
     return {
         "traits": _shared(record, traits),
@@ -180,7 +186,7 @@ def _system_facts(record: Record) -> dict[str, Any]:
     content = record.envelope.content
     if record.subtype == "compact_boundary":
         traits = Trait.BOUNDARY
-        facts["kept"] = kept_by(record)
+        facts["preserved"] = record.preserved if isinstance(record, System) else None
     elif isinstance(content, str) and content.lstrip().startswith(CLEARS):
         traits |= Trait.CLEAR
     return {**facts, "traits": _shared(record, traits)}
@@ -188,12 +194,8 @@ def _system_facts(record: Record) -> dict[str, Any]:
 
 def kept_by(record: Record) -> tuple[str, ...]:
     """Returns the records that a compaction keeps in the context, the last first."""
-    metadata = record.compact_metadata if isinstance(record, System) else None
-    messages = metadata.preserved_messages if metadata else None
-    segment = metadata.preserved_segment if metadata else None
-    listed = list(reversed(messages.uuids or ())) if messages else []
-    ends = [segment.tail_uuid, segment.head_uuid] if segment else []
-    return tuple(uuid for uuid in (*listed, *ends) if uuid)
+    found = record.preserved if isinstance(record, System) else None
+    return found.uuids if found else ()
 
 
 def _attachment_facts(record: Record) -> dict[str, Any]:

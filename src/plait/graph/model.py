@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from plait.record.types.chain import Preserved
+
 PREVIEW = 120
 
 SourceKind: TypeAlias = Literal["session", "agent", "journal"]
@@ -43,6 +45,7 @@ class Trait:
     CLEAR = 1024  # the command that clears the context
     ASKS = 2048  # a command, a notice or a meta record: opens a turn where an answer follows
     TEAM = 4096
+    MUTE = 8192  # a prompt or an answer without a message that the client could read
 
 
 class Call(Struct, frozen=True, gc=False):
@@ -93,8 +96,8 @@ class Node(Struct, frozen=True, gc=False):
     agent: str | None = None
     logical: str | None = None
     """The record that a compaction goes on from."""
-    kept: tuple[str, ...] = ()
-    """Records that a compaction keeps in the context."""
+    preserved: Preserved | None = None
+    """What a compaction keeps in the context."""
     spawned: Spawned | None = None
     digest: int | None = None
     """Of the words of a prompt, so that equal ones are known."""

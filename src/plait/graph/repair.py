@@ -13,7 +13,7 @@ from plait.graph.model import Edge, EdgeKind, Finding, Node, Trait
 
 CHAIN = frozenset({"user", "assistant", "system", "attachment"})
 NOWHERE = -1
-LOUD = ~(Trait.TEAM | Trait.SIDECHAIN)
+LOUD = ~(Trait.TEAM | Trait.SIDECHAIN | Trait.MUTE)
 
 
 @dataclass(slots=True)
@@ -170,7 +170,7 @@ class FileWalk:
 
     def continued(self, node: Node) -> int:
         """Returns the record that a compaction goes on from, or the one before it."""
-        for uuid in (node.logical, *node.kept):
+        for uuid in (node.logical, *(node.preserved.uuids if node.preserved else ())):
             target = self.index.at.get(uuid, NOWHERE) if uuid else NOWHERE
             if target >= 0 and self.holds(target) and not self.parents.is_aside[target]:
                 return target

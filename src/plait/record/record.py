@@ -227,6 +227,29 @@ def timestamp_of(envelope: Envelope) -> str | None:
     return None
 
 
+def has_message(record: Record) -> bool:
+    """Whether a prompt or an answer holds something that can be read as a message."""
+    content = record.envelope.message.content if record.envelope.message else None
+    if content is not None:
+        return not content or isinstance(content, str) or any(head.type for head in content)
+    return any(isinstance(block, dict) for block in content_blocks(record))
+
+
+def content_blocks(record: Record) -> list[dict[str, Any]]:
+    """Returns the usable content blocks; a string is one text block."""
+    message = record.fields.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if _is_block(block)] if isinstance(content, list) else []
+
+
+def _is_block(block: object) -> bool:
+    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+        return False
+    return block["type"] != "text" or isinstance(block.get("text"), str)
+
+
 class Wire(Generic[T]):
     """A typed attribute that reads one wire field, None where it is absent or misfits."""
 

@@ -1,5 +1,6 @@
 """Timestamps of the log to moments, and to stretches from one to another."""
 
+import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -56,3 +57,40 @@ def between(earlier: str | None, later: str | None) -> float | None:
     if first is None or last is None:
         return None
     return max((last - first).total_seconds() * 1000, 0)
+
+
+NO_TIME = float("-inf")
+NONSENSE = float("nan")
+
+ISO = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?")
+LOOSE = re.compile(r"(?:[^\W\d_]+[\W_]+)*\d+(?!\d*:)[\s\d:/,.+-]*(?:[AaPp][Mm])?\s*(?:Z|UTC|GMT)?")
+"""Words, then numbers: what the engine still takes for a date."""
+
+
+def milliseconds(stamp: str | int | float | None) -> float:
+    """Returns a time as a JavaScript `Date` reads it, NO_TIME for none, NONSENSE for no time.
+
+    The client leans on that reader: it decides which leaf can be resumed and which entry is
+    near enough to stand in for a missing parent.
+    """
+    if isinstance(stamp, str):
+        return _of_text(stamp)
+    return NO_TIME if stamp is None else float(stamp)
+
+
+def _of_text(stamp: str) -> float:
+    if ISO.fullmatch(stamp):
+        return _of_iso(stamp)
+    if not LOOSE.fullmatch(stamp):
+        return NONSENSE
+    exact = _of_iso(stamp)
+    return 0.0 if exact != exact else exact
+
+
+def _of_iso(stamp: str) -> float:
+    try:
+        parsed = datetime.fromisoformat(stamp + {4: "-01-01", 7: "-01"}.get(len(stamp), ""))
+    except ValueError:
+        return NONSENSE
+    known = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
+    return round(known.timestamp() * 1000.0)

@@ -5,7 +5,7 @@ from math import isnan
 
 import pytest
 
-from plait.graph.client.entry import milliseconds
+from plait.graph.client.entry import RECORDS
 from plait.record import record_of
 
 NINE = 1_793_610_000_000.0
@@ -26,7 +26,7 @@ TIMES = {
 
 def time_of(stamp: object) -> float:
     line = {"type": "user", "uuid": "u", "timestamp": stamp}
-    return milliseconds(record_of(json.dumps(line).encode()))
+    return RECORDS.time(record_of(json.dumps(line).encode()))
 
 
 @pytest.mark.parametrize("why", TIMES)

@@ -72,7 +72,7 @@ def _references_of_node(node: Node) -> Iterator[str | None]:
     yield node.source
     yield node.message_id
     yield node.request_id
-    yield from node.kept
+    yield from node.preserved.uuids if node.preserved else ()
     yield from node.results
     yield from (call.id for call in node.calls)
     yield f"session {node.session}"

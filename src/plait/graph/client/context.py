@@ -4,17 +4,21 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from plait.graph.client.entry import NO_TIME, block_heads, content_blocks, milliseconds
-from plait.graph.client.leaf import leaf as leaf_of
+from plait.graph.client.entry import block_heads
 from plait.graph.client.load import load
-from plait.graph.client.model import ROOT, Block, Context, LeftOut, Loaded, Message, Said
+from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Said
 from plait.graph.client.parallel import with_parallel
 from plait.graph.client.prune import prune, reasons
 from plait.graph.client.sdk import sdk_chain
 from plait.graph.client.speech import since_boundary, speech, with_closing
 from plait.graph.client.turns import Turn, repaired, turns
-from plait.graph.client.walk import path_to_message, trailing_notes, walk
+from plait.graph.client.walk import walk
+from plait.graph.entries import ROOT
+from plait.graph.leaf import leaf as leaf_of
+from plait.graph.leaf import path_to_message, trailing_notes
 from plait.record import Record
+from plait.record.record import content_blocks
+from plait.record.time import NO_TIME, milliseconds
 
 NEXT_PROMPT = "\0next prompt\0"
 INTRODUCTION = "remote_session_change"
@@ -71,7 +75,7 @@ def _refusal(message: Record) -> str | None:
     """Says why the client would not go on from a message, None where it would."""
     if message.is_sidechain:
         return "the last message is of a sidechain"
-    time = milliseconds(message)
+    time = milliseconds(message.envelope.timestamp)
     if time == NO_TIME:
         return "the last message has no timestamp"
     return "the timestamp of the last message is no time" if time != time else None

@@ -1,17 +1,14 @@
-"""An entry of the chain to small facts about it: its blocks, its calls, its time.
+"""An entry of the chain to small facts about it: its blocks, its calls, what it preserved."""
 
-The client reads a timestamp as a JavaScript `Date` does: it decides which leaf can be resumed
-and which entry is near enough to stand in for a missing parent.
-"""
-
-import re
-from datetime import UTC, datetime
+from operator import attrgetter
 from typing import Any
 
-from plait.record import Record
+from plait.graph.entries import Told
+from plait.record import Record, System
 from plait.record.model import BlockHead
-
-CHAIN_TYPES = frozenset({"user", "assistant", "attachment", "system"})
+from plait.record.record import content_blocks
+from plait.record.time import milliseconds
+from plait.record.types.chain import NOTHING, Preserved
 
 
 def block_heads(record: Record) -> list[BlockHead]:
@@ -59,29 +56,6 @@ def is_note(record: Record) -> bool:
     return record.type == "attachment" or (record.type == "system" and not is_boundary(record))
 
 
-def has_message(record: Record) -> bool:
-    """Whether a prompt or an answer holds something that can be read as a message."""
-    content = record.envelope.message.content if record.envelope.message else None
-    if content is not None:
-        return not content or isinstance(content, str) or any(head.type for head in content)
-    return any(isinstance(block, dict) for block in content_blocks(record))
-
-
-def content_blocks(record: Record) -> list[dict[str, Any]]:
-    """Returns the usable content blocks; a string is one text block."""
-    message = record.fields.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    return [block for block in content if _is_block(block)] if isinstance(content, list) else []
-
-
-def _is_block(block: object) -> bool:
-    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-        return False
-    return block["type"] != "text" or isinstance(block.get("text"), str)
-
-
 def is_blank(block: dict[str, Any]) -> bool:
     """Whether a block is a text of nothing but white space."""
     return block["type"] == "text" and not block["text"].strip()
@@ -97,35 +71,20 @@ def model_of(record: Record) -> str | None:
     return record.envelope.message.model if record.envelope.message else None
 
 
-NO_TIME = float("-inf")
-NONSENSE = float("nan")
-
-ISO = re.compile(r"\d{4}(-\d\d(-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?)?)?")
-LOOSE = re.compile(r"(?:[^\W\d_]+[\W_]+)*\d+(?!\d*:)[\s\d:/,.+-]*(?:[AaPp][Mm])?\s*(?:Z|UTC|GMT)?")
-"""Words, then numbers: what the engine still takes for a date."""
+def preserved_by(record: Record) -> Preserved:
+    """Returns what a compaction keeps in the context."""
+    return (record.preserved if isinstance(record, System) else None) or NOTHING
 
 
-def milliseconds(record: Record) -> float:
-    """Returns the time of an entry, NO_TIME where it has none, NONSENSE where it is no time."""
-    stamp = record.envelope.timestamp
-    if isinstance(stamp, str):
-        return _of_text(stamp)
-    return NO_TIME if stamp is None else float(stamp)
-
-
-def _of_text(stamp: str) -> float:
-    if ISO.fullmatch(stamp):
-        return _of_iso(stamp)
-    if not LOOSE.fullmatch(stamp):
-        return NONSENSE
-    exact = _of_iso(stamp)
-    return 0.0 if exact != exact else exact
-
-
-def _of_iso(stamp: str) -> float:
-    try:
-        parsed = datetime.fromisoformat(stamp + {4: "-01-01", 7: "-01"}.get(len(stamp), ""))
-    except ValueError:
-        return NONSENSE
-    known = parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
-    return round(known.timestamp() * 1000.0)
+RECORDS: Told[Record] = Told(
+    kind=attrgetter("type"),
+    subtype=attrgetter("subtype"),
+    is_sidechain=attrgetter("is_sidechain"),
+    time=lambda record: milliseconds(record.envelope.timestamp),
+    response=attrgetter("message_id"),
+    has_calls=has_calls,
+    is_result=is_result,
+    is_note=is_note,
+    is_boundary=is_boundary,
+    preserved=preserved_by,
+)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable
 
-from plait.graph.client.entry import CHAIN_TYPES, has_message, is_boundary
-from plait.graph.client.model import MISSING, ROOT, LeftOut, Loaded, Reason
+from plait.graph.client.entry import RECORDS, is_boundary, preserved_by
+from plait.graph.client.model import LeftOut, Loaded, Reason
+from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, Entries, link_up
 from plait.record import Record
+from plait.record.record import has_message
 
 WHOLE_FILE = 5_242_880
 """Above this size the client skips what stands before the last compaction."""
@@ -17,8 +19,7 @@ def load(records: Iterable[Record], size: int) -> tuple[Loaded, list[LeftOut]]:
     for record in lines:
         reader.take(record)
     loaded = reader.loaded()
-    _close_gaps(loaded)
-    _keep_preserved(loaded)
+    link_up(loaded)
     return loaded, [*skipped, *reader.left_out]
 
 
@@ -37,11 +38,21 @@ def _since_compaction(records: list[Record], size: int) -> tuple[list[Record], l
     return [*still, *tail], skipped
 
 
+def _preserved_lines(before: list[Record], boundary: Record) -> list[Record]:
+    preserved = preserved_by(boundary)
+    if preserved.listed is not None:
+        chosen = frozenset(preserved.listed)
+        return [record for record in before if record.uuid in chosen]
+    head = preserved.head
+    starts = [place for place, record in enumerate(before) if record.uuid == head]
+    return before[starts[0] :] if head is not None and starts else []
+
+
 class Reader:
     """Takes one record after another."""
 
     def __init__(self) -> None:
-        self.entries = Loaded([], {}, [], [])
+        self.entries: Loaded = Entries(RECORDS)
         self.parent_uuids: list[str | None] = []
         self.bridges: dict[str, str | None] = {}
         self.left_out: list[LeftOut] = []
@@ -49,7 +60,8 @@ class Reader:
     def take(self, record: Record) -> None:
         """Adds a record: an entry, a bridge, a pointer, or nothing to the client."""
         if record.type == "last-prompt":
-            self.point(record)
+            envelope = record.envelope
+            self.entries.point(envelope.leaf_uuid, explicit=envelope.explicit is True)
         elif not record.uuid or record.type is None:
             return
         elif record.type in CHAIN_TYPES:
@@ -59,19 +71,6 @@ class Reader:
         else:
             # format: unknown types are not bridged, their children look for a parent by time
             self.left_out.append(LeftOut(record.uuid, record.line, Reason.UNKNOWN_TYPE))
-
-    def point(self, record: Record) -> None:
-        """Moves the pointer to the leaf: the last line that names one counts."""
-        leaf, explicit = record.envelope.leaf_uuid, record.envelope.explicit is True
-        entries = self.entries
-        if not leaf:
-            # format: explicit null is a rewind to the start; a plain null says nothing
-            entries.is_cleared = entries.is_cleared or explicit
-            return
-        # format: the same pointer written again plainly is still the explicit one
-        entries.is_explicit = explicit or (entries.is_explicit and leaf == entries.pointer)
-        entries.is_cleared = False
-        entries.pointer = leaf
 
     def enter(self, record: Record, uuid: str) -> None:
         """Adds an entry; a uuid that came before keeps its place and takes the new content."""
@@ -112,121 +111,3 @@ class Reader:
 
 def _is_readable(record: Record) -> bool:
     return record.type in ("attachment", "system") or has_message(record)
-
-
-def _close_gaps(loaded: Loaded) -> None:
-    parents, is_read = loaded.parents, loaded.is_read
-    for number in range(len(parents)):
-        passed: list[int] = []
-        parent = parents[number]
-        while parent >= 0 and not is_read[parent]:
-            passed.append(parent)
-            above = parents[parent]
-            parents[parent] = MISSING  # so a circle of dropped entries ends
-            parent = above
-        for other in (*passed, number):
-            parents[other] = parent
-
-
-def _keep_preserved(loaded: Loaded) -> None:
-    """Links the preserved messages of the last boundary and drops what is before it.
-
-    Nothing happens in a file whose boundaries preserve nothing.
-    """
-    starts = [n for n, record in enumerate(loaded.records) if is_boundary(record)]
-    kept = [_kept_numbers(loaded, start) for start in starts]
-    if all(numbers is None for numbers in kept):
-        return
-    last, numbers = starts[-1], kept[-1] or []
-    anchor = loaded.index.get(_anchor_of(loaded.records[last]) or "") if numbers else None
-    if anchor is not None:
-        link(loaded, numbers, anchor)
-        loaded.is_relinked = True
-    _forget_before(loaded, last, frozenset(numbers), numbers[-1] if numbers else MISSING)
-
-
-def _kept_numbers(loaded: Loaded, boundary: int) -> list[int] | None:
-    record = loaded.records[boundary]
-    if loaded.readable(_anchor_of(record)) is None:
-        return None
-    uuids = _listed_uuids(record)
-    if uuids is None:
-        return _segment(loaded, record)
-    numbers = [loaded.readable(uuid) for uuid in uuids]
-    return None if None in numbers else [number for number in numbers if number is not None]
-
-
-def _segment(loaded: Loaded, record: Record) -> list[int] | None:
-    head, tail = (loaded.readable(uuid) for uuid in _segment_ends(record))
-    found: list[int] = []
-    seen: set[int] = set()
-    current = MISSING if head is None or tail is None else tail
-    while current >= 0 and current not in seen:
-        seen.add(current)
-        found.append(current)
-        if current == head:
-            return found[::-1]
-        current = loaded.parents[current]
-    return None
-
-
-def link(loaded: Loaded, numbers: list[int], anchor: int) -> None:
-    """Hangs the preserved entries on the anchor, and its followers on the last of them."""
-    parents, chosen = loaded.parents, frozenset(numbers)
-    for number, parent in enumerate(parents):
-        if parent == anchor and number not in chosen:
-            parents[number] = numbers[-1]
-    before = anchor
-    for number in numbers:
-        parents[number] = before
-        before = number
-    if loaded.lines and loaded.lines[-1] == anchor:
-        loaded.lines.append(before)
-
-
-def _forget_before(loaded: Loaded, boundary: int, kept: frozenset[int], tail: int) -> None:
-    for number in range(boundary):
-        if number not in kept:
-            loaded.is_read[number] = False
-            loaded.forgotten.add(number)
-    for number, parent in enumerate(loaded.parents):
-        if parent >= 0 and not loaded.is_read[parent]:
-            loaded.parents[number] = tail if number != boundary else MISSING
-
-
-def _preserved_lines(before: list[Record], boundary: Record) -> list[Record]:
-    listed = _listed_uuids(boundary)
-    if listed is not None:
-        chosen = frozenset(listed)
-        return [record for record in before if record.uuid in chosen]
-    head, _ = _segment_ends(boundary)
-    starts = [place for place, record in enumerate(before) if record.uuid == head]
-    return before[starts[0] :] if head is not None and starts else []
-
-
-def _listed_uuids(record: Record) -> list[str] | None:
-    """Returns the list of preserved uuids, None where the boundary has no such list."""
-    listed = part(record, "preservedMessages").get("uuids")
-    if not isinstance(listed, list):
-        return None
-    return [uuid for uuid in listed if isinstance(uuid, str)]
-
-
-def _segment_ends(record: Record) -> tuple[str | None, str | None]:
-    ends = part(record, "preservedSegment")
-    head, tail = ends.get("headUuid"), ends.get("tailUuid")
-    return (head if isinstance(head, str) else None, tail if isinstance(tail, str) else None)
-
-
-def _anchor_of(record: Record) -> str | None:
-    # format: the list wins over the segment
-    key = "preservedMessages" if _listed_uuids(record) is not None else "preservedSegment"
-    anchor = part(record, key).get("anchorUuid")
-    return anchor if isinstance(anchor, str) else None
-
-
-def part(record: Record, key: str) -> dict[str, object]:
-    """Returns one object of the compaction's metadata, empty where there is none."""
-    metadata = record.fields.get("compactMetadata")
-    value = metadata.get(key) if isinstance(metadata, dict) else None
-    return value if isinstance(value, dict) else {}

@@ -1,9 +1,10 @@
 """What a resumed session shows to Claude, and the working values on the way there."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from plait.graph.entries import Entries
 from plait.record import Record
 
 Block: TypeAlias = dict[str, Any]
@@ -14,9 +15,6 @@ Message: TypeAlias = tuple[str, list[Block]]
 
 NO_CONTENT = "(no content)"
 """What the client sends in place of nothing."""
-
-ROOT = -1
-MISSING = -2
 
 
 class Reason(StrEnum):
@@ -61,36 +59,8 @@ class Context:
     left_out: tuple[LeftOut, ...]
 
 
-@dataclass(slots=True)
-class Loaded:
-    """The entries of a file by number, each with the number of its parent.
-
-    The order is that of each uuid's first line; the content that of its last.
-    """
-
-    records: list[Record]
-    index: dict[str, int]
-    parents: list[int]
-    """ROOT for a null parent, MISSING for one that is not in the file."""
-    is_read: list[bool]
-    """False where the client drops the entry: no message, or before a compaction."""
-    lines: list[int] = field(default_factory=list)
-    """The entries of the main conversation, line by line: a repeated one stands again."""
-    pointer: str | None = None
-    """Where the last `last-prompt` line points."""
-    is_explicit: bool = False
-    """The pointer cuts exactly there, and no entry followed it."""
-    is_cleared: bool = False
-    """An explicit pointer to nothing: the session starts anew."""
-    is_relinked: bool = False
-    """A compaction preserved messages, and they hang on its summary now."""
-    forgotten: set[int] = field(default_factory=set)
-    """Entries before a compaction that preserved others."""
-
-    def readable(self, uuid: str | None) -> int | None:
-        """Returns the number of an entry that the client reads."""
-        number = self.index.get(uuid) if uuid is not None else None
-        return number if number is not None and self.is_read[number] else None
+Loaded: TypeAlias = Entries[Record]
+"""The records of a file as the client loads them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from plait.graph.client.entry import call_ids, has_calls, is_note, is_result, result_ids
 from plait.graph.client.model import Loaded
-from plait.graph.client.walk import children_of, members_by_message
 from plait.record import Record
 
 
@@ -44,8 +43,8 @@ class Gathering:
         self.records = loaded.records
         self.walked = walked
         self.on_walk = frozenset(walked)
-        self.members = members_by_message(loaded)
-        self.children = children_of(loaded)
+        self.members = loaded.members()
+        self.children = loaded.children()
         self.taken: set[int] = set()
         self.harmless: set[int] = set()
         self.owners = self.owners_of_calls()

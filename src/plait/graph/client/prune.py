@@ -6,7 +6,6 @@ from typing import TypeAlias
 from plait.graph.client.entry import (
     block_heads,
     call_ids,
-    content_blocks,
     has_calls,
     is_blank,
     is_boundary,
@@ -16,6 +15,7 @@ from plait.graph.client.entry import (
 )
 from plait.graph.client.model import LeftOut, Loaded, Reason, Said
 from plait.record import Record
+from plait.record.record import content_blocks
 
 Dropped: TypeAlias = dict[int, Reason]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from plait.graph.client.entry import CHAIN_TYPES, call_ids, is_result, result_ids
-from plait.graph.client.model import MISSING, ROOT, Loaded
+from plait.graph.client.entry import RECORDS, call_ids, is_result, result_ids
+from plait.graph.client.model import Loaded
 from plait.graph.client.parallel import is_same_writer
-from plait.graph.client.walk import members_by_message
+from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, Entries
 from plait.record import Record
 
 TYPES = CHAIN_TYPES | {"progress"}
@@ -32,7 +32,7 @@ def sdk_chain(records: Iterable[Record]) -> list[Record]:
 
 
 def _load_entries(records: Iterable[Record]) -> tuple[Loaded, list[Line]]:
-    loaded = Loaded([], {}, [], [])
+    loaded: Loaded = Entries(RECORDS)
     lines: list[Line] = []
     for record in records:
         # format: the SDK cannot read a line that begins with a byte order mark
@@ -123,7 +123,7 @@ class Recovery:
         self.parents = loaded.parents
         self.chain = chain
         self.seen = set(chain)
-        self.members = members_by_message(loaded)
+        self.members = loaded.members()
         self.owners = self.owners_of_calls()
         self.results = self.results_by_answer(loaded)
         self.answered = {call for number in chain for call in result_ids(self.records[number])}

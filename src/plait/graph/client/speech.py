@@ -6,15 +6,16 @@ from typing import Any
 
 from plait.graph.client.entry import (
     call_ids,
-    content_blocks,
     is_blank,
     is_boundary,
     is_thinking,
     model_of,
 )
-from plait.graph.client.model import NO_CONTENT, ROOT, Block, Loaded, Said
+from plait.graph.client.model import NO_CONTENT, Block, Loaded, Said
 from plait.graph.client.prune import answered_calls, last_response, last_turn
+from plait.graph.entries import ROOT
 from plait.record import Record
+from plait.record.record import content_blocks
 
 SYNTHETIC = "<synthetic>"
 ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")

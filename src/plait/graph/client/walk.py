@@ -1,14 +1,10 @@
-"""A leaf to the chain above it, and to the notes that trail the message it stands behind.
-
-The client continues a prompt or an answer. Attachments and notices below it come along,
-whichever of them was the leaf, and on whichever branch they lie.
-"""
+"""A leaf to the chain above it: by parents, and by time where a parent is missing."""
 
 from bisect import bisect_right
 
-from plait.graph.client.entry import is_boundary, milliseconds
-from plait.graph.client.model import ROOT, Loaded
-from plait.record import Record
+from plait.graph.client.model import Loaded
+from plait.graph.entries import ROOT
+from plait.record.time import milliseconds
 
 WINDOW = 5000.0
 """Milliseconds within which an older entry stands in for a missing parent."""
@@ -38,7 +34,7 @@ class StandIns:
     def __init__(self, loaded: Loaded) -> None:
         self.loaded = loaded
         timed = [
-            (milliseconds(record), -number)
+            (milliseconds(record.envelope.timestamp), -number)
             for number, record in enumerate(loaded.records)
             if loaded.is_read[number] and not record.is_sidechain
         ]
@@ -52,7 +48,7 @@ class StandIns:
     def nearest(self, number: int, seen: set[int]) -> int:
         """Returns the newest unused entry up to five seconds older, else ROOT."""
         record = self.loaded.records[number]
-        time = milliseconds(record)
+        time = milliseconds(record.envelope.timestamp)
         if record.is_sidechain or time != time:
             return ROOT
         place = self.free(bisect_right(self.timed, (time, 1)) - 1, seen)
@@ -74,56 +70,3 @@ class StandIns:
         for one in passed:
             self.below[one] = place
         return place
-
-
-def children_of(loaded: Loaded) -> list[list[int]]:
-    """Returns the children of every entry, in file order."""
-    children: list[list[int]] = [[] for _ in loaded.records]
-    for number, parent in enumerate(loaded.parents):
-        if parent >= 0 and loaded.is_read[number]:
-            children[parent].append(number)
-    return children
-
-
-def members_by_message(loaded: Loaded) -> dict[str, list[int]]:
-    """Returns the entries of each response, in file order."""
-    members: dict[str, list[int]] = {}
-    for number, record in enumerate(loaded.records):
-        if record.type == "assistant" and record.message_id and loaded.is_read[number]:
-            members.setdefault(record.message_id, []).append(number)
-    return members
-
-
-def path_to_message(loaded: Loaded, leaf: int) -> list[int]:
-    """Returns the last prompt or answer at or above a leaf, and what lies between.
-
-    The leaf alone where there is no message above it.
-    """
-    path: list[int] = []
-    seen: set[int] = set()
-    current = leaf
-    while current >= 0 and current not in seen:
-        seen.add(current)
-        path.append(current)
-        if not _is_trailing(loaded.records[current]):
-            return path[::-1]
-        current = loaded.parents[current]
-    return [leaf]
-
-
-def trailing_notes(loaded: Loaded, path: list[int]) -> list[int]:
-    """Returns the notes below a message in file order, those of the path among them."""
-    records, children = loaded.records, children_of(loaded)
-    found = set(path[1:])
-    queue = list(path)
-    for current in queue:
-        for child in children[current]:
-            record = records[child]
-            if child not in found and _is_trailing(record) and not is_boundary(record):
-                found.add(child)
-                queue.append(child)
-    return sorted(found - {path[0]})
-
-
-def _is_trailing(record: Record) -> bool:
-    return record.type in ("attachment", "system")

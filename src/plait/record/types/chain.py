@@ -27,6 +27,24 @@ class PreservedMessages(Struct, frozen=True, rename=wire_name):
     uuids: list[str] | None = None
 
 
+class Preserved(Struct, frozen=True, gc=False):
+    """What a compaction keeps in the context: listed messages, else a segment by its ends."""
+
+    anchor: str | None = None
+    """The record that it hangs on from now on."""
+    listed: tuple[str, ...] | None = None
+    head: str | None = None
+    tail: str | None = None
+
+    @property
+    def uuids(self) -> tuple[str, ...]:
+        """All that it names, the last first."""
+        return tuple(one for one in (*reversed(self.listed or ()), self.tail, self.head) if one)
+
+
+NOTHING = Preserved()
+
+
 class CompactMetadata(Struct, frozen=True, rename=wire_name):
     """How and why a conversation was compacted."""
 
@@ -92,6 +110,30 @@ class System(Record):
     tools = Wire("tools", list[str])
     trigger = Wire("trigger", str)
     url = Wire("url", str)
+
+    @property
+    def preserved(self) -> Preserved | None:
+        """What a compaction keeps in the context, None where it names nothing."""
+        metadata = self.fields.get("compactMetadata")
+        messages = _object_in(metadata, "preservedMessages")
+        segment = _object_in(metadata, "preservedSegment")
+        uuids = messages.get("uuids")
+        listed = tuple(filter(_is_text, uuids)) if isinstance(uuids, list) else None
+        # format: the list wins over the segment
+        anchor = (segment if listed is None else messages).get("anchorUuid")
+        ends = (anchor, segment.get("headUuid"), segment.get("tailUuid"))
+        anchor, head, tail = (one if _is_text(one) else None for one in ends)
+        found = Preserved(anchor, listed, head, tail)
+        return found if found != NOTHING else None
+
+
+def _object_in(value: object, key: str) -> dict[str, Any]:
+    inner = value.get(key) if isinstance(value, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 class Attachment(Record):
