@@ -101,9 +101,9 @@ class Output:
             places = counted(len(archive.discovery.unread), "place")
             self.note(f"{places} could not be read: `plait doctor` names them")
 
-    def note(self, text: str) -> None:
-        """Writes a line beside the results."""
-        self.stderr.print(safe(text), style="dim")
+    def note(self, text: str, *, is_whole: bool = False) -> None:
+        """Writes a line beside the results; an address or a key stays whole."""
+        self.stderr.print(safe(text), style="dim", soft_wrap=is_whole)
 
     def warn_unredacted(self) -> None:
         """Says loudly that nothing is hidden."""

@@ -10,7 +10,7 @@ from plait.archive import unlinked_in
 from plait.cli.options import Request, filter_options, global_options, json_option, name_argument
 from plait.cli.output import Output, as_json, write_bytes
 from plait.cli.selection import required, selected
-from plait.cli.text import clipped, columns, counted, fitting, local, safe, short
+from plait.cli.text import SHORT, clipped, columns, counted, fitting, local, safe, short
 from plait.cli.tree import unlinked
 from plait.graph.model import SessionGraph
 from plait.graph.paths import Path, paths, uuids
@@ -20,7 +20,6 @@ from plait.view.words import one_line, plain_words
 if TYPE_CHECKING:
     from rich.text import Text
 
-SHORT = 8
 NARROW = 19
 
 

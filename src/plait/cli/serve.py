@@ -3,11 +3,11 @@
 import os
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -18,7 +18,6 @@ from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options
 from plait.cli.output import write_bytes
 from plait.cli.settings import has_display
-from plait.cli.text import safe
 from plait.errors import SourceError, UserError
 from plait.web.access import Keys, new_secret
 from plait.web.app import is_local
@@ -77,50 +76,36 @@ def serve_command(
         _show_again(request, known, is_opened=is_opened)
         return
     brought_up_to_date(request)
-    serving = Serving(request, frozenset(name.lower() for name in names), idle)
-    serving.serve(host, port, is_opened=is_opened, is_background=is_background)
-
-
-class Serving:
-    """A server about to run."""
-
-    def __init__(self, request: Request, names: frozenset[str], idle: float | None) -> None:
-        self.request = request
-        self.names = names
-        self.idle = idle * HOUR if idle else None
-
-    def serve(
-        self, host: str, port: int | None, *, is_opened: bool | None, is_background: bool
-    ) -> None:
-        """Serves until nobody comes any more, or until Ctrl-C, which is no failure."""
-        listener = listening(host, PORT if port is None else port)
-        place = listener.getsockname()
-        running = Running(place[0], place[1], os.getpid(), new_secret())
-        here = _running_file(self.request)
-        with listener, announced(here, running), suppress(KeyboardInterrupt):
-            for name in ENDS:
-                if hasattr(signal, name):
-                    signal.signal(getattr(signal, name), signal.default_int_handler)
-            if not is_background:
-                _tell(self.request, running)
-                if _should_open(is_opened):
-                    show(self.request, running)
-            self.run(running, listener)
-
-    def run(self, running: Running, listener: socket.socket) -> None:
-        """Runs the server."""
-        request = self.request
+    listener = listening(host, PORT if port is None else port)
+    place = listener.getsockname()
+    running = Running(place[0], place[1], os.getpid(), new_secret())
+    with listener, announced(_running_file(request), running), _ended_by_signals():
+        if not is_background:
+            _tell(request, running)
+            if _should_open(is_opened):
+                show(request, running)
         roots = tuple(root.path for root in request.archive.roots)
         library = LiveArchive(roots, request.settings.index, request.prices)
-        run(library, listener, Keys(running.secret), self.names, self.idle)
+        known_as = frozenset(name.lower() for name in names)
+        run(library, listener, Keys(running.secret), known_as, idle * HOUR if idle else None)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Ends in good order by Ctrl-C, which is no failure, and by what the system sends."""
+    with suppress(KeyboardInterrupt):
+        for name in ENDS:
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.default_int_handler)
+        yield
 
 
 def _tell(request: Request, running: Running) -> None:
-    say(request, f"Plait is at {running.place.address}")
+    request.output.note(f"Plait is at {running.place.address}", is_whole=True)
     is_seen = sys.stderr.isatty()  # a key does not belong into a log
     key = Keys(running.secret).key if is_seen else f"`{_asking(request)}` prints it"
-    say(request, f"key      {key}")
-    say(request, "stop with Ctrl-C")
+    request.output.note(f"key      {key}", is_whole=True)
+    request.output.note("stop with Ctrl-C", is_whole=True)
 
 
 def _asking(request: Request) -> str:
@@ -128,13 +113,8 @@ def _asking(request: Request) -> str:
     return shlex.join(["plait", "open", "--print-key", *roots])
 
 
-def say(request: Request, text: str) -> None:
-    """Writes a line that is never broken: an address or a key must stay whole."""
-    request.output.stderr.print(safe(text), style="dim", soft_wrap=True, highlight=False)
-
-
 def _show_again(request: Request, running: Running, *, is_opened: bool | None) -> None:
-    say(request, f"Plait is served already at {running.place.address}")
+    request.output.note(f"Plait is served already at {running.place.address}", is_whole=True)
     if _should_open(is_opened):
         show(request, running)
 
@@ -142,7 +122,9 @@ def _show_again(request: Request, running: Running, *, is_opened: bool | None) -
 def show(request: Request, running: Running) -> None:
     """Opens the page in a browser, or says that none could be opened."""
     if not open_in_browser(opening_file(_running_file(request).parent, running, "/")):
-        say(request, "no browser could be opened: the address and the key will do")
+        request.output.note(
+            "no browser could be opened: the address and the key will do", is_whole=True
+        )
 
 
 def _should_open(is_opened: bool | None) -> bool:
@@ -154,7 +136,7 @@ def _end(request: Request) -> None:
     if running is None:
         request.output.note("no server runs for these sessions")
     else:
-        say(request, f"the server at {running.place.address} has ended")
+        request.output.note(f"the server at {running.place.address} has ended", is_whole=True)
 
 
 def _with_gallery(request: Request, gallery: str | None) -> Request:
@@ -205,8 +187,10 @@ def open_command(
     if is_printed:
         write_bytes(f"{path}\n".encode("utf-8", "surrogateescape"))
     elif not open_in_browser(path):
-        say(request, f"no browser could be opened: Plait is at {running.place.address}{to}")
-        say(request, f"key      {Keys(running.secret).key}")
+        request.output.note(
+            f"no browser could be opened: Plait is at {running.place.address}{to}", is_whole=True
+        )
+        request.output.note(f"key      {Keys(running.secret).key}", is_whole=True)
 
 
 def _place_of(request: Request, name: str, turn: int | None) -> str:

@@ -18,7 +18,18 @@ from plait.cli.options import (
 )
 from plait.cli.output import Output
 from plait.cli.selection import required, selected
-from plait.cli.text import clipped, columns, counted, fitting, lasting, local, safe, short, size
+from plait.cli.text import (
+    SHORT,
+    clipped,
+    columns,
+    counted,
+    fitting,
+    lasting,
+    local,
+    safe,
+    short,
+    size,
+)
 from plait.graph.outline import OutlineItem
 from plait.view.graph_text import branching
 from plait.view.words import one_line, plain_words
@@ -38,7 +49,6 @@ SIGNS = {
     "summary": ("≡", "dim"),
 }
 SESSIONS = ("trunk", "foreign", "summary")
-SHORT = 8
 NARROW = 32
 
 

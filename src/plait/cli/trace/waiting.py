@@ -9,7 +9,7 @@ import msgspec
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.settings import Collector, target_in
-from plait.cli.text import ago, counted, number, size
+from plait.cli.text import SHORT, ago, counted, number, size
 from plait.errors import ConfigError, SourceError
 from plait.record.time import moment
 from plait.trace.send.delivery import Delivered, flush
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-SHORT = 8
 NARROW = 60
 FIGURES = ("turns", "line", "waiting", "refused")
 COLUMNS = ("sent", *FIGURES, "note")
