@@ -92,8 +92,8 @@ def header(heading: PageHeading, told: Conversations, home: str | None) -> str:
     back = f'<a class="home" href="{home}" title="All sessions">{icon("back")}</a>' if home else ""
     title = esc(heading.title)
     return (
-        f'<header class="top">{back}<h1 title="{title}">{title}</h1>{switch(told)}'
-        f'<div class="facts">{facts(heading)}</div>{ACTIONS}</header>{about(heading)}'
+        f'<header class="top">{back}<h1 title="{title}">{title}</h1>{_switch(told)}'
+        f'<div class="facts">{facts(heading)}</div>{ACTIONS}</header>{_about(heading)}'
     )
 
 
@@ -120,8 +120,7 @@ ACTIONS = (
 )
 
 
-def about(heading: PageHeading, more: str = "") -> str:
-    """Returns the second line: where, when, what else there is to say, and how to go on."""
+def _about(heading: PageHeading, more: str = "") -> str:
     where = heading.directory or heading.project
     branch = f" · {esc(heading.git_branch)}" if heading.git_branch else ""
     resume = ""
@@ -140,8 +139,7 @@ def about(heading: PageHeading, more: str = "") -> str:
     )
 
 
-def switch(told: Conversations) -> str:
-    """Returns the choice between the ways through a session, where there are several."""
+def _switch(told: Conversations) -> str:
     ways = list(spoken(told))
     if len(ways) < 2:
         return ""
@@ -201,7 +199,7 @@ def page_rest(reading: ReadingColumn, heading: PageHeading, rail: str, mark: str
         column += EMPTY.format(raw=esc(session_address(name, "raw")))
     return (
         f"{_head_rest(heading, told)}</section>{tabs(name, 'read')}"
-        f'<section aria-label="Where and when">{about(heading, models)}</section>'
+        f'<section aria-label="Where and when">{_about(heading, models)}</section>'
         '<div class="sheet3 served">'
         f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote(name))}" '
         f'data-main="{esc(told.main)}" data-mark="{esc(mark)}">{column}</main>'
@@ -213,7 +211,7 @@ def page_rest(reading: ReadingColumn, heading: PageHeading, rail: str, mark: str
 
 def _head_rest(heading: PageHeading, told: Conversations) -> str:
     return (
-        f'{switch(told)}{_compare_link(heading.session, told)}<div class="facts">{facts(heading)}'
+        f'{_switch(told)}{_compare_link(heading.session, told)}<div class="facts">{facts(heading)}'
         f"</div>{SERVED_ACTIONS}"
     )
 
