@@ -53,8 +53,8 @@ def page(
         f'<script src="{root}assets/{script}" defer></script>'
     )
     if inlined:
-        scripts = " ".join(digest(text) for text in (inlined.script, inlined.highlighter))
-        styles = digest(inlined.style)
+        scripts = " ".join(_digest(text) for text in (inlined.script, inlined.highlighter))
+        styles = _digest(inlined.style)
         links = f"<style>{inlined.style}</style>"
         body += f"<script>{inlined.highlighter}</script><script>{inlined.script}</script>"
     policy = POLICY.format(scripts=scripts, styles=styles)
@@ -72,8 +72,7 @@ def page(
     )
 
 
-def digest(text: str) -> str:
-    """Returns the name by which a policy allows one text and no other."""
+def _digest(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 

@@ -133,7 +133,6 @@ def compare_page(
 
 def _picks(name: str, told: Conversations, found: Comparison) -> str:
     ways = [(one.id, way_name(one, told)) for one in spoken(told) if one.turns]
-
     return (
         f'<form class="picks" action="/s/{esc(quote(name))}/compare">'
         f'<label>One <select name="a">{options(ways, found.one.line)}</select></label>'
@@ -169,15 +168,14 @@ class ComparedPage:
             ("Tokens", [tokens_in_words(side.totals.tokens.total) for side in sides]),
             ("Cost", [money_in_words(side.totals.cost_usd or 0) for side in sides]),
         ]
-        names = "".join(f"<th>{esc(self.name(side))}</th>" for side in sides)
+        names = "".join(f"<th>{esc(self._name(side))}</th>" for side in sides)
         body = "".join(_row(label, cells) for label, cells in rows)
         return (
             '<h2>After they part</h2><table class="sums"><thead><tr><td></td>'
-            f"{names}</tr></thead><tbody>{body}{self.files()}</tbody></table>"
+            f"{names}</tr></thead><tbody>{body}{self._files()}</tbody></table>"
         )
 
-    def files(self) -> str:
-        """Returns the row of the files that were changed on each side."""
+    def _files(self) -> str:
         one, two = self.found.one.files, self.found.two.files
         cells = "".join(
             f"<td>{_file_list(own, other, self.setting.directory)}</td>"
@@ -185,8 +183,7 @@ class ComparedPage:
         )
         return f"<tr><th>Files changed</th>{cells}</tr>"
 
-    def name(self, side: Side) -> str:
-        """Returns what a side is called."""
+    def _name(self, side: Side) -> str:
         one = self.told.by_line.get(side.line)
         return way_name(one, self.told) if one else side.line
 
@@ -213,34 +210,32 @@ class ComparedPage:
         one, two = self.found.one, self.found.two
         first = self.found.shared
         rows = list(
-            zip_longest(self.within(one.path.turns[first:]), self.within(two.path.turns[first:]))
+            zip_longest(self._within(one.path.turns[first:]), self._within(two.path.turns[first:]))
         )
         cells = "".join(
-            f'<div class="one">{self.cell(one, left)}</div>'
-            f'<div class="two">{self.cell(two, right)}</div>'
+            f'<div class="one">{self._cell(one, left)}</div>'
+            f'<div class="two">{self._cell(two, right)}</div>'
             for left, right in rows
         )
         more = [
-            self.rest(name, side, len(side.path.turns) - first - shown)
+            self._rest(name, side, len(side.path.turns) - first - shown)
             for side, shown in (
                 (one, sum(left is not None for left, _ in rows)),
                 (two, sum(right is not None for _, right in rows)),
             )
         ]
         return (
-            f'<h2>Side by side</h2><div class="sides">{self.heads()}{cells}'
+            f'<h2>Side by side</h2><div class="sides">{self._heads()}{cells}'
             f'<div class="one">{more[0]}</div><div class="two">{more[1]}</div></div>'
         )
 
-    def heads(self) -> str:
-        """Returns the names above the columns."""
+    def _heads(self) -> str:
         return "".join(
-            f'<div class="{kind} side-name">{esc(self.name(side))}</div>'
+            f'<div class="{kind} side-name">{esc(self._name(side))}</div>'
             for kind, side in (("one", self.found.one), ("two", self.found.two))
         )
 
-    def within(self, turns: Sequence[Turn]) -> Iterable[Turn]:
-        """Yields turns while there is room."""
+    def _within(self, turns: Sequence[Turn]) -> Iterable[Turn]:
         room = ROOM
         for turn in turns:
             if room <= 0:
@@ -248,14 +243,12 @@ class ComparedPage:
             room -= weight(turn)
             yield turn
 
-    def cell(self, side: Side, turn: Turn | None) -> str:
-        """Returns one turn, or that there is none."""
+    def _cell(self, side: Side, turn: Turn | None) -> str:
         if turn is None:
             return ""
         return "".join(self.writer.sections(side.path, turn))
 
-    def rest(self, name: str, side: Side, count: int) -> str:
-        """Returns how much more there is, and where to read it."""
+    def _rest(self, name: str, side: Side, count: int) -> str:
         if count <= 0:
             return '<p class="blank">This branch ends here.</p>'
         address = f"{session_address(name)}#line-{side.line}"
