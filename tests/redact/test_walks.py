@@ -14,6 +14,7 @@ from plait.errors import ConfigError
 from plait.record import Record, record_of
 from plait.redact import Place, Redactor, Rules, rules_of
 from plait.redact.model import MOST_PLACES
+from plait.redact.values import is_mixed, is_random
 from tests.redact.planted import ALNUM, HEX, drawn
 
 KEY = "gh" + "p_" + drawn(Random(3), ALNUM, 36)
@@ -143,6 +144,55 @@ def test_a_value_is_found_in_base64(before: str, behind: str, length: int, is_hi
     redacted = redactor.text(f"[{written}]")
     expected = r"\[[\w/]{0,4}‹secret 1\.1: secret in a setting›[\w/=]{0,6}\]"
     assert (re.fullmatch(expected, redacted) is not None) == is_hidden
+    if is_hidden:
+        # All letters that hold bits of the value alone: eight bits a letter, six a sign.
+        first = -(-len(before) * 8 // 6)
+        last = (len(before) + length) * 8 // 6
+        assert redactor.key["‹secret 1.1: secret in a setting›"] == written[first:last]
+
+
+MIXED = {
+    "a1": True,
+    "A1": True,
+    "z1": True,
+    "Z1": True,
+    "a0": True,
+    "a9": True,
+    "a!": True,
+    "a/": False,
+    "a:": False,
+    "@1": False,
+    "[1": False,
+    "`1": False,
+    "{1": False,
+    "ab": False,
+    "12": False,
+}
+CHANCE = {
+    "bcdf0hjk": True,
+    "bcdf9hjk": True,
+    "bcdf/hjk": False,
+    "bcdf:hjk": False,
+    "A1234567": True,
+    "Z1234567": True,
+    "a1234567": True,
+    "z1234567": True,
+    "@1234567": False,
+    "[1234567": False,
+    "`1234567": False,
+    "{1234567": False,
+    "bcdf0hj": False,
+}
+
+
+@pytest.mark.parametrize("value", MIXED)
+def test_letters_with_digits_or_signs(value: str) -> None:
+    assert is_mixed(value.encode()) == MIXED[value]
+
+
+@pytest.mark.parametrize("value", CHANCE)
+def test_what_chance_drew(value: str) -> None:
+    assert is_random(value.encode()) == CHANCE[value]
 
 
 def hinted(text: str) -> list[str]:
@@ -185,6 +235,11 @@ def test_places_in_values_and_records() -> None:
         Place("z", 7, "u3", "x"),
     ]
     assert redactor.report.found["‹user 1›"].places == [Place("y", 7, "u2")]
+    cut = Redactor()
+    cut.value([{"text": KEY[:20]}, {"text": KEY[20:]}])
+    assert [found.places for found in cut.report.found.values()] == [
+        [Place(None, None, None, "[0].text")]
+    ]
 
 
 RECORDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

@@ -92,7 +92,7 @@ def _key_around(text: bytes, start: int) -> bytes:
     behind = KEY.match(text, start)
     key = (before[0] if before else b"") + (behind[0] if behind else b"")
     first = start - len(before[0]) if before else start
-    if ESCAPED.match(text, first - 1) and first:
+    if ESCAPED.match(text, first - 1):
         return key[1:]
     return key.strip(b"-.")
 
