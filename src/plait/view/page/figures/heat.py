@@ -77,7 +77,7 @@ def heat_map(prompts: Mapping[date, int], today: date | None = None, noun: str =
     days = [start + timedelta(days=number) for number in range((last - start).days + 1)]
     most = max((count for day, count in prompts.items() if day >= start), default=0)
     squares = "".join(
-        YEAR.square(*divmod(number, 7), count, most, *_day(day, many(count, noun)))
+        YEAR.square(*divmod(number, 7), count, most, *_day(day, count, noun))
         for number, day in enumerate(days)
         for count in (prompts.get(day, 0),)
     )
@@ -86,8 +86,10 @@ def heat_map(prompts: Mapping[date, int], today: date | None = None, noun: str =
     return YEAR.drawing("heat", weeks, label, inner)
 
 
-def _day(day: date, figure: str) -> tuple[str, str]:
-    return f"{day:%a %d %b %Y}: {figure}", f' data-day="{day}"'
+def _day(day: date, count: int, noun: str) -> tuple[str, str]:
+    if not count:  # most days of a year say nothing
+        return "", ""
+    return f"{day:%a %d %b %Y}: {many(count, noun)}", f' data-day="{day}"'
 
 
 def _months(weeks: Iterable[date]) -> str:
@@ -99,11 +101,15 @@ def _months(weeks: Iterable[date]) -> str:
     )
 
 
+def _hour(day: str, hour: int, count: int) -> str:
+    return f"{day} {hour:02}:00: {many(count, 'turn')}" if count else ""
+
+
 def hours_map(counts: Mapping[tuple[int, int], int]) -> str:
     """Returns the hours of the week, darker where more was begun, with their table."""
     most = max(counts.values(), default=0)
     squares = "".join(
-        WEEK.square(hour, weekday, count, most, f"{name} {hour:02}:00: {many(count, 'turn')}")
+        WEEK.square(hour, weekday, count, most, _hour(name, hour, count))
         for weekday, name in enumerate(DAYS)
         for hour in range(HOURS)
         for count in (counts.get((weekday, hour), 0),)
