@@ -12,8 +12,7 @@ from pathlib import Path
 from plait.graph import Finding
 from plait.graph.leaf import leaf_of
 from plait.graph.outline import OutlineItem, outline
-from plait.graph.paths import paths, uuids
-from plait.graph.raw import RawGraph
+from plait.graph.paths import RawGraph, paths, uuids
 from plait.graph.rows import rows
 from plait.graph.segments import Detail
 from plait.graph.source import FileFacts

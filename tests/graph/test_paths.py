@@ -11,8 +11,7 @@ from hypothesis import given
 from plait.archive import Archive
 from plait.archive.open_session import graph_of
 from plait.graph import build
-from plait.graph.paths import Path, paths, uuids
-from plait.graph.raw import RawGraph
+from plait.graph.paths import Path, RawGraph, paths, uuids
 from tests.graph.generated import archives, sources
 from tests.graph.sketch import Sketch, sketch
 

@@ -13,8 +13,7 @@ from plait.cli.selection import required, selected
 from plait.cli.text import SHORT, clipped, columns, counted, fitting, local, safe, short
 from plait.cli.tree import unlinked
 from plait.graph.model import SessionGraph
-from plait.graph.paths import Path, paths, uuids
-from plait.graph.raw import RawGraph
+from plait.graph.paths import Path, RawGraph, paths, uuids
 from plait.view.words import one_line, plain_words
 
 if TYPE_CHECKING:

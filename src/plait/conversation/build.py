@@ -22,7 +22,8 @@ from plait.conversation.model import (
 from plait.conversation.pair import paired
 from plait.conversation.turns import turns_of
 from plait.graph.model import DagLine, Loose, Place, SessionGraph
-from plait.graph.paths import SPOKEN, unfolded
+from plait.graph.paths import SPOKEN
+from plait.graph.tree import unfolded
 from plait.record import Record
 from plait.record.types.state import QueueOperation
 

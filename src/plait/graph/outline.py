@@ -12,7 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.graph.model import DagLine, LineKind, SessionGraph
-from plait.graph.paths import SPOKEN, label_of, unfolded
+from plait.graph.paths import SPOKEN, label_of
+from plait.graph.tree import unfolded
 
 OutlineKind: TypeAlias = LineKind | Literal["compaction", "agents", "summary"]
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Literal, TypeAlias
 
 from plait.graph.model import DagLine, Node, SessionGraph, Trait
-from plait.graph.paths import SPOKEN, unfolded
+from plait.graph.paths import SPOKEN
+from plait.graph.tree import unfolded
 
 Detail: TypeAlias = Literal["run", "turn", "record"]
 Segment: TypeAlias = tuple[Node, ...]

@@ -176,3 +176,12 @@ def summary_files(graph: SessionGraph) -> dict[int, tuple[SummaryLink, ...]]:
         if link.place.file not in others:
             found.setdefault(link.place.file, []).append(link)
     return {file: tuple(links) for file, links in found.items()}
+
+
+def unfolded(graph: SessionGraph, uuid: str | None) -> str | None:
+    """Returns a node, or the inline one that it is folded under."""
+    seen: set[str] = set()
+    while uuid is not None and uuid in graph.folds and uuid not in seen:
+        seen.add(uuid)
+        uuid = graph.folds[uuid].under
+    return uuid

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from plait.graph.client.chain import is_same_writer
 from plait.graph.client.entry import RECORDS, call_ids, is_result, result_ids
 from plait.graph.client.model import Loaded
-from plait.graph.client.parallel import is_same_writer
 from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, Entries
 from plait.record import Record
 
