@@ -129,12 +129,11 @@ class _Grouping:
         """Takes a line of a response: another id than before begins another response."""
         id_ = message.message_id
         if id_ and id_ != self.id:  # a part without an id joins what is open
-            self.close_parts()
+            self._close_parts()
             self.id = id_
         self.parts.append(message)
 
-    def close_parts(self) -> None:
-        """Makes one message of the parts collected."""
+    def _close_parts(self) -> None:
         if self.parts:
             self.assistants.append(merge_assistant_parts(self.parts))
         self.parts = []
@@ -142,7 +141,7 @@ class _Grouping:
 
     def close(self, end: int) -> None:
         """Gives out the turn that ends here, if it is complete."""
-        self.close_parts()
+        self._close_parts()
         if self.user is not None and self.assistants:
             turn = GroupedTurn(self.user, tuple(self.assistants), tuple(self.results))
             self.turns.append(turn)

@@ -227,7 +227,7 @@ class Hits:
         self, place: PassagePlace, session: SessionKnown, path: str | None, more: int, now: float
     ) -> Hit:
         """Returns the hit at a place."""
-        lying = self.lying(place, session, path)
+        lying = self._lying(place, session, path)
         text = lying.text if lying else session.title or "" if not place.line else ""
         shown = shown_part(text, self.marks, self.context)
         line = self.line_of(place)
@@ -252,10 +252,9 @@ class Hits:
             after=shown.after,
         )
 
-    def lying(
+    def _lying(
         self, place: PassagePlace, session: SessionKnown, path: str | None
     ) -> PassageText | None:
-        """Returns what lies at a place."""
         if not place.line or path is None:
             return None
         folder = Path(session.key).with_suffix("")

@@ -127,9 +127,9 @@ class QueryParser:
             raise UserError(f"a quote is not closed in '{self.text}'", "add the closing quote")
         self.tokens = list(TOKEN.finditer(text.strip()))
         self.place = 0
-        self.check_size()
+        self._check_size()
 
-    def check_size(self) -> None:
+    def _check_size(self) -> None:
         """Refuses what would take very long."""
         if len(self.tokens) > MOST_PARTS:
             raise UserError(
@@ -143,13 +143,11 @@ class QueryParser:
                 "write some of them out",
             )
 
-    def peek(self) -> re.Match[str] | None:
-        """Returns the next part."""
+    def _peek(self) -> re.Match[str] | None:
         return self.tokens[self.place] if self.place < len(self.tokens) else None
 
-    def is_next(self, word: str) -> bool:
-        """Tells whether an operator comes next."""
-        token = self.peek()
+    def _is_next(self, word: str) -> bool:
+        token = self._peek()
         return bool(token and token["word"] == word and not token["field"] and not token["minus"])
 
     def either(self, depth: int) -> Wanted:
@@ -157,7 +155,7 @@ class QueryParser:
         if depth > DEEPEST:
             raise UserError("the query is nested too deep", "use fewer parentheses")
         found = [self.both(depth)]
-        while self.is_next("OR"):
+        while self._is_next("OR"):
             self.place += 1
             found.append(self.both(depth))
         return found[0] if len(found) == 1 else Either(tuple(found))
@@ -165,8 +163,8 @@ class QueryParser:
     def both(self, depth: int) -> Wanted:
         """Reads parts that are wanted together."""
         found: list[Wanted] = []
-        while (token := self.peek()) and not token["close"] and not self.is_next("OR"):
-            if self.is_next("AND"):
+        while (token := self._peek()) and not token["close"] and not self._is_next("OR"):
+            if self._is_next("AND"):
                 self.place += 1
                 continue
             found.append(self.one(depth))
@@ -180,10 +178,10 @@ class QueryParser:
     def one(self, depth: int) -> Wanted:
         """Reads one part."""
         negations = 0
-        while self.is_next("NOT"):
+        while self._is_next("NOT"):
             self.place += 1
             negations += 1
-        token = self.peek()
+        token = self._peek()
         if token is None:
             raise UserError(
                 f"nothing follows NOT in '{self.text}'",
@@ -200,7 +198,7 @@ class QueryParser:
     def group(self, depth: int) -> Wanted:
         """Reads what stands in parentheses."""
         found = self.either(depth + 1)
-        token = self.peek()
+        token = self._peek()
         if token is None or not token["close"]:
             raise UserError(
                 f"a parenthesis is not closed in '{self.text}'",

@@ -80,7 +80,7 @@ class TextQuery:
             case Not(inner):
                 return self.without(inner)
             case All(parts):
-                return self.all_of(parts, is_shown=is_shown)
+                return self._all_of(parts, is_shown=is_shown)
             case Either(parts):
                 return _any_of([self.of(part, is_shown=is_shown) for part in parts])
             case _:
@@ -93,8 +93,7 @@ class TextQuery:
         unwanted = self.of(inner, is_shown=False)
         return Query.boolean_query([(Occur.Must, _everything()), (Occur.MustNot, unwanted)])
 
-    def all_of(self, parts: Iterable[Wanted], *, is_shown: bool) -> "Query":
-        """Returns the query for several things together."""
+    def _all_of(self, parts: Iterable[Wanted], *, is_shown: bool) -> "Query":
         from tantivy import Occur, Query
 
         found: list[tuple[Occur, Query]] = []
