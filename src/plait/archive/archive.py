@@ -216,7 +216,7 @@ class Archive:
 
         opened = self.open(session)
         if not (self._talked and self._talked[0] is opened):
-            self._talked = opened, session_conversations(opened, self.prices)
+            self._talked = opened, session_conversations(opened, self)
         return self._talked[1]
 
     def turns(

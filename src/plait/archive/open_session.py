@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace as replace_field
 
 from plait.archive.model import Session
-from plait.conversation.build import RecordAt, conversations_of, recovered_from
-from plait.conversation.model import Conversation, Conversations, Turn
 from plait.errors import SourceError
 from plait.graph.build import Builder, build
-from plait.graph.client import resumed_leaf
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place, SessionGraph
-from plait.graph.rows import rows
 from plait.graph.source import FileFacts, Source, source_file
 from plait.line import LogFile, lines, read_slice
 from plait.record import Record
@@ -30,8 +26,10 @@ from plait.record.codec import encode
 from plait.record.read import Broken, Recovered, entry_of, record_of
 from plait.record.sidecar import agent_meta, title_file
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a graph or a context needs no conversation: its modules are loaded when asked
     from plait.archive.resume import Resumption
+    from plait.conversation.build import RecordAt
+    from plait.conversation.model import Conversation, Conversations, Turn
     from plait.graph.rows import RowShape
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
@@ -188,14 +186,16 @@ class OpenSession:
         return builder.graph()
 
     def _leaf(self, facts: FileFacts) -> str | None:
+        from plait.graph.client import resumed_leaf
+
         return resumed_leaf(self.records_of(facts.file.path), facts.file.size) or leaf_of(facts)
 
     @cached_property
-    def record_at(self) -> RecordAt:
+    def record_at(self) -> "RecordAt":
         """What finds a record by its place in the files of the graph."""
         return self._finder(self.graph)
 
-    def _finder(self, graph: SessionGraph) -> RecordAt:
+    def _finder(self, graph: SessionGraph) -> "RecordAt":
         held = [
             {record.offset: record for record in self.records_of(file.path)} for file in graph.files
         ]
@@ -227,22 +227,26 @@ class OpenSession:
         return held[place] if place < len(held) and held[place].line == line else None
 
     @cached_property
-    def by_line(self) -> Mapping[str, Conversation]:
+    def by_line(self) -> "Mapping[str, Conversation]":
         """All conversations by the DAG-line that each reads."""
         return self._told.by_line if self.graph.sessions else {}
 
     @cached_property
-    def _told(self) -> Conversations:
+    def _told(self) -> "Conversations":
+        from plait.conversation.build import conversations_of
+
         return conversations_of(self.graph, self.id, self.record_at)
 
     @cached_property
-    def conversations(self) -> Conversations:
+    def conversations(self) -> "Conversations":
         """The session as people and tools took turns, with what broken lines tell."""
+        from plait.conversation.build import recovered_from
+
         broken = recovered_from(self.recovered(), self.id)
         return replace_field(self._told, recovered=broken) if broken else self._told
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> "tuple[Turn, ...]":
         """The turns of the conversation that goes on."""
         return self.conversations.active.turns
 
@@ -336,6 +340,8 @@ def graph_of(sessions: Iterable[Session]) -> SessionGraph:
 
 def rows_of(graph: SessionGraph, session: str) -> "list[RowShape]":
     """Returns the rows of one session of a graph."""
+    from plait.graph.rows import rows
+
     known = graph.sessions[session]
     tops = [known.trunk] if known.trunk else []
     tops += [

@@ -2,32 +2,30 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession
-from plait.archive.stats import in_order
-from plait.conversation.files import CHANGING, Touch, of_call
 from plait.conversation.model import Conversation, Conversations, Turn
-from plait.conversation.stats.session import Ownership
-from plait.view.costs import Figures, SessionFigures
 
-if TYPE_CHECKING:
-    from plait.conversation.prices import Prices
+if TYPE_CHECKING:  # who only reads turns loads neither prices nor files
+    from plait.archive.archive import Archive
+    from plait.conversation.files import Touch
     from plait.conversation.walk import Depth
+    from plait.view.costs import Figures, SessionFigures
 
 
 class SessionTurn(Turn, frozen=True, kw_only=True, dict=True):
     """A turn of a session, with what it took; as JSON it is a turn like any other."""
 
     @cached_property
-    def took(self) -> Figures:
+    def took(self) -> "Figures":
         """What it took, counted when it is asked for."""
         told, figures = self.__dict__["counted"]
-        found: Figures = figures.of_turn(told, self)
+        found: Figures = figures().of_turn(told, self)
         return found
 
     @property
@@ -41,8 +39,10 @@ class SessionTurn(Turn, frozen=True, kw_only=True, dict=True):
         return self.took.tokens
 
     @property
-    def edits(self) -> tuple[Touch, ...]:
+    def edits(self) -> "tuple[Touch, ...]":
         """What its calls did to files: created, written, edited."""
+        from plait.conversation.files import CHANGING, of_call
+
         touches = (of_call(call, self.number) for call in self.calls)
         return tuple(one for one in touches if one and one.action in CHANGING)
 
@@ -102,10 +102,15 @@ class SessionConversations(Conversations, frozen=True, kw_only=True, eq=False):
         return len(self.by_line)
 
 
-def session_conversations(opened: OpenSession, prices: "Prices") -> SessionConversations:
+def session_conversations(opened: OpenSession, archive: "Archive") -> SessionConversations:
     """Returns the conversations of an open session, with what each turn took."""
     found = opened.conversations
-    figures = SessionFigures(found, prices)
+
+    @cache
+    def figures() -> "SessionFigures":
+        from plait.view.costs import SessionFigures
+
+        return SessionFigures(found, archive.prices)
 
     def bound(one: Conversation) -> SessionConversation:
         turns = tuple(SessionTurn(**_fields(turn)) for turn in one.turns)
@@ -130,6 +135,9 @@ def distinct_turns(
 
     A turn that stands in several sessions belongs to the one that began first.
     """
+    from plait.archive.stats import in_order
+    from plait.conversation.stats.session import Ownership
+
     met = Ownership(since, until)
     for session in in_order(sessions):
         met.begin()
