@@ -5,6 +5,12 @@ import click
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.output import write_bytes
 
+WHERE = {
+    "bash": "~/.bashrc",
+    "zsh": "~/.zshrc",
+    "fish": "~/.config/fish/completions/plait.fish",
+}
+
 
 @click.command("config")
 @json_option
@@ -36,13 +42,6 @@ def config_command(request: Request, as_json: bool) -> None:
     for name, value in shown.items():
         table.add_row(name, "\n".join(value) if isinstance(value, list) else value or "none")
     request.output.print(table)
-
-
-WHERE = {
-    "bash": "~/.bashrc",
-    "zsh": "~/.zshrc",
-    "fish": "~/.config/fish/completions/plait.fish",
-}
 
 
 @click.command("completion")

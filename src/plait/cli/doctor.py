@@ -24,11 +24,44 @@ SHOWN_TYPES = {
     "summary": "summary",
     "queue": "queue-operation",
 }
-
-
 INVENTORY = "lines human_turns tool_calls versions types stop_reasons blocks"
 GRAPH = """nodes inline folded dag_lines branches rungs tool_results tool_results_reachable
     tool_results_orphaned copies loose balanced"""
+MOST_FINDINGS = 20
+
+
+@click.command("doctor")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--inventory", "is_inventory", is_flag=True, help="Count what each session holds.")
+@click.option("--all", "show_all", is_flag=True, help="List every finding.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request, paths: tuple[Path, ...], is_inventory: bool, show_all: bool, as_json: bool
+) -> int:
+    """Account for every line and every record, and list what is odd.
+
+    Lines are records, blank or broken; records with a uuid stand in the graph, inline or
+    folded; tool results stand with their calls. PATH is a file or a folder; without one,
+    everything under the roots is read. Findings are oddities of the data, not failures; the
+    exit code is 1 only if an account does not balance.
+    """
+    archive = Archive(paths) if paths else request.archive
+    if is_inventory:
+        _print_inventories(request.output, _inventories(archive, request.output), as_json=as_json)
+        return 0
+    account = _account_of(archive, request.output)
+    graph = archive.graph()
+    account.findings.extend(_graph_findings(graph))
+    if as_json:
+        request.output.json(_as_object(account) | {"graph": _figures(graph.account, GRAPH)})
+    else:
+        with request.output.paged():
+            _print_account(request.output, account)
+            _print_graph(request.output, graph)
+            _print_findings(request.output, account.findings, show_all=show_all)
+    return 0 if account.is_balanced and graph.account.balanced else 1
 
 
 def _inventories(archive: Archive, output: Output) -> dict[str, Inventory]:
@@ -120,43 +153,6 @@ def _print_graph(output: Output, graph: SessionGraph) -> None:
         output.print("the graph balances: every node stands once", style="green")
     else:
         output.print("the graph does not balance: please report this", style="bold red")
-
-
-MOST_FINDINGS = 20
-
-
-@click.command("doctor")
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--inventory", "is_inventory", is_flag=True, help="Count what each session holds.")
-@click.option("--all", "show_all", is_flag=True, help="List every finding.")
-@json_option
-@global_options
-@click.pass_obj
-def command(
-    request: Request, paths: tuple[Path, ...], is_inventory: bool, show_all: bool, as_json: bool
-) -> int:
-    """Account for every line and every record, and list what is odd.
-
-    Lines are records, blank or broken; records with a uuid stand in the graph, inline or
-    folded; tool results stand with their calls. PATH is a file or a folder; without one,
-    everything under the roots is read. Findings are oddities of the data, not failures; the
-    exit code is 1 only if an account does not balance.
-    """
-    archive = Archive(paths) if paths else request.archive
-    if is_inventory:
-        _print_inventories(request.output, _inventories(archive, request.output), as_json=as_json)
-        return 0
-    account = _account_of(archive, request.output)
-    graph = archive.graph()
-    account.findings.extend(_graph_findings(graph))
-    if as_json:
-        request.output.json(_as_object(account) | {"graph": _figures(graph.account, GRAPH)})
-    else:
-        with request.output.paged():
-            _print_account(request.output, account)
-            _print_graph(request.output, graph)
-            _print_findings(request.output, account.findings, show_all=show_all)
-    return 0 if account.is_balanced and graph.account.balanced else 1
 
 
 def _account_of(archive: Archive, output: Output) -> Account:

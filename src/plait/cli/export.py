@@ -39,8 +39,81 @@ from plait.view.passages.stream import Manner
 if TYPE_CHECKING:
     pass
 
-
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
+STDOUT = "-"
+FORMATS = tuple(EXPORTERS)
+_what_options = grouped(
+    click.option("--all", "is_all", is_flag=True, help="Every session there is."),
+    click.option(
+        "--depth",
+        type=click.Choice(DEPTHS),
+        help="How much to tell, each with all before it. Without it: up to the tools; in pages "
+        "everything, what is long folded.",
+    ),
+    click.option(
+        "--branches",
+        type=click.Choice(["active", "all"]),
+        default="all",
+        show_default=True,
+        help="Every path, or only those that Claude Code would go on with.",
+    ),
+    click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
+    click.option("--no-tools", is_flag=True, help="Leave out calls and their results."),
+)
+_form_options = grouped(
+    click.option(
+        "--format",
+        "-f",
+        "format_",
+        type=click.Choice(FORMATS),
+        default="md",
+        show_default=True,
+        help="Markdown, pages, plain text, JSON, or the records as they are.",
+    ),
+    click.option("--simple", is_flag=True, help="One line a call."),
+    click.option(
+        "--agents",
+        type=click.Choice(["inline", "files"]),
+        default="inline",
+        show_default=True,
+        help="Agents where they were sent out, or in files of their own.",
+    ),
+    click.option("--combined", is_flag=True, help="One file for everything."),
+    click.option("--single-file", is_flag=True, help="Pages that need no other file."),
+    click.option("--front-matter", is_flag=True, help="Begin with YAML, as Obsidian reads it."),
+)
+
+
+@click.command("export")
+@names_argument
+@_what_options
+@filter_options
+@_form_options
+@click.option("--output", "-o", metavar="DIR", help="Where to: a folder, or `-` for stdout.")
+@click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or these.")
+@click.option("--copy", "is_copied", is_flag=True, help="Copy the turn, or all, to the clipboard.")
+@click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as they are.")
+@rules_option
+@click.option("--force", is_flag=True, help="Write into a folder that holds other files.")
+@json_option
+@global_options
+@click.pass_obj
+def command(request: Request, /, **asked: Any) -> None:
+    """Write transcripts of sessions, one for each path.
+
+    What should not be shared is replaced, and a report beside the output says what was:
+    secrets, user names in paths, hosts, addresses, accounts.
+    """
+    _check(asked)
+    plan = _plan_of(all_named(request, asked), asked)
+    if asked["no_redact"]:
+        request.output.warn_unredacted()
+    plan.pricing = request.prices
+    with without_collector():
+        if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
+            _hand_over(request, plan, asked)
+        else:
+            _write_out(request, plan, asked)
 
 
 def _prepare(folder: Path, *, is_forced: bool) -> None:
@@ -106,86 +179,6 @@ def _write_file(path: Path, data: bytes) -> None:
 
 def _unwritable(path: Path, error: OSError) -> SourceError:
     return SourceError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}")
-
-
-STDOUT = "-"
-FORMATS = tuple(EXPORTERS)
-
-
-_what_options = grouped(
-    click.option("--all", "is_all", is_flag=True, help="Every session there is."),
-    click.option(
-        "--depth",
-        type=click.Choice(DEPTHS),
-        help="How much to tell, each with all before it. Without it: up to the tools; in pages "
-        "everything, what is long folded.",
-    ),
-    click.option(
-        "--branches",
-        type=click.Choice(["active", "all"]),
-        default="all",
-        show_default=True,
-        help="Every path, or only those that Claude Code would go on with.",
-    ),
-    click.option("--no-thinking", is_flag=True, help="Leave out the model's thinking."),
-    click.option("--no-tools", is_flag=True, help="Leave out calls and their results."),
-)
-
-
-_form_options = grouped(
-    click.option(
-        "--format",
-        "-f",
-        "format_",
-        type=click.Choice(FORMATS),
-        default="md",
-        show_default=True,
-        help="Markdown, pages, plain text, JSON, or the records as they are.",
-    ),
-    click.option("--simple", is_flag=True, help="One line a call."),
-    click.option(
-        "--agents",
-        type=click.Choice(["inline", "files"]),
-        default="inline",
-        show_default=True,
-        help="Agents where they were sent out, or in files of their own.",
-    ),
-    click.option("--combined", is_flag=True, help="One file for everything."),
-    click.option("--single-file", is_flag=True, help="Pages that need no other file."),
-    click.option("--front-matter", is_flag=True, help="Begin with YAML, as Obsidian reads it."),
-)
-
-
-@click.command("export")
-@names_argument
-@_what_options
-@filter_options
-@_form_options
-@click.option("--output", "-o", metavar="DIR", help="Where to: a folder, or `-` for stdout.")
-@click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or these.")
-@click.option("--copy", "is_copied", is_flag=True, help="Copy the turn, or all, to the clipboard.")
-@click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as they are.")
-@rules_option
-@click.option("--force", is_flag=True, help="Write into a folder that holds other files.")
-@json_option
-@global_options
-@click.pass_obj
-def command(request: Request, /, **asked: Any) -> None:
-    """Write transcripts of sessions, one for each path.
-
-    What should not be shared is replaced, and a report beside the output says what was:
-    secrets, user names in paths, hosts, addresses, accounts.
-    """
-    _check(asked)
-    plan = _plan_of(all_named(request, asked), asked)
-    if asked["no_redact"]:
-        request.output.warn_unredacted()
-    plan.pricing = request.prices
-    with without_collector():
-        if asked["turn"] or asked["is_copied"] or asked["output"] == STDOUT:
-            _hand_over(request, plan, asked)
-        else:
-            _write_out(request, plan, asked)
 
 
 def _check(asked: dict[str, Any]) -> None:

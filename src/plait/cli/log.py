@@ -22,7 +22,6 @@ from plait.view.words import notes_of, record_words, words_of
 if TYPE_CHECKING:
     from rich.text import Text
 
-
 WIDEST = 24
 AGENT = "agent"
 """The kind of a row that stands for all records of an agent."""
@@ -34,6 +33,47 @@ STYLES = (
     ("service", "cyan"),
     ("abandoned", "dim"),
 )
+
+
+@click.command("log")
+@session_argument
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Agents turn by turn, service agents, and the sessions that share its history.",
+)
+@click.option("--records", is_flag=True, help="One row a record instead of one a turn.")
+@ascii_option
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    session: str,
+    everything: bool,
+    records: bool,
+    ascii_only: bool,
+    as_json: bool,
+) -> None:
+    """Draw SESSION as a graph: its turns from the oldest, where it forks, what was left.
+
+    The active line stands on the left; abandoned branches and agents leave it to the right.
+    A prompt that was taken back before any answer is folded at the one that replaced it.
+    """
+    found = request.session(session)
+    graph, roots = _woven(request, found, everything=everything)
+    shapes = list(rows(graph, "record" if records else "turn", everything=everything, roots=roots))
+    if as_json:
+        request.output.json(shapes)
+        return
+    words = Words.of(request.archive, graph, shapes, is_by_record=records)
+    with request.output.paged():
+        request.output.heading(request.archive.facts(found))
+        Page(request.output, words, ascii_only).print(shapes)
+        _print_totals(request.output, graph, shapes)
+        for remark in chain(unlinked(unlinked_in(graph)), recovered(request.archive, found)):
+            request.output.print(remark, style="dim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,47 +227,6 @@ def _node_style(row: RowShape) -> str:
 def _words_style(row: RowShape) -> str:
     is_aside = "abandoned" in row.marks or "compaction" in row.marks
     return "dim" if is_aside else ""
-
-
-@click.command("log")
-@session_argument
-@click.option(
-    "--all",
-    "everything",
-    is_flag=True,
-    help="Agents turn by turn, service agents, and the sessions that share its history.",
-)
-@click.option("--records", is_flag=True, help="One row a record instead of one a turn.")
-@ascii_option
-@json_option
-@global_options
-@click.pass_obj
-def command(
-    request: Request,
-    session: str,
-    everything: bool,
-    records: bool,
-    ascii_only: bool,
-    as_json: bool,
-) -> None:
-    """Draw SESSION as a graph: its turns from the oldest, where it forks, what was left.
-
-    The active line stands on the left; abandoned branches and agents leave it to the right.
-    A prompt that was taken back before any answer is folded at the one that replaced it.
-    """
-    found = request.session(session)
-    graph, roots = _woven(request, found, everything=everything)
-    shapes = list(rows(graph, "record" if records else "turn", everything=everything, roots=roots))
-    if as_json:
-        request.output.json(shapes)
-        return
-    words = Words.of(request.archive, graph, shapes, is_by_record=records)
-    with request.output.paged():
-        request.output.heading(request.archive.facts(found))
-        Page(request.output, words, ascii_only).print(shapes)
-        _print_totals(request.output, graph, shapes)
-        for remark in chain(unlinked(unlinked_in(graph)), recovered(request.archive, found)):
-            request.output.print(remark, style="dim")
 
 
 def _woven(

@@ -27,10 +27,10 @@ from plait.view.amounts import until
 if TYPE_CHECKING:
     from rich.text import Text
 
-
 SOON = timedelta(days=7)
 LONGEST_TITLE = 100
 SORTS = ("ended", "started", "size", "entries", "title")
+NEWEST = 8
 
 
 @click.command("ls")
@@ -179,9 +179,6 @@ def _title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
         if row.versions:
             cell.append(f"\nversion {', '.join(row.versions)}", style="dim")
     return cell
-
-
-NEWEST = 8
 
 
 def show_overview(ctx: click.Context, gallery: str | None) -> None:

@@ -32,6 +32,14 @@ if TYPE_CHECKING:
     from plait.archive import SearchWay
 
 LIMIT = 10
+MARKED = "bold red"
+"""As other programs mark what they found: it can be read on dark and on light."""
+INDENT = "  "
+STYLES = {"prompt": "bold green", "answer": "bold", "title": "bold magenta", "command": "green"}
+ASIDE = {name: name for name in ("abandoned", "agent", "service", "recovered")}
+NARROWED = {"project": "project:", "tool": "tool:", "kind": "in:", "month": "after:"}
+"""Fields that say what a facet counts."""
+MOST_FACETS = 4
 
 
 @click.command("search")
@@ -137,16 +145,6 @@ def _open_first(ctx: click.Context, found: SearchResult, text: str) -> None:
     branch = hit.branch if hit.branch != hit.session else None
     turn = None if hit.turn is None else str(hit.turn)
     ctx.invoke(show, session=hit.session, branch=branch, turn=turn)
-
-
-MARKED = "bold red"
-"""As other programs mark what they found: it can be read on dark and on light."""
-INDENT = "  "
-STYLES = {"prompt": "bold green", "answer": "bold", "title": "bold magenta", "command": "green"}
-ASIDE = {name: name for name in ("abandoned", "agent", "service", "recovered")}
-NARROWED = {"project": "project:", "tool": "tool:", "kind": "in:", "month": "after:"}
-"""Fields that say what a facet counts."""
-MOST_FACETS = 4
 
 
 def _print_found(request: Request, found: SearchResult, query: str) -> None:

@@ -25,6 +25,9 @@ from plait.web.server import PORT, Running, alive, announced, listening, opening
 
 HOUR = 3600
 ENDS = ("SIGTERM", "SIGHUP")
+PATIENCE = 60.0
+IDLE_HOURS = 4
+"""After so long without an open page, a server that was started here ends by itself."""
 
 
 @click.command("serve")
@@ -148,11 +151,6 @@ def _with_gallery(request: Request, gallery: str | None) -> Request:
 
 def _running_file(request: Request) -> Path:
     return request.settings.state / f"serve-{request.settings.index.name}.json"
-
-
-PATIENCE = 60.0
-IDLE_HOURS = 4
-"""After so long without an open page, a server that was started here ends by itself."""
 
 
 @click.command("open")

@@ -37,7 +37,6 @@ from plait.view.words import one_line, plain_words
 if TYPE_CHECKING:
     from rich.text import Text
 
-
 SIGNS = {
     "trunk": ("●", "bold green"),
     "foreign": ("●", ""),

@@ -15,6 +15,25 @@ if TYPE_CHECKING:
     from plait.archive import HookManner
     from plait.conversation.totals import Pricing
 
+SUBCOMMANDS = {
+    "install": (
+        "plait.cli.hook.settings:install_command",
+        "Add the hooks to Claude Code's settings.",
+    ),
+    "uninstall": ("plait.cli.hook.settings:uninstall_command", "Remove them again."),
+    "status": (
+        "plait.cli.hook.settings:status_command",
+        "Show where they are installed, and what they do.",
+    ),
+}
+HIDDEN = {"work": ("plait.cli.hook.commands:work_command", "Do what hooks have left.")}
+MEANINGS = {
+    "stop": "The model has come to rest.",
+    "session-end": "The session has ended.",
+    "subagent-stop": "An agent is done.",
+    "pre-compact": "The conversation is about to be compacted.",
+}
+
 
 @click.command("work", hidden=True)
 @click.option("--folder", type=Path, required=True, help="Where the jobs are.")
@@ -62,26 +81,6 @@ def _manner_of(content: str, prices: "Pricing") -> "HookManner":
     if content == "redacted":
         return HookManner(Content(), lambda: redactor_with(None), prices)
     return HookManner(Content(has_content=content == "all"), None, prices)
-
-
-SUBCOMMANDS = {
-    "install": (
-        "plait.cli.hook.settings:install_command",
-        "Add the hooks to Claude Code's settings.",
-    ),
-    "uninstall": ("plait.cli.hook.settings:uninstall_command", "Remove them again."),
-    "status": (
-        "plait.cli.hook.settings:status_command",
-        "Show where they are installed, and what they do.",
-    ),
-}
-HIDDEN = {"work": ("plait.cli.hook.commands:work_command", "Do what hooks have left.")}
-MEANINGS = {
-    "stop": "The model has come to rest.",
-    "session-end": "The session has ended.",
-    "subagent-stop": "An agent is done.",
-    "pre-compact": "The conversation is about to be compacted.",
-}
 
 
 class HookGroup(LazyGroup):

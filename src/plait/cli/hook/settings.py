@@ -27,17 +27,6 @@ from plait.trace.hook.install import (
 from plait.trace.sent import take_over_states
 
 SCOPES = ("user", "project", "local")
-
-
-def _settings_file(request: Request, scope: str) -> Path:
-    from plait.cli.settings import claude_home
-
-    if scope == "user":
-        return claude_home() / "settings.json"
-    name = "settings.json" if scope == "project" else "settings.local.json"
-    return request.settings.directory / ".claude" / name
-
-
 _change_options = grouped(
     click.option(
         "--scope",
@@ -49,25 +38,6 @@ _change_options = grouped(
     click.option("-y", "--yes", is_flag=True, help="Do not ask."),
     click.option("--dry-run", is_flag=True, help="Show the change; write nothing."),
 )
-
-
-def _carried_out(request: Request, plan: SettingsPlan, *, is_sure: bool, is_dry: bool) -> bool:
-    write_bytes(f"{safe(plan.diff())}\n".encode())
-    if is_dry:
-        return False
-    if not is_sure:
-        if not sys.stdin.isatty():
-            raise UserError("nobody is there to ask", "add `--yes` to write this change")
-        click.confirm("write this?", default=True, abort=True, err=True)
-    write_settings(plan, _backup_of(request, plan.path))
-    return True
-
-
-def _backup_of(request: Request, path: Path) -> Path:
-    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    return request.settings.data / "backups" / f"{stamp}-{path.name}"
-
-
 OTHER_STATE = Path("state") / "cc-langfuse_state.json"
 
 
@@ -94,6 +64,32 @@ def install_command(request: Request, scope: str, yes: bool, dry_run: bool) -> N
         output.note(f"another hook sends traces, too, and stays: {other}")
     _take_over(request)
     _tell_target(request)
+
+
+def _settings_file(request: Request, scope: str) -> Path:
+    from plait.cli.settings import claude_home
+
+    if scope == "user":
+        return claude_home() / "settings.json"
+    name = "settings.json" if scope == "project" else "settings.local.json"
+    return request.settings.directory / ".claude" / name
+
+
+def _carried_out(request: Request, plan: SettingsPlan, *, is_sure: bool, is_dry: bool) -> bool:
+    write_bytes(f"{safe(plan.diff())}\n".encode())
+    if is_dry:
+        return False
+    if not is_sure:
+        if not sys.stdin.isatty():
+            raise UserError("nobody is there to ask", "add `--yes` to write this change")
+        click.confirm("write this?", default=True, abort=True, err=True)
+    write_settings(plan, _backup_of(request, plan.path))
+    return True
+
+
+def _backup_of(request: Request, path: Path) -> Path:
+    stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+    return request.settings.data / "backups" / f"{stamp}-{path.name}"
 
 
 def _own_command() -> str:

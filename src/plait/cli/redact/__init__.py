@@ -25,38 +25,6 @@ HITS = 1
 HEAD = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One file to look at."""
-
-    path: Path
-    size: int
-
-    def entries(self) -> Iterator[tuple[Any, Place]]:
-        """Yields records, and texts where there are none, with their places."""
-        found = self._records() if self.path.suffix == SUFFIX else self._texts()
-        try:
-            yield from found
-        except SourceError:  # gone since it was found
-            return
-
-    def _records(self) -> Iterator[tuple[Any, Place]]:
-        for line in lines(self.path):
-            entry = entry_of(line)
-            if isinstance(entry, Broken):
-                yield line.data.decode("utf-8", "surrogateescape"), self._at(line.number)
-            elif not isinstance(entry, Blank):
-                yield entry, self._at(line.number)
-
-    def _texts(self) -> Iterator[tuple[Any, Place]]:
-        data = read_small(self.path) or b""
-        if b"\0" not in data[:HEAD]:
-            yield data.decode("utf-8", "surrogateescape"), Place(str(self.path))
-
-    def _at(self, line: int) -> Place:
-        return Place(str(self.path), line)
-
-
 @click.command("redact")
 @click.argument("paths", metavar="[PATH]...", nargs=-1, shell_complete=complete_session)
 @click.option("--check", is_flag=True, help="List what is found, and where; change nothing.")
@@ -112,6 +80,38 @@ def command(
         with request.output.paged():
             print_report(request.output, report, sources, also, show_all=show_all)
     return HITS if report or also else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file to look at."""
+
+    path: Path
+    size: int
+
+    def entries(self) -> Iterator[tuple[Any, Place]]:
+        """Yields records, and texts where there are none, with their places."""
+        found = self._records() if self.path.suffix == SUFFIX else self._texts()
+        try:
+            yield from found
+        except SourceError:  # gone since it was found
+            return
+
+    def _records(self) -> Iterator[tuple[Any, Place]]:
+        for line in lines(self.path):
+            entry = entry_of(line)
+            if isinstance(entry, Broken):
+                yield line.data.decode("utf-8", "surrogateescape"), self._at(line.number)
+            elif not isinstance(entry, Blank):
+                yield entry, self._at(line.number)
+
+    def _texts(self) -> Iterator[tuple[Any, Place]]:
+        data = read_small(self.path) or b""
+        if b"\0" not in data[:HEAD]:
+            yield data.decode("utf-8", "surrogateescape"), Place(str(self.path))
+
+    def _at(self, line: int) -> Place:
+        return Place(str(self.path), line)
 
 
 def _refuse_what_does_not_fit(

@@ -32,6 +32,11 @@ NOUNS: dict[Kind, tuple[str, str]] = {
 STYLES: dict[Kind, str] = {"secret": "bold red"}
 SHORT_ID = 8
 UUID_LENGTH = 36
+SCANNER = "kingfisher"
+# It must neither try the secrets at their services nor look for a newer version of itself.
+OFFLINE = ("scan", "--no-validate", "--no-update-check", "--format", "json")
+NOTHING, SOMETHING, PROVEN = 0, 200, 205
+AT_ONCE = 500  # a command line has an end
 
 
 def as_object(
@@ -126,13 +131,6 @@ def _print_opinion(output: Output, also: list[dict[str, object]]) -> None:
     for one in also:
         place = Place(str(one["file"]), one["line"] if isinstance(one["line"], int) else None)
         output.print(f"{one['rule']}  {_place_name(place)}")
-
-
-SCANNER = "kingfisher"
-# It must neither try the secrets at their services nor look for a newer version of itself.
-OFFLINE = ("scan", "--no-validate", "--no-update-check", "--format", "json")
-NOTHING, SOMETHING, PROVEN = 0, 200, 205
-AT_ONCE = 500  # a command line has an end
 
 
 def opinions(paths: Sequence[Path], known: frozenset[str]) -> list[dict[str, object]]:

@@ -29,10 +29,59 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-
 TWO_COLUMNS = 110
 WIDEST = 150
 GAP = 4
+BLOCK = "█"
+
+
+@click.command("stats")
+@name_argument
+@click.option(
+    "--timezone", "-z", metavar="ZONE", help="Hours and days of this zone: Europe/Berlin, UTC."
+)
+@ascii_option
+@filter_options
+@no_index_option
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    name: str | None,
+    timezone: str | None,
+    ascii_only: bool,
+    project: str | None,
+    since: str | None,
+    until: str | None,
+    no_index: bool,
+    as_json: bool,
+) -> None:
+    """Count what there is: prompts, tools, models, agents, files, hours of the day.
+
+    Over the whole archive, or one SESSION, or one PROJECT. Every record counts once, for the
+    session that began first, however often it was copied into others.
+    """
+    zone, time = zone_named(timezone), now()
+    start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
+    output = request.output
+    with request.answering(no_index=no_index) as archive:
+        chosen = selected(request, name, project)
+        sessions = _sessions_between(request, chosen, start, end)
+        watch = output.watch("counting")
+        figures = archive.stats(sessions, zone=zone, since=start, until=end, watch=watch)
+    if as_json:
+        output.json(_figures_object(figures))
+    elif figures.sessions:
+        with output.paged():
+            if name and len(sessions) == 1:
+                output.heading(request.archive.facts(sessions[0]))
+            is_plain = ascii_only or not _is_drawable(output.console.encoding)
+            StatsPage(output, figures, zone, is_plain).print()
+    elif request.archive.sessions:
+        output.print("nothing to count")
+    else:
+        say_where_plait_looked(request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,58 +165,6 @@ def _side_by_side(
     grid.add_column(width=room)
     grid.add_row(Group(*left), Group(*right))
     return grid
-
-
-BLOCK = "█"
-
-
-@click.command("stats")
-@name_argument
-@click.option(
-    "--timezone", "-z", metavar="ZONE", help="Hours and days of this zone: Europe/Berlin, UTC."
-)
-@ascii_option
-@filter_options
-@no_index_option
-@json_option
-@global_options
-@click.pass_obj
-def command(
-    request: Request,
-    name: str | None,
-    timezone: str | None,
-    ascii_only: bool,
-    project: str | None,
-    since: str | None,
-    until: str | None,
-    no_index: bool,
-    as_json: bool,
-) -> None:
-    """Count what there is: prompts, tools, models, agents, files, hours of the day.
-
-    Over the whole archive, or one SESSION, or one PROJECT. Every record counts once, for the
-    session that began first, however often it was copied into others.
-    """
-    zone, time = zone_named(timezone), now()
-    start, end = point_in_time(since, time, zone), point_in_time(until, time, zone)
-    output = request.output
-    with request.answering(no_index=no_index) as archive:
-        chosen = selected(request, name, project)
-        sessions = _sessions_between(request, chosen, start, end)
-        watch = output.watch("counting")
-        figures = archive.stats(sessions, zone=zone, since=start, until=end, watch=watch)
-    if as_json:
-        output.json(_figures_object(figures))
-    elif figures.sessions:
-        with output.paged():
-            if name and len(sessions) == 1:
-                output.heading(request.archive.facts(sessions[0]))
-            is_plain = ascii_only or not _is_drawable(output.console.encoding)
-            StatsPage(output, figures, zone, is_plain).print()
-    elif request.archive.sessions:
-        output.print("nothing to count")
-    else:
-        say_where_plait_looked(request)
 
 
 def _sessions_between(

@@ -19,10 +19,30 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-
 SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 DAY_OF_MODEL = re.compile(r"-20\d{6}$")
 MILLION, BILLION = 1_000_000, 1_000_000_000
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+TALL = 3
+MOST_ROWS = 8
+MOST_TOOLS = 12
+BAR = 8
+WEEK = 36
+CHART = "cyan"
+ALONG_THE_WAY = (
+    ("words_typed", "word typed", "words typed"),
+    ("words_said", "word said by the model", "words said by the model"),
+    ("commands", "slash command", "slash commands"),
+    ("shell_lines", "shell line typed after !", "shell lines typed after !"),
+    ("queued", "prompt typed while it worked", "prompts typed while it worked"),
+    ("retracted", "prompt taken back or sent again", "prompts taken back or sent again"),
+    ("interruptions", "interruption by you", "interruptions by you"),
+    ("rejected", "call you said no to", "calls you said no to"),
+    ("rewinds", "rewind to an earlier point", "rewinds to an earlier point"),
+    ("compactions", "compaction of the context", "compactions of the context"),
+    ("api_errors", "API error", "API errors"),
+    ("api_retries", "API request tried again", "API requests tried again"),
+)
 
 
 def short_count(count: int) -> str:
@@ -100,29 +120,6 @@ def model_names(names: Sequence[str]) -> list[str]:
         short if shorter.count(short) == 1 else name
         for name, short in zip(names, shorter, strict=True)
     ]
-
-
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-TALL = 3
-MOST_ROWS = 8
-MOST_TOOLS = 12
-BAR = 8
-WEEK = 36
-CHART = "cyan"
-ALONG_THE_WAY = (
-    ("words_typed", "word typed", "words typed"),
-    ("words_said", "word said by the model", "words said by the model"),
-    ("commands", "slash command", "slash commands"),
-    ("shell_lines", "shell line typed after !", "shell lines typed after !"),
-    ("queued", "prompt typed while it worked", "prompts typed while it worked"),
-    ("retracted", "prompt taken back or sent again", "prompts taken back or sent again"),
-    ("interruptions", "interruption by you", "interruptions by you"),
-    ("rejected", "call you said no to", "calls you said no to"),
-    ("rewinds", "rewind to an earlier point", "rewinds to an earlier point"),
-    ("compactions", "compaction of the context", "compactions of the context"),
-    ("api_errors", "API error", "API errors"),
-    ("api_retries", "API request tried again", "API requests tried again"),
-)
 
 
 @dataclass(frozen=True, slots=True)

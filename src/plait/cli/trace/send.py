@@ -32,23 +32,6 @@ from plait.trace.send.target import Target, headers_in, otlp
 
 FILE, LANGFUSE = "file:", "langfuse"
 SUFFIXES = (".json", ".jsonl")
-
-
-@dataclass
-class Tally:
-    """What has gone by."""
-
-    traces: int = 0
-    spans: int = 0
-
-    def watched(self, found: Iterable[list[Span]]) -> Iterator[list[Span]]:
-        """Yields traces and counts them."""
-        for spans in found:
-            self.traces += 1
-            self.spans += len(spans)
-            yield spans
-
-
 _content_options = grouped(
     click.option("--no-content", is_flag=True, help="Send names, times and figures alone."),
     click.option("--thinking", is_flag=True, help="Send the model's thinking too."),
@@ -105,6 +88,21 @@ def command(request: Request, /, **asked: Any) -> None:
     tally = Tally()
     done = sent(request, plan, target, tally, asked)
     _report(request, plan, target, tally, done, asked)
+
+
+@dataclass
+class Tally:
+    """What has gone by."""
+
+    traces: int = 0
+    spans: int = 0
+
+    def watched(self, found: Iterable[list[Span]]) -> Iterator[list[Span]]:
+        """Yields traces and counts them."""
+        for spans in found:
+            self.traces += 1
+            self.spans += len(spans)
+            yield spans
 
 
 def _destination(collector: Collector, to: str | None, headers: Sequence[str]) -> Target | Path:

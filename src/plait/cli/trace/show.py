@@ -38,6 +38,38 @@ DATE = re.compile(r"-20\d{6}$")
 PATHS = ("file_path", "path", "notebook_path")
 
 
+@click.command("show")
+@session_argument
+@click.option("--turn", metavar="N[-M]", help="Only this turn, or these; -1 is the last.")
+@click.option("--all", "show_all", is_flag=True, help="Show hooks that took no time, too.")
+@click.option("--thinking", is_flag=True, help="With --json: the model's thinking too.")
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    session: str,
+    turn: str | None,
+    show_all: bool,
+    thinking: bool,
+    as_json: bool,
+) -> None:
+    """Show SESSION as traces: each turn with what was done within what, and how long it took.
+
+    Nothing is sent and nothing is hidden. The bars are on the scale of their turn; tokens and
+    cost of a span include all that is within it.
+    """
+    found = _spans_of(request, session, turn, has_thinking=thinking)
+    if as_json:
+        request.output.json([span for spans in found for span in spans])
+        return
+    if not found:
+        request.output.note("no turn of this session was answered: there is nothing to trace")
+    with request.output.paged():
+        for spans in found:
+            _show_trace(request, spans, show_all=show_all)
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """How wide each column of a waterfall is; one that has no room is 0."""
@@ -181,38 +213,6 @@ def _compacted(metadata: Mapping[str, Any]) -> str:
         return ""
     left = f" to {tokens_in_words(after)}" if isinstance(after, int) else ""
     return f"{tokens_in_words(before)}{left} tokens"
-
-
-@click.command("show")
-@session_argument
-@click.option("--turn", metavar="N[-M]", help="Only this turn, or these; -1 is the last.")
-@click.option("--all", "show_all", is_flag=True, help="Show hooks that took no time, too.")
-@click.option("--thinking", is_flag=True, help="With --json: the model's thinking too.")
-@json_option
-@global_options
-@click.pass_obj
-def command(
-    request: Request,
-    session: str,
-    turn: str | None,
-    show_all: bool,
-    thinking: bool,
-    as_json: bool,
-) -> None:
-    """Show SESSION as traces: each turn with what was done within what, and how long it took.
-
-    Nothing is sent and nothing is hidden. The bars are on the scale of their turn; tokens and
-    cost of a span include all that is within it.
-    """
-    found = _spans_of(request, session, turn, has_thinking=thinking)
-    if as_json:
-        request.output.json([span for spans in found for span in spans])
-        return
-    if not found:
-        request.output.note("no turn of this session was answered: there is nothing to trace")
-    with request.output.paged():
-        for spans in found:
-            _show_trace(request, spans, show_all=show_all)
 
 
 def _spans_of(

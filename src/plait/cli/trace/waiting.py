@@ -19,10 +19,10 @@ from plait.trace.send.target import Target
 if TYPE_CHECKING:
     from rich.table import Table
 
-
 NARROW = 60
 FIGURES = ("turns", "line", "waiting", "refused")
 COLUMNS = ("sent", *FIGURES, "note")
+WAIT = 30.0
 
 
 @click.command("status")
@@ -96,9 +96,6 @@ def _lines_of(found: SendingStatus, target: str | None) -> list[str]:
     if found.refused:
         lines.append("`plait trace flush --refused` offers what was refused once more")
     return lines
-
-
-WAIT = 30.0
 
 
 @click.command("flush")

@@ -40,6 +40,8 @@ LITTLE = 50_000_000
 REPORTS = ("daily", "weekly", "monthly", "session", "project", "model", "blocks")
 TIMES = ("daily", "weekly", "monthly", "blocks")
 NAMES = {"daily": "date", "weekly": "week", "monthly": "month"}
+ENOUGH = timedelta(days=2)
+"""Whatever the zone, today began less than so long ago."""
 
 
 class Asked(NamedTuple):
@@ -221,10 +223,6 @@ def _session_value(request: Request, session: Session | None, found: Counted) ->
         "path": session.path,
         "client_cost_usd": found.client_costs.get(session.id),
     }
-
-
-ENOUGH = timedelta(days=2)
-"""Whatever the zone, today began less than so long ago."""
 
 
 def _print_statusline(request: Request, now: datetime, zone: tzinfo | None, prices: Prices) -> None:
