@@ -96,7 +96,7 @@ def main() -> None:
     packages = options.package or list(PACKAGES)
     trees = [copied(number) for number in range(options.jobs)]
     known = coverage_of(trees[0], packages)
-    drawn = sample(packages, options.sample, options.seed)
+    drawn = sample(trees[0], packages, options.sample, options.seed)
     shares = [drawn[number :: options.jobs] for number in range(options.jobs)]
     with ThreadPoolExecutor(options.jobs) as pool:
         lists = pool.map(lambda tree, share: tried(tree, share, known, packages), trees, shares)
@@ -208,23 +208,23 @@ def durations_in(printed: str) -> Iterator[tuple[str, float]]:
             yield words[2], float(words[0][:-1])
 
 
-def sample(packages: Sequence[str], size: int, seed: int) -> list[Mutant]:
+def sample(tree: Path, packages: Sequence[str], size: int, seed: int) -> list[Mutant]:
     """Returns mutants drawn alike from all that could be made."""
     found = [
         mutant
         for package in packages
-        for file in sorted((ROOT / "src" / "plait" / package).rglob("*.py"))
-        for mutant in mutants_of(file)
+        for file in sorted((tree / "src" / "plait" / package).rglob("*.py"))
+        for mutant in mutants_of(tree, file)
     ]
     return sorted(
         random.Random(seed).sample(found, min(size, len(found))), key=lambda one: one.place
     )
 
 
-def mutants_of(file: Path) -> Iterator[Mutant]:
+def mutants_of(tree: Path, file: Path) -> Iterator[Mutant]:
     """Yields all changes of a module's functions; annotations and constants are let be."""
     text = file.read_text(encoding="utf-8")
-    name, nodes, inside = file.relative_to(ROOT).as_posix(), get_ast(text), lines_of_code(text)
+    name, nodes, inside = file.relative_to(tree).as_posix(), get_ast(text), lines_of_code(text)
     provider = OperatorProvider()
     for operator in OPERATORS:
         maker, count = provider[operator](), 0
