@@ -128,13 +128,13 @@ def _is_silent(entries: Entries[E], number: int) -> bool:
 
 def _is_on_line(entries: Entries[E], pointed: int, last: int) -> bool:
     """Tells whether an entry is an ancestor of the last one, or a parallel sibling of one."""
-    line = _line_above(entries, last)
+    line = line_above(entries, last)
     if pointed in line:
         return True
     call = _owning_call(entries, pointed)
     if call is None:
         return False
-    joint = next((number for number in _line_above(entries, call) if number in line), None)
+    joint = next((number for number in line_above(entries, call) if number in line), None)
     return joint is not None and _is_parallel(entries, call, joint)
 
 
@@ -152,7 +152,7 @@ def _owning_call(entries: Entries[E], number: int) -> int | None:
     records, told = entries.records, entries.told
     if told.has_calls(records[number]):
         return number
-    for current in _line_above(entries, number):
+    for current in line_above(entries, number):
         if told.is_result(records[current]):
             parent = entries.parents[current]
             return parent if parent >= 0 and told.has_calls(records[parent]) else None
@@ -161,7 +161,7 @@ def _owning_call(entries: Entries[E], number: int) -> int | None:
     return None
 
 
-def _line_above(entries: Entries[E], number: int) -> dict[int, None]:
+def line_above(entries: Entries[E], number: int) -> dict[int, None]:
     """Returns an entry and its ancestors by the parents they name, in that order."""
     found: dict[int, None] = {}
     parents = entries.parents

@@ -8,6 +8,7 @@ calls left aside is put back:
 """
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from plait.graph.client.entry import call_ids, has_calls, is_note, is_result, result_ids
@@ -87,7 +88,6 @@ class Response:
     """All entries of one response, with what follows its calls."""
 
     members: list[int]
-    calls: frozenset[str]
     followers: set[int] = field(default_factory=set)
     """Results of its calls, and the notes under them and under its entries."""
 
@@ -115,7 +115,7 @@ class Gathering:
         self.children = loaded.children()
         self.taken: set[int] = set()
         self.harmless: set[int] = set()
-        self.owners = self.owners_of_calls()
+        self.owners = owners_of_calls(loaded, self.members)
         self.results = self.results_of_calls()
         self.answered = {call for number in walked for call in result_ids(self.records[number])}
 
@@ -124,16 +124,6 @@ class Gathering:
         found = (self.records[number] for number in self.walked)
         ids = (record.message_id for record in found if record.type == "assistant")
         return list(dict.fromkeys(message_id for message_id in ids if message_id))
-
-    def owners_of_calls(self) -> dict[str, str | None]:
-        """Returns the response that made each call, None where two claim it."""
-        owners: dict[str, str | None] = {}
-        for message_id, numbers in self.members.items():
-            for number in numbers:
-                for call in call_ids(self.records[number]):
-                    owner = owners.setdefault(call, message_id)
-                    owners[call] = owner if owner == message_id else None
-        return owners
 
     def results_of_calls(self) -> dict[str, list[int]]:
         """Returns the entries that answer each call, in file order."""
@@ -147,8 +137,7 @@ class Gathering:
     def response(self, message_id: str) -> Response:
         """Returns a response with all that follows its calls."""
         members = self.members.get(message_id, [])
-        calls = frozenset(call for number in members for call in call_ids(self.records[number]))
-        response = Response(members, calls)
+        response = Response(members)
         # format: without a call only results come along, notes stay where they are
         has_call = any(has_calls(self.records[number]) for number in members)
         self.take_below(response, members, with_notes=has_call)
@@ -214,6 +203,19 @@ class Gathering:
     def answers_of(self, response: Response) -> set[str]:
         """Returns the calls that its followers answer."""
         return {call for one in response.followers for call in result_ids(self.records[one])}
+
+
+def owners_of_calls(loaded: Loaded, members: Mapping[str, list[int]]) -> dict[str, int | None]:
+    """Returns the last entry that made each call, None where two responses claim it."""
+    records = loaded.records
+    owners: dict[str, int | None] = {}
+    for response, numbers in members.items():
+        for number in numbers:
+            for call in call_ids(records[number]):
+                known = owners.setdefault(call, number)
+                is_claimed = known is None or records[known].message_id != response
+                owners[call] = None if is_claimed else number
+    return owners
 
 
 def is_same_writer(one: Record, other: Record) -> bool:

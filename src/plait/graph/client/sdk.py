@@ -4,10 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from plait.graph.client.chain import is_same_writer
-from plait.graph.client.entry import RECORDS, call_ids, is_result, result_ids
+from plait.graph.client.chain import is_same_writer, owners_of_calls
+from plait.graph.client.entry import RECORDS, is_result, result_ids
 from plait.graph.client.model import Loaded
 from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, Entries
+from plait.graph.leaf import line_above
 from plait.record import Record
 
 TYPES = CHAIN_TYPES | {"progress"}
@@ -27,7 +28,7 @@ def sdk_chain(records: Iterable[Record]) -> list[Record]:
     number, record = leaf
     # format: a leaf whose uuid comes again is read from its first line
     loaded.records[number], loaded.parents[number] = record, _parent_of(loaded, record)
-    whole = _with_missed(loaded, _plain_walk(loaded, number))
+    whole = _with_missed(loaded, list(line_above(loaded, number))[::-1])
     return [record for number in whole if _is_visible(record := loaded.records[number])]
 
 
@@ -84,17 +85,6 @@ def _is_main(record: Record) -> bool:
     return not (record.is_sidechain or record.team_name or record.is_meta)
 
 
-def _plain_walk(loaded: Loaded, leaf: int) -> list[int]:
-    chain: list[int] = []
-    seen: set[int] = set()
-    current = leaf
-    while current >= 0 and current not in seen:
-        seen.add(current)
-        chain.append(current)
-        current = loaded.parents[current]
-    return chain[::-1]
-
-
 def _is_visible(record: Record) -> bool:
     return record.type in SPEAKERS and _is_main(record)
 
@@ -124,7 +114,7 @@ class Recovery:
         self.chain = chain
         self.seen = set(chain)
         self.members = loaded.members()
-        self.owners = self.owners_of_calls()
+        self.owners = owners_of_calls(loaded, self.members)
         self.results = self.results_by_answer(loaded)
         self.answered = {call for number in chain for call in result_ids(self.records[number])}
 
@@ -136,23 +126,6 @@ class Recovery:
             if record.type == "assistant" and record.message_id:
                 anchors[record.message_id] = number
         return anchors
-
-    def owners_of_calls(self) -> dict[str, int | None]:
-        """Returns the entry that made each call, None where two responses claim it."""
-        owners: dict[str, int | None] = {}
-        for numbers in self.members.values():
-            for number in numbers:
-                for call in call_ids(self.records[number]):
-                    owners[call] = number if self.may_own(owners, call, number) else None
-        return owners
-
-    def may_own(self, owners: dict[str, int | None], call: str, number: int) -> bool:
-        """Whether no other response has claimed a call."""
-        if call not in owners:
-            return True
-        owner = owners[call]
-        mine = self.records[number].message_id
-        return owner is not None and self.records[owner].message_id == mine
 
     def results_by_answer(self, loaded: Loaded) -> dict[int, list[int]]:
         """Returns the results that may belong to each answer."""
