@@ -28,6 +28,10 @@ ODD: dict[str, str] = {
         "file three start=2026-11-04T09:00:00Z\ncopy one:U1 one:A1\ncopy two:U2 two:A2\n"
         "U3<two:A2\nA3<\nfile four start=2026-11-05T09:00:00Z\nU4<one:A1\nA4<\nU5<one:U1"
     ),
+    "copies-repeated": (
+        "file one\nU1\nA1<\nfile two start=2026-11-03T09:00:00Z\ncopy one:U1 one:A1\n"
+        "copy one:U1 one:A1\nU2<one:A1\nA2<"
+    ),
     "copies-alone": (
         "file one\nU1\nA1<\nU2<\nfile two start=2026-11-03T09:00:00Z\ncopy one:U1 forked\n"
         'agent w nometa\nU5 "who?"\nA5<'
@@ -100,6 +104,10 @@ ODD: dict[str, str] = {
         "last-prompt leaf A2"
     ),
     "pointer-to-the-first": "U1\nA1<\nU2<\nA2<\nlast-prompt leaf U1 explicit",
+    "pointer-repeated-plainly": "U1\nA1<\nU2<\nA2<\nlast-prompt leaf A1\nlast-prompt leaf A1",
+    "pointer-repeated-after-an-explicit-one": (
+        "U1\nA1<\nU2<\nA2<\nlast-prompt leaf A1 explicit\nlast-prompt leaf A2"
+    ),
     "pointer-to-structure": "U1\nA1<\nS1<A1 turn_duration\nU2<A1\nA2<\nlast-prompt leaf S1",
     "pointer-to-a-result": ("U1\nT1<\nR1<T1 of T1\nA2<R1\nU2<U1\nA3<U2\nlast-prompt leaf R1"),
     "pointer-to-a-result-beside": (
