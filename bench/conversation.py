@@ -9,7 +9,7 @@ from bench.measure import SHARED, best_of, row
 from plait import Archive
 from plait.archive.model import Session
 from plait.archive.open_session import opened
-from plait.conversation.files import files_of
+from plait.conversation.changes import files_of
 from plait.conversation.totals import totals_over
 from plait.graph.build import build
 

@@ -26,7 +26,7 @@ from bench.browser import FLAGS
 from bench.index import agentsview, ticks
 from bench.measure import CACHE, row
 from bench.peers import nobodys
-from plait.web.access import Keys
+from plait.web.guard import Keys
 from plait.web.server import found, listening
 
 HOME = CACHE / "page-lists"

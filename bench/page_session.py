@@ -25,7 +25,7 @@ from bench.generate import generate
 from bench.index import AGENTSVIEW, agentsview
 from bench.measure import CACHE, row
 from bench.peers import nobodys
-from plait.web.access import Keys
+from plait.web.guard import Keys
 from plait.web.server import alive
 
 MB = 1_000_000

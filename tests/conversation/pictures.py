@@ -7,20 +7,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from plait.conversation.changes import changes_of, compactions_of, surroundings_of
-from plait.conversation.files import files_of
+from plait.conversation.changes import changes_of, compactions_of, files_of, surroundings_of
 from plait.conversation.model import Answered, Called, Conversation, Folded, Item
 from plait.conversation.patches import patch_of, proposed_patch
-from plait.conversation.paths import path_to
 from plait.conversation.prices import Prices
-from plait.conversation.prices.file import price_file
-from plait.conversation.questions import plans_of, questions_of
+from plait.conversation.prices.table import price_file
+from plait.conversation.questions import lists_of, plans_of, questions_of, recorded_todos
 from plait.conversation.spending import BillingBlock, By, SpendingRow, billing_blocks, spending
 from plait.conversation.stats.statistics import Statistics
-from plait.conversation.todos import lists_of, recorded_todos
 from plait.conversation.totals import totals_below, totals_of
 from plait.conversation.usage import BilledResponse, Ledger, Origin, RunKind
-from plait.conversation.walk import DEPTHS, calls_of, visible
+from plait.conversation.walk import DEPTHS, calls_of, path_to, visible
 from plait.record.billing import bill_of
 from tests.conversation.sketched import Talk, talk
 from tests.graph.odd_drawings import ODD

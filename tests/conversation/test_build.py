@@ -20,7 +20,7 @@ from plait.conversation.model import (
     Left,
     Told,
 )
-from plait.conversation.pair import story
+from plait.conversation.results import story
 from plait.graph import SessionGraph, build
 from tests.conversation.sketched import talk, tell, uuids_in
 from tests.graph.generated import archives, conversations, sources

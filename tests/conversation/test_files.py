@@ -2,7 +2,7 @@
 
 from textwrap import dedent
 
-from plait.conversation.files import Touch, files_of, touches_of
+from plait.conversation.changes import Touch, files_of, touches_of
 from plait.conversation.model import Conversation
 from tests.conversation.sketched import Talk, talk
 

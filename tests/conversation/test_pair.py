@@ -7,7 +7,7 @@ from textwrap import dedent
 import pytest
 
 from plait.conversation.model import Answered, Called, Item, Said, Thought
-from plait.conversation.pair import story
+from plait.conversation.results import story
 from tests.conversation.sketched import Talk, talk
 
 LATE = """

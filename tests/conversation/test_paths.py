@@ -1,7 +1,7 @@
 """Conversations that leave one another, read as one from root to end."""
 
 from plait.conversation.model import Conversation, Said
-from plait.conversation.paths import path_to
+from plait.conversation.walk import path_to
 from plait.graph.paths import paths, uuids
 from tests.conversation.sketched import Talk, talk, uuids_in
 

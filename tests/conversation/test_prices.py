@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 import tools.prices
 from plait.conversation.prices import Prices, name_of
-from plait.conversation.prices.file import price_file
 from plait.conversation.prices.table import (
     TABLE,
     ModelPrices,
     model_prices,
+    price_file,
     price_table,
     references,
 )

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from textwrap import dedent
 
-from plait.conversation.todos import ListState, last_lists, lists_of, recorded_todos
+from plait.conversation.questions import ListState, last_lists, lists_of, recorded_todos
 from plait.record import Record, read
 from tests.conversation.sketched import Talk, talk
 

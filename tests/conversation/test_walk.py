@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from plait.conversation.model import Item
-from plait.conversation.pair import story
+from plait.conversation.results import story
 from plait.conversation.walk import DEPTHS, Depth, visible
 from tests.conversation.sketched import Talk, talk
 

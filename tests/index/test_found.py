@@ -9,9 +9,9 @@ from examples.drawing import draw
 from plait import Archive
 from plait.archive.index.update import refresh
 from plait.errors import UserError
-from plait.index.lists import lines_of_session, prompt_times, session_shapes, turns_in_order
 from plait.index.model import Hit
 from plait.index.query import Field
+from plait.index.rows import lines_of_session, prompt_times, session_shapes, turns_in_order
 from plait.index.search import IndexReader
 from tests.graph.sketch import names_of
 

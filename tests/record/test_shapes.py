@@ -7,20 +7,22 @@ import pytest
 
 from plait import Record, System, User
 from plait.record import record_of
-from plait.record.types.chain import Attachment, CompactMetadata, Progress
 from plait.record.types.fields import ATTACHMENTS, PROGRESS
-from plait.record.types.results import tool_use_result_of
-from plait.record.types.state import (
+from plait.record.types.kinds import (
+    Attachment,
+    CompactMetadata,
     FileBackup,
     FileHistoryDelta,
     FileHistorySnapshot,
     ForkContextRef,
     LastPrompt,
     PrLink,
+    Progress,
     QueueOperation,
     Summary,
     WorktreeState,
 )
+from plait.record.types.results import tool_use_result_of
 
 
 def record(**fields: object) -> Record:

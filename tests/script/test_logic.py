@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.view.page.script import modules, script
+from plait.view.page.frame import modules, script
 
 HERE = Path(__file__).parent
 SCRIPT = HERE.parents[1] / "src/plait/view/page/assets/script"

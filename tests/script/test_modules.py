@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from plait.view.page.script import bare, joined, modules, ordered, script
+from plait.view.page.frame import bare, joined, modules, ordered, script
 
 ENTRIES = ("app.js", "plait.js", "tabs.js")
 NAMES = re.compile(r"^(?:export )?(?:async function|function|const|let|class) (\w+)", re.MULTILINE)

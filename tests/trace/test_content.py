@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.trace.model import Content, Span
-from plait.trace.send.content import as_json, as_text, cut, outgoing, shortened
+from plait.trace.send.attributes import as_json, as_text, cut, outgoing, shortened
 
 
 def span(**facts: Any) -> Span:

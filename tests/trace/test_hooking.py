@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.archive.hook.new_spans import NewSpans, new_spans
-from plait.archive.hook.reading import previous_session
-from plait.archive.hook.turns import Occasion
+from plait.archive.hook.reading import Occasion, previous_session
 from plait.archive.sessions import beside
 from plait.archive.traces import traces
 from plait.documents.transcript import group_turns

@@ -9,11 +9,10 @@ from threading import Thread
 from time import monotonic, sleep
 
 from plait.archive.live.library import LiveArchive
-from plait.web.access import Keys
-from plait.web.app import Place, application
 from plait.web.bounds import Bounds
 from plait.web.events import Hub
-from plait.web.server import Server, bounded, listening
+from plait.web.guard import Keys
+from plait.web.server import Place, Server, application, bounded, listening
 
 PATIENCE = 20.0
 

@@ -18,10 +18,9 @@ import uvicorn
 from playwright.sync_api import Browser, Page
 
 from plait.archive.live.library import LiveArchive
-from plait.web.access import Keys
-from plait.web.app import Place, application
 from plait.web.events import Hub
-from plait.web.server import Server, listening
+from plait.web.guard import Keys
+from plait.web.server import Place, Server, application, listening
 from tests.browser.conftest import PATIENCE
 from tests.browser.sessions import drawn, hostile
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from plait.web.access import Keys
+from plait.web.guard import Keys
 from tests.web.bare import Bare, status
 
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from plait.web.access import Keys
-from plait.web.app import ROUTES
-from plait.web.guard import Guard
+from plait.web.guard import Guard, Keys
+from plait.web.server import ROUTES
 
 KEYS = Keys("secret")
 HERE = "127.0.0.1:8420"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.web.access import LIFE, Keys, local_place, new_secret
+from plait.web.guard import LIFE, Keys, local_place, new_secret
 
 
 class Clock:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from plait.web.access import Keys
+from plait.web.guard import Keys
 from plait.web.server import (
     Running,
     alive,

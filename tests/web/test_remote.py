@@ -8,9 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from plait.archive.live.library import LiveArchive
-from plait.web.access import Keys
-from plait.web.app import Place, application
 from plait.web.events import Hub
+from plait.web.guard import Keys
+from plait.web.server import Place, application
 
 KEYS = Keys("secret")
 COOKIE = {"cookie": f"plait8420={KEYS.cookie}"}

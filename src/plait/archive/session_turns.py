@@ -13,7 +13,7 @@ from plait.conversation.model import Conversation, Conversations, Turn
 
 if TYPE_CHECKING:  # who only reads turns loads neither prices nor files
     from plait.archive.archive import Archive
-    from plait.conversation.files import Touch
+    from plait.conversation.changes import Touch
     from plait.conversation.walk import Depth
     from plait.view.costs import Figures, SessionFigures
 
@@ -41,7 +41,7 @@ class SessionTurn(Turn, frozen=True, kw_only=True, dict=True):
     @property
     def edits(self) -> "tuple[Touch, ...]":
         """What its calls did to files: created, written, edited."""
-        from plait.conversation.files import CHANGING, of_call
+        from plait.conversation.changes import CHANGING, of_call
 
         touches = (of_call(call, self.number) for call in self.calls)
         return tuple(one for one in touches if one and one.action in CHANGING)

@@ -15,7 +15,7 @@ from plait.conversation.totals import Pricing
 from plait.record import Record
 from plait.record.read import read_if_there
 from plait.trace.model import Content, Span
-from plait.trace.send.content import outgoing
+from plait.trace.send.attributes import outgoing
 from plait.trace.spans.traces import traces_of
 
 if TYPE_CHECKING:

@@ -13,15 +13,23 @@ from pathlib import Path
 import click
 
 from plait.archive.live import LiveArchive
-from plait.cli.desktop import open_in_browser
 from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options
-from plait.cli.output import write_bytes
+from plait.cli.output import open_in_browser, write_bytes
 from plait.cli.settings import has_display
 from plait.errors import SourceError, UserError
-from plait.web.access import Keys, new_secret
-from plait.web.app import is_local
-from plait.web.server import PORT, Running, alive, announced, listening, opening_file, run, stopped
+from plait.web.guard import Keys, new_secret
+from plait.web.server import (
+    PORT,
+    Running,
+    alive,
+    announced,
+    is_local,
+    listening,
+    opening_file,
+    run,
+    stopped,
+)
 
 HOUR = 3600
 ENDS = ("SIGTERM", "SIGHUP")

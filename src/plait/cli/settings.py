@@ -243,7 +243,7 @@ def prices_with(own: Path | None) -> "Prices":
 
     if own is None:
         return Prices()
-    from plait.conversation.prices.file import price_file
+    from plait.conversation.prices.table import price_file
 
     try:
         return Prices(price_file(own.read_text(encoding="utf-8"), str(own)))

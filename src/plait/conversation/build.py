@@ -19,13 +19,13 @@ from plait.conversation.model import (
     Noted,
     Told,
 )
-from plait.conversation.pair import paired
+from plait.conversation.results import paired
 from plait.conversation.turns import turns_of
 from plait.graph.model import DagLine, Loose, Place, SessionGraph
 from plait.graph.paths import SPOKEN
 from plait.graph.tree import unfolded
 from plait.record import Record
-from plait.record.types.state import QueueOperation
+from plait.record.types.kinds import QueueOperation
 
 RecordAt: TypeAlias = Callable[[Place], Record | None]
 """Gives the record at a place of the graph's files, None where it has gone."""

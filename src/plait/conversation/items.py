@@ -38,7 +38,7 @@ from plait.record.message import (
     ToolUse,
     blocks_of,
 )
-from plait.record.types.state import QueueOperation
+from plait.record.types.kinds import QueueOperation
 
 
 @dataclass(slots=True)

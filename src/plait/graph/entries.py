@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
-from plait.record.types.chain import Preserved
+from plait.record.types.kinds import Preserved
 
 E = TypeVar("E")
 

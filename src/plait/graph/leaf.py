@@ -11,7 +11,7 @@ from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, E, Entries, Told, li
 from plait.graph.model import Node, Trait
 from plait.graph.source import FileFacts
 from plait.record.time import milliseconds
-from plait.record.types.chain import NOTHING
+from plait.record.types.kinds import NOTHING
 
 POINTER = "last-prompt"
 SPOKEN = ("user", "assistant")

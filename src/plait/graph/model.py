@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from plait.record.types.chain import Preserved
+from plait.record.types.kinds import Preserved
 
 PREVIEW = 120
 

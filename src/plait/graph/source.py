@@ -21,7 +21,7 @@ from plait.record import Record
 from plait.record.prompt import TitleSearch
 from plait.record.read import read_if_there
 from plait.record.sidecar import AgentMeta, agent_meta, title_file
-from plait.record.types.state import ForkContextRef
+from plait.record.types.kinds import ForkContextRef
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 

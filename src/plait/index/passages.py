@@ -1,8 +1,7 @@
-"""Items of a conversation, or of one line of a log, to the words that are indexed, each text once.
+"""A line of a log in one of the usual forms to the words of its items, as they are indexed.
 
-The same words stand in many places of a log (format: the same text in many places): in the
-queue of prompts, in the last prompt, in the log of requests, in the client's own view of a
-result. Only the one that a conversation shows is indexed.
+What has any other form is for `plait.index.passages`. Nothing else is imported here: most
+hits of a search need no more.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,15 +22,125 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
-from plait.conversation.results import persisted_text
+from plait.conversation.results import REJECTED, persisted_text
 from plait.conversation.values import strings_in
 from plait.index.model import PassageKind
-from plait.index.usual_lines import usual_texts
 from plait.line import Line
 from plait.record import Record
 from plait.record.codec import encode
-from plait.record.read import Broken, Entry, entry_of, record_of, worded
-from plait.record.types.state import QueueOperation
+from plait.record.prompt import is_marked
+from plait.record.read import (
+    Broken,
+    Entry,
+    ResultFacts,
+    Worded,
+    WordedBlock,
+    entry_of,
+    record_of,
+    worded,
+)
+from plait.record.types.kinds import QueueOperation
+
+TAKEN_APART = ("<", "Caveat: ", "[Request interrupted")
+"""What texts begin with that nobody typed, or of which people read only a part."""
+SAVED = "<persisted-output>"
+"""What a result begins with whose output lies beside the log."""
+KINDS: dict[str | None, PassageKind] = {
+    "text": "answer",
+    "thinking": "thinking",
+    "tool_use": "input",
+    "tool_result": "output",
+}
+
+
+def usual_texts(line: Worded) -> list[str] | None:
+    """Returns the words of each item of a line, None where that needs a closer look."""
+    content = line.message.content if line.message else None
+    if not content or not isinstance(line.timestamp, str):
+        return None
+    if line.type == "user":
+        if isinstance(content, str):
+            return _typed_texts(content, line)
+        if all(block.type == "text" and block.text is not None for block in content):
+            return _typed_texts("\n".join(block.text or "" for block in content), line)
+        return _answered_texts(content, line)
+    return _said_texts(content) if line.type == "assistant" else None
+
+
+def kind_of(line: Worded, part: int) -> PassageKind:
+    """Returns what kind of passage an item of a line is."""
+    block = block_at(line, part)
+    if block is None or block.type == "text":
+        return "prompt" if line.type == "user" else "answer"
+    return KINDS[block.type]
+
+
+def block_at(line: Worded, part: int) -> WordedBlock | None:
+    """Returns a block of a line, None where its content is one text."""
+    content = line.message.content if line.message else None
+    return content[part] if isinstance(content, list) else None
+
+
+def _typed_texts(text: str, line: Worded) -> list[str] | None:
+    """Returns the words of a prompt, None where the client may have written them."""
+    text = text.strip()
+    if not text or text.startswith(TAKEN_APART) or is_marked(line):
+        return None
+    return [text] if line.tool_use_result is None else None
+
+
+def _said_texts(blocks: str | list[WordedBlock]) -> list[str] | None:
+    """Returns the words of a response's blocks, None where one is of another kind."""
+    if isinstance(blocks, str):
+        return [blocks]
+    if not all(map(is_said, blocks)):
+        return None
+    return [
+        "\n".join(strings_in(block.input, ()))
+        if block.type == "tool_use"
+        else (block.thinking if block.type == "thinking" else block.text) or ""
+        for block in blocks
+    ]
+
+
+def is_said(block: WordedBlock) -> bool:
+    """Tells words, thoughts and calls of the model from blocks of any other form."""
+    match block.type:
+        case "text":
+            return block.text is not None
+        case "thinking":
+            return block.thinking is not None
+        case "tool_use":
+            return block.id is not None and block.name is not None
+        case _:
+            return False
+
+
+def _answered_texts(blocks: list[WordedBlock], line: Worded) -> list[str] | None:
+    """Returns the words of results that went well, None where there is anything else."""
+    if has_output_beside(line) or any(block.is_error for block in blocks):
+        return None
+    found = [result_words(block) for block in blocks]
+    is_whole = all(text is not None for text in found)
+    return [text or "" for text in found] if is_whole else None
+
+
+def has_output_beside(line: Worded) -> bool:
+    """Tells a result of which the client says that its output lies in a file of its own."""
+    view = line.tool_use_result
+    return isinstance(view, ResultFacts) and view.output is not None
+
+
+def result_words(block: WordedBlock) -> str | None:
+    """Returns the words of a result, None where it has another form or they lie elsewhere."""
+    if block.type != "tool_result" or block.tool_use_id is None:
+        return None
+    content = block.content
+    if not isinstance(content, str):
+        words = (one.text for one in content or () if one.type == "text")
+        content = "\n".join(text for text in words if text is not None)
+    return None if content.startswith(SAVED) else content
+
 
 TOLD: dict[ToldKind, PassageKind] = {
     "prompt": "prompt",
@@ -160,3 +269,93 @@ def with_output(item: Item, words: PassageWords, folder: Path) -> PassageWords:
         return words
     text = persisted_text(folder, item.result.persisted, MOST_OUTPUT)
     return words._replace(text=text or words.text)
+
+
+class ResponseModels(Responses):
+    """The responses of a conversation, of which only the model counts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.models: list[str | None] = []
+        self._known: dict[str, int] = {}
+
+    def number_of(self, record: Record) -> int:
+        """Returns the number of the response that a record belongs to."""
+        name = record.message_id or record.envelope.request_id
+        number = self._known.get(name) if name else None
+        if number is None:
+            number = len(self.models)
+            self.models.append(None)
+            if name:
+                self._known[name] = number
+        if self.models[number] is None:
+            self.models[number] = _model_of(record)
+        return number
+
+
+def _model_of(record: Record) -> str | None:
+    message = record.envelope.message if isinstance(record.envelope, Worded) else record.message
+    return message.model if message else None
+
+
+def light_items(record: Record, responses: Responses, file: int = 0) -> list[Item]:
+    """Returns what a record is in a conversation, without what no word depends on."""
+    envelope = record.envelope
+    kind = envelope.type or ""
+    if kind in COPIES:
+        return [Noted(uuid=envelope.uuid, file=file, line=record.line, kind=kind)]
+    found: list[Item] = []
+    if isinstance(envelope, Worded) and envelope.message:
+        content = envelope.message.content
+        place = {
+            "uuid": envelope.uuid,
+            "file": file,
+            "line": record.line,
+            "time": record.timestamp,
+        }
+        if kind == "assistant":
+            found = _of_model(record, responses, content, place)
+        elif kind == "user" and isinstance(content, list):
+            found = _of_user(record, envelope, content, place)
+    return found or items_of(record, responses, file)
+
+
+def _of_model(
+    record: Record,
+    responses: Responses,
+    content: str | list[WordedBlock] | None,
+    place: dict[str, Any],
+) -> list[Item]:
+    blocks = [WordedBlock(type="text", text=content)] if isinstance(content, str) else content
+    if not blocks or not all(map(is_said, blocks)):
+        return []
+    number = responses.number_of(record)
+    return [_of_block(block, number, place) for block in blocks]
+
+
+def _of_block(block: WordedBlock, number: int, place: dict[str, Any]) -> Item:
+    if block.type == "text":
+        return Said(**place, response=number, text=block.text or "")
+    if block.type == "thinking":
+        return Thought(**place, response=number, text=block.thinking or "")
+    call, name = block.id or "", block.name or ""
+    return Called(**place, response=number, call=call, name=name, input=block.input)
+
+
+def _of_user(
+    record: Record, line: Worded, blocks: list[WordedBlock], place: dict[str, Any]
+) -> list[Item]:
+    if has_output_beside(line):
+        return []
+    found: list[Item] = []
+    for block in blocks:
+        text = result_words(block)
+        if text is None or (block.is_error and _is_rejected(record, text)):
+            return []
+        result = Result(text, "ok")
+        found.append(Answered(**place, call=block.tool_use_id or "", name=None, result=result))
+    return found
+
+
+def _is_rejected(record: Record, text: str) -> bool:
+    return text.startswith(REJECTED) or b'"userFeedback"' in record.raw

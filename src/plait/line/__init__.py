@@ -1,9 +1,8 @@
 """Folders and files to lines: bytes on disk and where they lie."""
 
 from plait.line.discover import discover, root_at, slug_of
-from plait.line.follow import Follower, Growth
 from plait.line.model import Discovery, Finding, Line, LogFile, Root
-from plait.line.split import lines, read_slice, read_small
+from plait.line.split import Follower, Growth, lines, read_slice, read_small
 
 __all__ = [
     "Discovery",

@@ -3,8 +3,7 @@
 from plait.record.message import Message, Text, Thinking, ToolResult, ToolUse, UnknownBlock, Usage
 from plait.record.read import Blank, Broken, Entry, Recovered, entries, entry_of, read, record_of
 from plait.record.record import Record
-from plait.record.types.chain import Assistant, Attachment, Progress, System, User
-from plait.record.types.state import Other, Summary
+from plait.record.types.kinds import Assistant, Attachment, Other, Progress, Summary, System, User
 
 __all__ = [
     "Assistant",

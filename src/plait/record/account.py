@@ -18,10 +18,9 @@ from plait.record.prompt import is_human_prompt
 from plait.record.read import Blank, Broken, Entry, entries
 from plait.record.record import Record, Wire, content_of
 from plait.record.types import KINDS
-from plait.record.types.chain import Assistant, Attachment, Progress, System, User
 from plait.record.types.fields import ATTACHMENTS, BESIDE, PROGRESS, STATE
+from plait.record.types.kinds import Assistant, Attachment, Other, Progress, System, User
 from plait.record.types.results import form_of
-from plait.record.types.state import Other
 
 COMMON = frozenset(known.encode_name for known in struct_fields(Envelope)) | {
     "agentName",

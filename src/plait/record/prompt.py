@@ -14,7 +14,7 @@ from typing import Literal
 from plait.record.model import Envelope
 from plait.record.read import read_if_there
 from plait.record.record import Record
-from plait.record.types.chain import User
+from plait.record.types.kinds import User
 
 MACHINE_TAGS = (
     "<command-name>",

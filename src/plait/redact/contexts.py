@@ -9,22 +9,25 @@ import binascii
 import re
 
 from plait.redact.model import Family, Span
-from plait.redact.spans import NOTHING, anywhere, block, letters_of
-from plait.redact.values import (
+from plait.redact.spans import (
     ABOUT,
     DOTTED_NAME,
     NAME,
+    NOTHING,
     OTHER_KEYS,
     OTHER_TOKENS,
     PASSWORDS,
     PIECE,
     WEAK,
+    anywhere,
+    block,
     is_mixed,
     is_placeholder,
     is_plain_word,
     is_random,
     is_reference,
     is_wordy,
+    letters_of,
 )
 
 QUOTE = r"""\\{0,7}["'`]"""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from plait.conversation.files import CHANGING, Touch, touches_of
+from plait.conversation.changes import CHANGING, Touch, touches_of
 from plait.conversation.model import Called, Conversation, Conversations
 from plait.graph.paths import SPOKEN
 from plait.view.text import shortened

@@ -1,8 +1,4 @@
-"""A library to a server that runs until it is told to stop, and the way to find it again.
-
-serve-<roots>.json    who may read it may enter: the port, the secret (mode 0600)
-open-<random>.html    what the browser is opened with: its ticket works once (mode 0600)
-"""
+"""A library to the application that serves it."""
 
 import asyncio
 import json
@@ -13,23 +9,112 @@ import socket
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
 from errno import EADDRINUSE
+from ipaddress import ip_address
 from pathlib import Path
 
 import msgspec
 import uvicorn
 from msgspec import Struct
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.routing import Route
 
 from plait.archive.live import LiveArchive
-from plait.errors import SourceError, UserError
+from plait.errors import PlaitError, SourceError, UserError
 from plait.view.page.frame import opening_page
-from plait.web.access import LIFE, Keys, equal
-from plait.web.app import Place, application
+from plait.web.answers import failed, refused, serve_asset, unanswered
+from plait.web.api.routes import ROUTES as API_ROUTES
 from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol, Bounds
-from plait.web.events import Hub
-from plait.web.guard import MOST_HEADERS, Guard
+from plait.web.events import Hub, Watcher, serve_events
+from plait.web.guard import LIFE, MOST_HEADERS, App, Door, Guard, Keys, equal
+from plait.web.pages import lists, session, session_tabs, share, usage
+
+EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean, nothing is bound
+
+
+ROUTES = (
+    *lists.ROUTES,
+    *usage.ROUTES,
+    *session.ROUTES,
+    *session_tabs.ROUTES,
+    *share.ROUTES,
+    *API_ROUTES,
+    Route("/events", serve_events),
+    Route("/assets/{name}", serve_asset),
+)
+"""All addresses behind the door."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a server answers, and to which names."""
+
+    host: str
+    port: int
+    names: frozenset[str] = frozenset({"localhost"})
+
+    @property
+    def is_remote(self) -> bool:
+        """Tells whether other machines can reach it."""
+        return not is_local(self.host)
+
+    @property
+    def address(self) -> str:
+        """What a browser on this machine is given."""
+        host = EVERYWHERE.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
+
+def is_local(host: str) -> bool:
+    """Tells whether only this machine can reach a host."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def application(
+    library: LiveArchive, keys: Keys, place: Place, hub: Hub, *, is_live: bool = True
+) -> Guard:
+    """Returns the application: the guard, and behind it the pages.
+
+    Whoever ends it closes the hub first: its streams go on as long as it is open.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        watcher = Watcher(library, hub) if is_live else None
+        if watcher:
+            watcher.start()
+        yield
+        if watcher:
+            watcher.stop()
+
+    door = Door(keys, f"plait{place.port}")
+    app = Starlette(
+        routes=[
+            Route("/enter", door.enter, methods=["GET", "POST"]),
+            Route("/alive", door.alive),
+            *ROUTES,
+        ],
+        lifespan=lifespan,
+        exception_handlers={
+            PlaitError: refused,
+            HTTPException: unanswered,
+            Exception: failed,
+        },
+    )
+    app.state.library, app.state.hub = library, hub
+    guarded: App = app
+    if place.is_remote:  # on one machine it would only cost time
+        guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)
+    return Guard(guarded, keys, place.port, place.names, is_remote=place.is_remote)
+
 
 PORT = 8420
 BACKLOG = 128

@@ -5,7 +5,7 @@ from math import isnan
 
 import pytest
 
-from plait.graph.client.entry import RECORDS
+from plait.graph.client.load import RECORDS
 from plait.record import record_of
 
 NINE = 1_793_610_000_000.0

@@ -2,7 +2,7 @@
 
 from plait.conversation.patches import Patch, hunks_between
 from plait.view.page.conversation.blocks import Cut
-from plait.view.page.conversation.changes import changes
+from plait.view.page.conversation.calls import changes
 
 
 def table(old: str, new: str, *, lines: int = 100) -> tuple[str, int]:

@@ -3,7 +3,7 @@
 import pytest
 
 from plait.view.page.figures.charts import bar_cell, cells, row, strip, table
-from plait.view.page.forms import asked_in, count_in, hidden, options, select, session_address
+from plait.view.page.markup import asked_in, count_in, hidden, options, select, session_address
 from plait.view.page.tabs.head import paged
 
 

@@ -27,10 +27,9 @@ from plait.graph.paths import uuids
 from plait.record import Record
 from plait.record.read import read_if_there
 from plait.view.passages.stream import Manner
-from plait.view.transcript.heading import Entry, entry_of, index_of
+from plait.view.transcript.heading import Entry, Transcript, entry_of, index_of
 from plait.view.transcript.json_form import FORMAT, json_of
 from plait.view.transcript.markdown import KeptTurns, markdown_of, text_of
-from plait.view.transcript.model import Transcript
 from plait.view.transcript.plain import plain_of
 
 if TYPE_CHECKING:

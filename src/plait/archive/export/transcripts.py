@@ -14,14 +14,14 @@ from plait.archive.resume import Resume
 from plait.archive.sessions import is_uuid
 from plait.conversation.build import recovered_from
 from plait.conversation.model import Conversation
-from plait.conversation.paths import parent_of, path_to
 from plait.conversation.totals import Pricing, Totals, totals_over, with_own_responses
+from plait.conversation.walk import parent_of, path_to
 from plait.graph.model import Session as GraphSession
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN, Path, paths
 from plait.record import Record
 from plait.view.costs import agents_called
-from plait.view.transcript.model import Heading, Transcript
+from plait.view.transcript.heading import Heading, Transcript
 
 UNSAFE = re.compile(r"[^\w.~-]+")
 LONGEST = 120

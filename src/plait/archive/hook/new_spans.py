@@ -15,20 +15,18 @@ from msgspec.structs import replace
 
 from plait.archive.checkpoint import Checkpoint, with_judged
 from plait.archive.hook.reading import (
-    HookReading,
-    log_beside,
-    read_new_part,
-    read_whole,
-    sent_by_relatives,
-)
-from plait.archive.hook.turns import (
     Agents,
+    HookReading,
     Occasion,
     closing_line,
     file_of,
     first_line,
     is_at_rest,
     is_own,
+    log_beside,
+    read_new_part,
+    read_whole,
+    sent_by_relatives,
 )
 from plait.conversation.model import Conversation, Turn
 from plait.conversation.totals import Pricing

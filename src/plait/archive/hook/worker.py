@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from plait.archive.hook.new_spans import NewSpans, new_spans
-from plait.archive.hook.reading import previous_session
-from plait.archive.hook.turns import Occasion
+from plait.archive.hook.reading import Occasion, previous_session
 from plait.conversation.totals import Pricing
 from plait.errors import PlaitError
 from plait.line.atomic import held
 from plait.trace.hook.event import LOCK
 from plait.trace.hook.jobs import Job, WorkerLog, jobs_in, take_jobs
 from plait.trace.model import Content, Span
-from plait.trace.send.content import outgoing
+from plait.trace.send.attributes import outgoing
 from plait.trace.send.delivery import flush
 from plait.trace.send.spool import MOST_SPANS, Spool
 from plait.trace.send.target import Target

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
-from plait.conversation.files import touches_of
+from plait.conversation.changes import touches_of
 from plait.conversation.model import Conversation
 from plait.conversation.stats.model import SessionCounts, digest
 from plait.conversation.stats.session import SessionCounter

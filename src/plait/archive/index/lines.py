@@ -16,12 +16,12 @@ from plait.archive.open_session import Log, OpenSession, read_log
 from plait.conversation.build import Teller, told_lines
 from plait.conversation.items import items_of
 from plait.conversation.model import Item
-from plait.conversation.pair import paired
+from plait.conversation.results import paired
 from plait.conversation.turns import openers_of
 from plait.conversation.walk import opened
 from plait.graph.model import DagLine, SessionGraph
-from plait.index.light_items import ResponseModels, light_items
 from plait.index.model import Passage
+from plait.index.passages import ResponseModels, light_items
 from plait.record.read import read_with_words
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from plait.view.page.script import script
+from plait.view.page.frame import script
 
 T = TypeVar("T")
 S = TypeVar("S")

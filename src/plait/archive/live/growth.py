@@ -22,7 +22,7 @@ from plait.conversation.model import (
     Noted,
 )
 from plait.errors import SourceError
-from plait.line.follow import Follower
+from plait.line.split import Follower
 from plait.record import Record
 from plait.record.read import Blank, entry_of
 

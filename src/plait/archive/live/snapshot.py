@@ -22,7 +22,8 @@ from plait.conversation.usage import BilledResponse, known_time
 from plait.errors import NoSuchSession, SourceError
 from plait.graph.rows import Mark, RowShape
 from plait.index.catalogue import CATALOGUE, Catalogue
-from plait.index.lists import (
+from plait.index.model import LineRow
+from plait.index.rows import (
     ListedTurn,
     SessionShape,
     lines_of_session,
@@ -30,7 +31,6 @@ from plait.index.lists import (
     session_shapes,
     turns_in_order,
 )
-from plait.index.model import LineRow
 from plait.record.time import moment
 from plait.view.page.graph_svg import MOST_MINI, mini
 from plait.view.page.lists.rows import ListedSession

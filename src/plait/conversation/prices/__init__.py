@@ -12,7 +12,7 @@ from plait.conversation.prices.table import ModelPrices, PriceList, Rate, model_
 from plait.conversation.usage import Tokens
 
 if TYPE_CHECKING:
-    from plait.conversation.prices.file import PriceFile
+    from plait.conversation.prices.table import PriceFile
 
 MILLION, THOUSAND = 1_000_000, 1_000
 ELSEWHERE = {"us": 1.1}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import nlargest
 
-from plait.conversation.files import CHANGING, Touch, of_call
+from plait.conversation.changes import CHANGING, Touch, of_call
 from plait.conversation.model import (
     Called,
     Compacted,

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from plait.graph.client.entry import call_ids, has_calls, is_note, is_result, result_ids
+from plait.graph.client.load import call_ids, has_calls, is_note, is_result, result_ids
 from plait.graph.client.model import Loaded
 from plait.graph.entries import ROOT
 from plait.record import Record

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from plait.graph.client.chain import walk, with_parallel
-from plait.graph.client.entry import block_heads
-from plait.graph.client.load import load
+from plait.graph.client.load import block_heads, load
 from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Said
 from plait.graph.client.prune import prune, reasons
 from plait.graph.client.sdk import sdk_chain

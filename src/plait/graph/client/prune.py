@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from plait.graph.client.entry import (
+from plait.graph.client.load import (
     block_heads,
     call_ids,
     has_calls,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from plait.graph.client.chain import is_same_writer, owners_of_calls
-from plait.graph.client.entry import RECORDS, is_result, result_ids
+from plait.graph.client.load import RECORDS, is_result, result_ids
 from plait.graph.client.model import Loaded
 from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, Entries
 from plait.graph.leaf import line_above

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from plait.graph.client.entry import is_blank
+from plait.graph.client.load import is_blank
 from plait.graph.client.model import NO_CONTENT, Block, Said
 
 

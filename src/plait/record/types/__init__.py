@@ -2,18 +2,22 @@
 
 from plait.record.model import Envelope
 from plait.record.record import Record, role_of
-from plait.record.types.chain import Assistant, Attachment, Progress, System, User
 from plait.record.types.fields import STATE
-from plait.record.types.state import (
+from plait.record.types.kinds import (
+    Assistant,
+    Attachment,
     FileHistoryDelta,
     FileHistorySnapshot,
     ForkContextRef,
     LastPrompt,
     Other,
     PrLink,
+    Progress,
     QueueOperation,
     State,
     Summary,
+    System,
+    User,
     WorktreeState,
 )
 

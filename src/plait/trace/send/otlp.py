@@ -16,8 +16,7 @@ import msgspec
 
 from plait.errors import MissingExtra, SourceError, UserError
 from plait.trace.model import Convention, Span
-from plait.trace.send.attributes import attributes_of
-from plait.trace.send.content import as_text
+from plait.trace.send.attributes import as_text, attributes_of
 from plait.trace.spans.builder import times_of
 
 if TYPE_CHECKING:

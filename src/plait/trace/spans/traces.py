@@ -20,7 +20,6 @@ from plait.conversation.usage import Tokens
 from plait.graph.paths import SPOKEN
 from plait.record.time import moment
 from plait.trace.model import Span
-from plait.trace.spans.agents import AgentPlaces, workflow_name
 from plait.trace.spans.builder import (
     TraceBuilder,
     Where,
@@ -31,6 +30,7 @@ from plait.trace.spans.builder import (
     trace_id,
 )
 from plait.trace.spans.facts import (
+    AgentPlaces,
     ResponseBlocks,
     agent_facts,
     generation_end,
@@ -39,6 +39,7 @@ from plait.trace.spans.facts import (
     response_blocks,
     tool_facts,
     turn_facts,
+    workflow_name,
 )
 from plait.trace.spans.notes import add_notes
 

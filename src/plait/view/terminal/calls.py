@@ -18,13 +18,11 @@ from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
 from plait.conversation.tools import is_plan, tool_named
 from plait.record.message import Text, blocks_of
-from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import Figures, SessionFigures
 from plait.view.passages.bodies import plan_text, shell_output, todo_items
 from plait.view.passages.call_view import CallView, named_values, path_from
-from plait.view.passages.stream import agents_by_time
+from plait.view.passages.stream import APART, agents_by_time, enclosure_words
 from plait.view.passages.tools import TOOLS, CallLine, call_line, first_line
-from plait.view.passages.words import APART, enclosure_words
 from plait.view.terminal.model import (
     ALL_LINES,
     AnyBlock,
@@ -39,7 +37,15 @@ from plait.view.terminal.model import (
     Words,
     printed_lines,
 )
-from plait.view.text import overwritten, without_escapes
+from plait.view.text import (
+    bytes_in_words,
+    many,
+    money_in_words,
+    overwritten,
+    time_in_words,
+    tokens_in_words,
+    without_escapes,
+)
 
 MOST_CHANGED = 12
 SIGNS: dict[str, ChangeKind] = {"+": "added", "-": "removed", " ": "same"}

@@ -27,9 +27,9 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.walk import Depth
-from plait.view.amounts import lines_in_words, many, time_in_words, tokens_in_words
 from plait.view.costs import SessionFigures
 from plait.view.passages.stream import (
+    FOLDED,
     AgentBegins,
     AgentElsewhere,
     AnyPassage,
@@ -39,15 +39,12 @@ from plait.view.passages.stream import (
     Manner,
     Stream,
     TurnBegins,
-    told_items,
-)
-from plait.view.passages.words import (
-    FOLDED,
     enclosure_words,
     first_told,
     note_body,
     note_line,
     speaker_of,
+    told_items,
 )
 from plait.view.terminal.calls import CallTeller, IsKept, WholeOf, enclosed, spelled_out
 from plait.view.terminal.model import (
@@ -63,7 +60,7 @@ from plait.view.terminal.model import (
     folded_lines,
     printed_lines,
 )
-from plait.view.text import without_escapes
+from plait.view.text import lines_in_words, many, time_in_words, tokens_in_words, without_escapes
 from plait.view.words import one_line
 
 VOICES: dict[ToldKind, Voice] = {

@@ -1,21 +1,88 @@
-"""What transcripts say of themselves: the header, the facts, the contents, the index of all."""
+"""What a transcript is: one conversation from its root to its end, with what it says of itself."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
 
-from plait.conversation.model import Compacted, Left, Turn
+from plait.conversation.model import Compacted, Conversation, Left, Turn
 from plait.conversation.totals import Totals
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
-from plait.view.passages.stream import Manner, told_items
-from plait.view.passages.words import agent_words, compaction_words, turn_words
-from plait.view.text import clean, short, when
+from plait.graph.paths import Status
+from plait.view.passages.stream import (
+    AnyPassage,
+    Manner,
+    Stream,
+    agent_words,
+    compaction_words,
+    told_items,
+    turn_words,
+)
+from plait.view.text import clean, many, money_in_words, short, time_in_words, tokens_in_words, when
 from plait.view.transcript.markdown_text import anchor, code, phrase
-from plait.view.transcript.model import Heading, Transcript
+
+
+class Heading(Struct, frozen=True, kw_only=True):
+    """What a transcript says of itself before it begins."""
+
+    session: str
+    path: int = 1
+    of: int = 1
+    status: Status = "ACTIVE"
+    fork_point: str | None = None
+    """Where an abandoned path leaves the active one."""
+    messages: int = 0
+    compactions: int = 0
+    turns: int = 0
+    """Of the path itself, not of its agents."""
+    title: str | None = None
+    project: str | None = None
+    directory: str | None = None
+    branch: str | None = None
+    """The one of git."""
+    models: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+    started: str | None = None
+    ended: str | None = None
+    totals: Totals
+    """With the agents that were sent out."""
+    resume: str | None = None
+    """What to type to go on with it."""
+
+
+class Transcript(Struct, frozen=True, kw_only=True):
+    """One path, ready to be written."""
+
+    name: str
+    """Of its file, without what the format adds."""
+    heading: Heading
+    conversation: Conversation
+    by_line: Mapping[str, Conversation]
+    """All conversations of the session, and of those that it shares records with."""
+    names: Mapping[str, str]
+    """By DAG-line: the transcript that reads it to its end."""
+    way: frozenset[str]
+    """The DAG-lines that the path goes along."""
+    unnamed: tuple[str, ...] = ()
+    """Agents that no call names, and what broken lines hold; they stand at the end."""
+    agent: str | None = None
+    """The DAG-line of the agent that it is about, None for a path."""
+
+
+def stream_of(transcript: Transcript, manner: Manner) -> Stream:
+    """Returns what tells a transcript."""
+    return Stream(transcript.by_line, manner, transcript.names)
+
+
+def passages_of(transcript: Transcript, stream: Stream) -> Iterator[AnyPassage]:
+    """Yields all passages of a transcript, agents that no call names at the end."""
+    own = transcript.conversation
+    for turn in own.turns:
+        yield from stream.turn(own, turn)
+    yield from stream.unnamed(own, transcript.unnamed)
+
 
 COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
 TITLE_LENGTH = 80

@@ -19,7 +19,6 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
-from plait.view.amounts import many, time_in_words
 from plait.view.passages.stream import (
     AgentBegins,
     AgentElsewhere,
@@ -30,10 +29,21 @@ from plait.view.passages.stream import (
     Manner,
     Stream,
     TurnBegins,
+    agent_words,
+    compaction_words,
+    fold_words,
+    turn_words,
 )
-from plait.view.passages.words import agent_words, compaction_words, fold_words, turn_words
-from plait.view.text import short, when
-from plait.view.transcript.heading import agent_heading, contents, front_matter, heading, turn_name
+from plait.view.text import many, short, time_in_words, when
+from plait.view.transcript.heading import (
+    Transcript,
+    agent_heading,
+    contents,
+    front_matter,
+    heading,
+    stream_of,
+    turn_name,
+)
 from plait.view.transcript.markdown_blocks import (
     call_block,
     enclosure_blocks,
@@ -45,7 +55,6 @@ from plait.view.transcript.markdown_blocks import (
     told_blocks,
 )
 from plait.view.transcript.markdown_text import anchor, html, markdown, phrase
-from plait.view.transcript.model import Transcript, stream_of
 
 TITLE_LENGTH = 80
 

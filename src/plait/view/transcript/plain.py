@@ -22,6 +22,7 @@ from plait.conversation.model import (
 )
 from plait.view.passages.call_view import CallView, as_json, pieces_of
 from plait.view.passages.stream import (
+    APART,
     AgentBegins,
     AgentElsewhere,
     AnyPassage,
@@ -31,10 +32,6 @@ from plait.view.passages.stream import (
     Manner,
     Stream,
     TurnBegins,
-)
-from plait.view.passages.tools import CallLine, call_line, tool_name
-from plait.view.passages.words import (
-    APART,
     agent_words,
     compaction_words,
     enclosure_words,
@@ -43,9 +40,9 @@ from plait.view.passages.words import (
     speaker_of,
     turn_words,
 )
+from plait.view.passages.tools import CallLine, call_line, tool_name
 from plait.view.text import clean, short, when
-from plait.view.transcript.heading import facts_of, path_lines
-from plait.view.transcript.model import Transcript, passages_of, stream_of
+from plait.view.transcript.heading import Transcript, facts_of, passages_of, path_lines, stream_of
 
 WIDTH = 100
 STEP = 4

@@ -13,10 +13,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from plait.errors import UserError
-from plait.web.answers import json
-from plait.web.api import archive, model, sessions
+from plait.web.answers import SessionRequest, json, library_in
+from plait.web.api import model, sessions
 from plait.web.events import Event, serve_events
-from plait.web.requests import SessionRequest, library_in
 
 BASE = "/api/v1"
 ONE = "/sessions/{name}"
@@ -57,12 +56,12 @@ class Entry:
 
 
 TABLE: tuple[Entry, ...] = (
-    Entry("/sessions", "Sessions, the newest first", archive.sessions),
-    Entry("/projects", "All projects", archive.projects),
-    Entry("/search", "Turns that answer a query", archive.search),
-    Entry("/usage", "Tokens and money, by day or by something else", archive.usage),
-    Entry("/stats", "What was done in all sessions", archive.stats),
-    Entry("/doctor", "The account of all lines", archive.doctor),
+    Entry("/sessions", "Sessions, the newest first", sessions.sessions),
+    Entry("/projects", "All projects", sessions.projects),
+    Entry("/search", "Turns that answer a query", sessions.search),
+    Entry("/usage", "Tokens and money, by day or by something else", sessions.usage_of_all),
+    Entry("/stats", "What was done in all sessions", sessions.stats),
+    Entry("/doctor", "The account of all lines", sessions.doctor),
     Entry(ONE, "A session: its conversations, files and totals", sessions.session),
     Entry(f"{ONE}/conversation", "Turns of a conversation", sessions.conversation, model.Talk),
     Entry(f"{ONE}/tree", "A session as it is drawn", sessions.tree),

@@ -1,29 +1,160 @@
-"""Questions about one session to their answers."""
+"""Questions about all sessions together to their answers."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 
+from plait.archive import Facts, Session
+from plait.archive.live import LiveArchive, Snapshot
 from plait.conversation.model import Conversation, Conversations, Turn
+from plait.conversation.spending import SpendingRow, spending
+from plait.conversation.stats.model import Figures
 from plait.conversation.totals import totals_over
 from plait.conversation.walk import visible
+from plait.errors import SourceError, UserError
+from plait.graph.model import Account as GraphAccount
 from plait.graph.model import SessionGraph
 from plait.graph.paths import paths as paths_in
 from plait.line import Finding, LogFile
 from plait.record.account import Account
 from plait.view.changed_files import ChangedFiles, FileStory
+from plait.view.costs import row_value
 from plait.view.timeline import bars_of, began
 from plait.view.transcript.json_form import builtins, without_data
-from plait.web.answers import filled
-from plait.web.api import model, questions
-from plait.web.api.archive import health, session_item
-from plait.web.requests import SessionRequest
+from plait.web.answers import SessionRequest, filled
+from plait.web.api import model
+
+MOST_FINDINGS = 1000
+SORTS: dict[str, Callable[[Facts], str | int]] = {
+    "ended": lambda facts: facts.ended or "",
+    "started": lambda facts: facts.started or "",
+    "title": lambda facts: (facts.title or "").lower(),
+    "bytes": lambda facts: facts.bytes,
+}
 
 
-def session(look: SessionRequest, asked: questions.Nothing) -> model.SessionFacts:
+def sessions(library: LiveArchive, asked: model.Sessions) -> model.SessionList:
+    """Returns the sessions that were asked for."""
+    found = [one for one in library.now.listed() if _is_meant(one[1], asked)]
+    key = SORTS[asked.sort]
+    if asked.sort != "ended":
+        found.sort(key=lambda one: key(one[1]), reverse=asked.sort != "title")
+    part = found[asked.offset : asked.offset + asked.limit]
+    return model.SessionList(
+        len(found), asked.offset, tuple(session_item(name, facts) for name, facts in part)
+    )
+
+
+def _is_meant(facts: Facts, asked: model.Sessions) -> bool:
+    if asked.project and asked.project.lower() not in facts.project.lower():
+        return False
+    if asked.since and (facts.ended or "") < asked.since:
+        return False
+    if asked.until and (facts.started or "~") >= asked.until:
+        return False
+    if asked.is_live is not None and facts.is_live != asked.is_live:
+        return False
+    texts = (facts.title, facts.first_prompt, facts.cwd, facts.session)
+    held = " ".join(text for text in texts if text).lower()
+    return all(word in held for word in (asked.q or "").lower().split())
+
+
+def session_item(name: str, facts: Facts) -> model.SessionItem:
+    """Returns what a list says of a session, under its name in addresses."""
+    return filled(
+        model.SessionItem,
+        facts,
+        name=name,
+        id=facts.session,
+        agents=facts.subagents,
+        directory=facts.cwd,
+    )
+
+
+def projects(library: LiveArchive, asked: model.Nothing) -> model.ProjectList:
+    """Returns all projects."""
+    return model.ProjectList(
+        tuple(_project_of(one.name, one.sessions) for one in library.now.archive.projects)
+    )
+
+
+def _project_of(name: str, held: Iterable[Session]) -> model.ProjectItem:
+    found = list(held)
+    modified = datetime.fromtimestamp(max(one.modified for one in found), UTC)
+    return model.ProjectItem(name, len(found), sum(one.bytes for one in found), modified)
+
+
+def search(library: LiveArchive, asked: model.Search) -> model.SearchAnswer:
+    """Returns the turns that answer."""
+    if not asked.q.strip():
+        raise UserError("there is nothing to look for", "say what: `?q=words`")
+    state = library.now
+    found = state.archive.search(asked.q, way=asked.way, limit=asked.limit, has_facets=asked.facets)
+    hits = tuple(model.SearchHit(state.name_of.get(hit.path), hit) for hit in found.hits)
+    return filled(model.SearchAnswer, found, hits=hits)
+
+
+def usage_of_all(library: LiveArchive, asked: model.Spending) -> model.Usage:
+    """Returns tokens and money, each response counted once."""
+    money = library.money.whole()
+    make = partial(spending, money.responses, asked.by, library.prices, None, money.left)
+    found = library.made.of(("usage", asked.by), money, make)
+    rows = tuple(_usage_row(row) for row in found.rows)
+    return model.Usage(asked.by, rows, _usage_row(found.totals))
+
+
+def _usage_row(row: SpendingRow) -> model.UsageRow:
+    value: dict[str, Any] = {"key": row.key, **row_value(row, is_full=True)}
+    return msgspec.convert(value, model.UsageRow)
+
+
+def stats(library: LiveArchive, asked: model.Nothing) -> Figures:
+    """Returns what was done in all sessions."""
+    return library.figures().whole()
+
+
+def doctor(library: LiveArchive, asked: model.Nothing) -> model.Health:
+    """Returns the account of all lines and nodes, and what is odd in them."""
+    state = library.now
+    return library.made.of("doctor", state, partial(_examined, state))
+
+
+def _examined(state: Snapshot) -> model.Health:
+    account = Account()
+    for file in state.archive.files:
+        try:
+            account.add_file(file.path)
+        except SourceError as error:  # gone since it was found
+            account.findings.append(Finding("unreadable", error.message))
+    return health(account, state.archive.graph().account)
+
+
+def health(account: Account, graph: GraphAccount) -> model.Health:
+    """Returns an account as it is answered."""
+    return filled(
+        model.Health,
+        account,
+        nodes=graph.nodes,
+        inline=graph.inline,
+        folded=sum(graph.folded.values()),
+        tool_results=graph.tool_results,
+        tool_results_orphaned=graph.tool_results_orphaned,
+        is_graph_balanced=graph.balanced,
+        findings=tuple(
+            filled(model.FindingItem, one, file=str(one.path) if one.path else None)
+            for one in account.findings[:MOST_FINDINGS]
+        ),
+        finding_count=len(account.findings),
+    )
+
+
+def session(look: SessionRequest, asked: model.Nothing) -> model.SessionFacts:
     """Returns a session with its conversations, its files and its totals."""
     state = look.library.now
     facts = state.facts.get(look.session.path) or state.archive.facts(look.session)
@@ -48,7 +179,7 @@ def _file_item(number: int, file: LogFile) -> model.FileItem:
     return filled(model.FileItem, file, number=number, path=str(file.path))
 
 
-def conversation(look: SessionRequest, asked: questions.Talk) -> Any:
+def conversation(look: SessionRequest, asked: model.WhichTurns) -> Any:
     """Returns turns of a conversation; a depth leaves out what it does not show."""
     line = look.opened.line(asked.line)
     part = line.turns[asked.offset : asked.offset + asked.limit]
@@ -59,24 +190,24 @@ def conversation(look: SessionRequest, asked: questions.Talk) -> Any:
     return value if asked.data else without_data(value)
 
 
-def _turn_of(turn: Turn, asked: questions.Talk) -> Turn:
+def _turn_of(turn: Turn, asked: model.WhichTurns) -> Turn:
     if asked.depth == "all" and asked.thinking:
         return turn
     items = visible(turn.items, asked.depth, thinking=asked.thinking)
     return replace(turn, items=tuple(items))
 
 
-def tree(look: SessionRequest, asked: questions.Nothing) -> model.Tree:
+def tree(look: SessionRequest, asked: model.Nothing) -> model.Tree:
     """Returns a session as it is drawn."""
     return model.Tree(tuple(look.opened.opened.rows) if look.opened.told else ())
 
 
-def paths(look: SessionRequest, asked: questions.Nothing) -> model.Ways:
+def paths(look: SessionRequest, asked: model.Nothing) -> model.Ways:
     """Returns the ways through a session."""
     return model.Ways(paths_in(look.opened.opened.graph))
 
 
-def context(look: SessionRequest, asked: questions.Sight) -> model.Sight:
+def context(look: SessionRequest, asked: model.WhichMessages) -> model.Sight:
     """Returns what Claude will see of a session; messages in full where they are asked for."""
     has_file = look.session.file is not None
     every = look.opened.resumption.context.request if asked.limit and has_file else []
@@ -88,7 +219,7 @@ def context(look: SessionRequest, asked: questions.Sight) -> model.Sight:
     return model.Sight(look.opened.weighed, messages)
 
 
-def timeline(look: SessionRequest, asked: questions.Span) -> model.InTime:
+def timeline(look: SessionRequest, asked: model.Span) -> model.InTime:
     """Returns a conversation in time."""
     line = look.opened.line(asked.line)
     turns = [one for one in line.turns if one.number == asked.turn]
@@ -98,7 +229,7 @@ def timeline(look: SessionRequest, asked: questions.Span) -> model.InTime:
     return model.InTime(look.opened.timeline(line.id), bars)
 
 
-def files(look: SessionRequest, asked: questions.Touched) -> ChangedFiles:
+def files(look: SessionRequest, asked: model.Touched) -> ChangedFiles:
     """Returns what a session did to files; patches where they are asked for."""
     part = look.opened.files.files[asked.offset : asked.offset + asked.limit]
     shown = part if asked.patches else tuple(_without_patches(one) for one in part)
@@ -110,14 +241,14 @@ def _without_patches(one: FileStory) -> FileStory:
     return replace(one, handled=tuple(bare))
 
 
-def usage(look: SessionRequest, asked: questions.Part) -> model.Taken:
+def usage(look: SessionRequest, asked: model.Part) -> model.Taken:
     """Returns what a session took, and its responses."""
     found = look.opened.spent
     part = found.responses[asked.offset : asked.offset + asked.limit]
     return filled(model.Taken, found, offset=asked.offset, responses=part)
 
 
-def raw(look: SessionRequest, asked: questions.Lines) -> model.RawLines:
+def raw(look: SessionRequest, asked: model.Lines) -> model.RawLines:
     """Returns lines of a file as they lie."""
     found = look.survey(asked.file)
     numbers = [number for number in found.numbers(asked.type) if number >= asked.start]
@@ -129,7 +260,7 @@ def raw(look: SessionRequest, asked: questions.Lines) -> model.RawLines:
     )
 
 
-def findings(look: SessionRequest, asked: questions.Nothing) -> model.Health:
+def findings(look: SessionRequest, asked: model.Nothing) -> model.Health:
     """Returns the account of a session's lines and nodes, and what is odd in them."""
     account, graph = Account(), look.opened.opened.graph
     for file in look.session.files:

@@ -12,7 +12,15 @@ from starlette.routing import Route
 from plait.archive.live import LiveArchive, Snapshot
 from plait.errors import UserError
 from plait.index.query import Field
-from plait.view.page.lists.choice import Choice, choice_in, chosen
+from plait.view.page.lists.choice import (
+    OFFERED,
+    Choice,
+    choice_in,
+    chosen,
+    palette,
+    side_column,
+    side_list,
+)
 from plait.view.page.lists.home import Home, home_page, two_weeks
 from plait.view.page.lists.rows import ListedSession
 from plait.view.page.lists.search import (
@@ -31,9 +39,7 @@ from plait.view.page.lists.sessions import (
     sessions_page,
     shown_of,
 )
-from plait.view.page.lists.side import OFFERED, palette, side_column, side_list
-from plait.web.answers import filled, html, page_or_part
-from plait.web.requests import library_in
+from plait.web.answers import filled, html, library_in, page_or_part
 
 RECENT = 12
 SOON = timedelta(days=7)

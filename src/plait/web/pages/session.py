@@ -19,8 +19,7 @@ from plait.view.page.conversation.page import Glance, facts, page_beginning, pag
 from plait.view.page.graph_svg import rail
 from plait.view.page.markup import esc
 from plait.view.text import shortened
-from plait.web.answers import ALWAYS_ASK, html, json, log
-from plait.web.requests import library_in
+from plait.web.answers import ALWAYS_ASK, html, json, library_in, log
 
 PAGE = "text/html; charset=utf-8"
 AS_IT_COMES = {**ALWAYS_ASK, "Content-Encoding": "identity"}

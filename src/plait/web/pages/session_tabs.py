@@ -29,8 +29,7 @@ from plait.view.page.tabs.raw import (
 from plait.view.page.tabs.timeline import timeline_body, waterfall_body
 from plait.view.page.tabs.usage import usage_body
 from plait.view.timeline import Timeline, waterfall
-from plait.web.answers import html, tagged
-from plait.web.requests import SessionRequest, number_in
+from plait.web.answers import SessionRequest, html, number_in, tagged
 
 ASKED_BY_SCRIPT = "x-plait-part"
 

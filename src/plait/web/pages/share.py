@@ -15,8 +15,8 @@ from plait.archive.live import LiveArchive
 from plait.errors import UserError
 from plait.redact import Redactor
 from plait.view.passages.stream import Manner
-from plait.web.access import small_form
-from plait.web.requests import library_in
+from plait.web.answers import library_in
+from plait.web.guard import small_form
 
 FORMATS = {
     "html": ("text/html; charset=utf-8", "sessions/"),

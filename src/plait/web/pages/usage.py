@@ -12,8 +12,7 @@ from plait.view.page.figures.insights import Insights, insights_figures
 from plait.view.page.figures.period import USUAL, FiguresPage, Period, figures_page, period_in
 from plait.view.page.figures.usage import usage_figures, usage_in
 from plait.view.page.lists.rows import short_place
-from plait.web.answers import page_or_part
-from plait.web.requests import library_in
+from plait.web.answers import library_in, page_or_part
 
 
 def _serve_insights(request: Request) -> Response:

@@ -15,7 +15,6 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
-from plait.view.amounts import many, tokens_in_words
 from plait.view.page.conversation.blocks import (
     OUTPUT,
     Setting,
@@ -30,7 +29,7 @@ from plait.view.page.conversation.blocks import (
 )
 from plait.view.page.conversation.calls import enclosure
 from plait.view.page.markup import esc, icon
-from plait.view.text import shortened
+from plait.view.text import many, shortened, tokens_in_words
 
 VOICES: dict[ToldKind, str] = {
     "queued": "typed while the model worked",

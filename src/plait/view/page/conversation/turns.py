@@ -23,16 +23,15 @@ from plait.conversation.model import (
 )
 from plait.conversation.tools import tool_named
 from plait.conversation.walk import TROUBLE
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import agents_sent
 from plait.view.page.conversation import entries
 from plait.view.page.conversation.blocks import Setting, box
 from plait.view.page.conversation.calls import call, result_apart
 from plait.view.page.markup import esc, icon
 from plait.view.passages.call_view import text_field
-from plait.view.passages.stream import Entry
+from plait.view.passages.stream import Entry, speaker_of
 from plait.view.passages.tools import tool_name
-from plait.view.passages.words import speaker_of
+from plait.view.text import many, money_in_words, time_in_words, tokens_in_words
 
 GROUPED = 4
 """So many calls in a row are read as a group."""

@@ -6,8 +6,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.view.page.forms import address, asked_in, day, hidden, select, switch
-from plait.view.page.markup import esc
+from plait.view.page.markup import address, asked_in, day, esc, hidden, select, switch
 
 FiguresPage: TypeAlias = Literal["usage", "insights"]
 USUAL: dict[FiguresPage, str] = {"usage": "30d", "insights": "all"}

@@ -6,11 +6,19 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from plait.view.amounts import many
-from plait.view.page.forms import CHOSEN, address, asked_in, count_in, session_address, switch
 from plait.view.page.lists.rows import ago, joined, short_place
-from plait.view.page.markup import esc, icon, tool_icon
-from plait.view.text import shortened
+from plait.view.page.markup import (
+    CHOSEN,
+    address,
+    asked_in,
+    count_in,
+    esc,
+    icon,
+    session_address,
+    switch,
+    tool_icon,
+)
+from plait.view.text import many, shortened
 
 STEP = 20
 KINDS = {

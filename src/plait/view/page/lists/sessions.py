@@ -5,8 +5,6 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import quote
 
-from plait.view.amounts import bytes_in_words, dotted, many, money_in_words, some
-from plait.view.page.forms import day, hidden, select, session_address, toggle
 from plait.view.page.lists.choice import STEP, Choice, by_project, chosen, nested
 from plait.view.page.lists.rows import (
     ListedSession,
@@ -16,8 +14,17 @@ from plait.view.page.lists.rows import (
     title_link,
     tokens_cell,
 )
-from plait.view.page.markup import esc, icon, with_breaks
-from plait.view.text import shortened
+from plait.view.page.markup import (
+    day,
+    esc,
+    hidden,
+    icon,
+    select,
+    session_address,
+    toggle,
+    with_breaks,
+)
+from plait.view.text import bytes_in_words, dotted, many, money_in_words, shortened, some
 
 COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("title", "Session", ""),

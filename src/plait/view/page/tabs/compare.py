@@ -7,9 +7,8 @@ from urllib.parse import quote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from plait.conversation.files import CHANGING, files_of
+from plait.conversation.changes import CHANGING, files_of
 from plait.conversation.model import Conversation, Conversations, Turn
-from plait.conversation.paths import path_to
 from plait.conversation.totals import (
     Pricing,
     Totals,
@@ -17,18 +16,17 @@ from plait.conversation.totals import (
     totals_over,
     with_own_responses,
 )
+from plait.conversation.walk import path_to
 from plait.errors import UserError
 from plait.graph.paths import SPOKEN
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import agents_called
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import spoken, weight
 from plait.view.page.conversation.page import way_name
 from plait.view.page.conversation.turns import TurnWriter
-from plait.view.page.forms import options, session_address
-from plait.view.page.markup import esc, icon, with_breaks
+from plait.view.page.markup import esc, icon, options, session_address, with_breaks
 from plait.view.page.tabs.head import tabs
-from plait.view.text import shortened
+from plait.view.text import many, money_in_words, shortened, time_in_words, tokens_in_words
 
 ROOM = 400_000
 """About so many characters of each branch are drawn; what follows is read on its own page."""

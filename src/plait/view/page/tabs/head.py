@@ -6,9 +6,8 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from plait.view.page.forms import session_address
 from plait.view.page.frame import framed
-from plait.view.page.markup import esc, icon
+from plait.view.page.markup import esc, icon, session_address
 
 T = TypeVar("T")
 TABS: tuple[tuple[str, str], ...] = (
