@@ -8,9 +8,9 @@ from msgspec import Struct
 from plait.conversation.model import Called, Compacted, Conversation, Item, Noted, Outcome, Told
 from plait.conversation.patches import Patch, patch_of, path_of
 from plait.conversation.tools import tool_named
-from plait.conversation.values import count_in, mapping, said
 from plait.conversation.walk import walk
 from plait.record import Record, User
+from plait.record.codec import count_in, mapping, said
 
 ChangeKind: TypeAlias = Literal[
     "title",

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from plait.conversation.model import Called
-from plait.conversation.values import mapping, said, whole_number
+from plait.record.codec import mapping, said, whole_number
 
 CONTEXT = 3
 MOST_COMPARED = 1_000_000

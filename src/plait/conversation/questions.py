@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from plait.conversation.model import Called, Conversation, Item, Noted, Outcome
 from plait.conversation.tools import is_plan, tool_named
-from plait.conversation.values import mapping, said
 from plait.conversation.walk import calls_of, walk
 from plait.record import Record
+from plait.record.codec import mapping, said
 
 
 class Option(Struct, frozen=True):

@@ -23,11 +23,10 @@ from plait.conversation.model import (
     ToldKind,
 )
 from plait.conversation.results import REJECTED, persisted_text
-from plait.conversation.values import strings_in
 from plait.index.model import PassageKind
 from plait.line import Line
 from plait.record import Record
-from plait.record.codec import encode
+from plait.record.codec import encode, strings_in
 from plait.record.prompt import is_marked
 from plait.record.read import (
     Broken,

@@ -3,12 +3,12 @@
 Almost every line takes the first way: one typed pass that skips the long texts. The
 others are the ones of real life: wrong types, lone surrogates, broken UTF-8, a byte
 order mark. They are read as the client's own JSON reader would read them, and what does
-not fit a type is left out, never an error.
+not fit a type is left out, never an error. Raw values are asked in the same spirit.
 """
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any, NoReturn, TypeVar
@@ -168,3 +168,48 @@ def javascript_number(number: float) -> str:
         return format(Decimal(repr(number)), "f").removesuffix(".0")
     mantissa, _, exponent = repr(number).partition("e")
     return f"{mantissa.removesuffix('.0')}e{int(exponent):+d}"
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Returns an object of the log, an empty one in the place of anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def said(value: Mapping[str, Any], name: str) -> str | None:
+    """Returns a text of the log, None where it is something else."""
+    found = value.get(name)
+    return found if isinstance(found, str) else None
+
+
+def whole_number(value: object) -> int:
+    """Returns a whole number of the log, 0 where it is none."""
+    return int(value) if isinstance(value, int | float) and abs(value) < 1 << 53 else 0
+
+
+def count_in(value: Mapping[str, Any], name: str) -> int | None:
+    """Returns a whole number of the log, None where it is something else."""
+    found = value.get(name)
+    return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+WORDLESS = frozenset(
+    "type rendered renderedRole toolUseID uuid hookEvent commandMode signature data".split()
+)
+
+
+def strings_in(value: Any, untold: Container[str] = WORDLESS) -> Iterator[str]:
+    """Yields the texts in a value of the log, and its plain numbers, in their order.
+
+    Fields of the client's own that hold no words are left out; a tool's input has none.
+    """
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += [one[key] for key in reversed(one) if key not in untold]
+        elif isinstance(one, list | tuple):
+            waiting += reversed(one)
+        elif isinstance(one, int | float) and not isinstance(one, bool):
+            yield str(one)

@@ -39,8 +39,8 @@ from plait.conversation.stats.model import (
 from plait.conversation.stats.statistics import LONGEST, SERVICE
 from plait.conversation.tools import tool_named
 from plait.conversation.totals import TYPED
-from plait.conversation.values import mapping, said
 from plait.conversation.walk import calls_of, opened
+from plait.record.codec import mapping, said
 from plait.record.time import moment, sortable, stamp_of
 
 FOR_EVER = "~"

@@ -20,9 +20,9 @@ from plait.conversation.model import (
     Thought,
     Turn,
 )
-from plait.conversation.values import mapping, said
 from plait.conversation.walk import opened
 from plait.graph.paths import SPOKEN
+from plait.record.codec import mapping, said
 from plait.trace.model import Level
 from plait.trace.spans.builder import known, latest, nanoseconds, not_before, span_times
 

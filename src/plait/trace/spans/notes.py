@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from plait.conversation.model import Compacted, Item, Noted, Told, ToldKind, Turn
-from plait.conversation.values import mapping, said
 from plait.conversation.walk import opened
+from plait.record.codec import mapping, said
 from plait.trace.model import Level
 from plait.trace.spans.builder import TraceBuilder, Where, before, known, nanoseconds, record_key
 from plait.trace.spans.facts import first_line, message

@@ -23,8 +23,8 @@ from plait.conversation.model import (
     Thought,
     Told,
 )
-from plait.conversation.values import strings_in
 from plait.graph.paths import SPOKEN
+from plait.record.codec import strings_in
 from plait.view.page.conversation.column import name_of
 
 MOST_HITS = 2000
