@@ -6,6 +6,8 @@ import pytest
 
 from examples.drawing import Drawing, DrawnFile, agent_id, draw, session_id
 from plait.graph import build
+from plait.record import Record, record_of
+from plait.record.codec import encode
 from plait.record.sidecar import AgentMeta
 from tests.graph.sketch import Sketch, sketch, sources_of
 
@@ -189,6 +191,20 @@ def test_a_workflow_run_has_its_call_its_journal_and_its_agents() -> None:
     assert len(run.agents) == 2
     assert home.endswith(f"subagents/workflows/wf_1/agent-{agents[0]}.jsonl")
     assert [by for _, by, _ in links(drawn)] == ["workflow", "workflow"]
+
+
+def test_agents_of_a_run_stand_in_the_order_of_its_journal() -> None:
+    folder = "p/s1/subagents/workflows/wf_1"
+
+    def log(agent: str, second: int) -> tuple[str, list[Record]]:
+        line = {"type": "user", "uuid": agent, "timestamp": f"2026-11-02T09:00:0{second}.000Z"}
+        message = {"role": "user", "content": "look"}
+        return f"{folder}/agent-{agent}.jsonl", [record_of(encode({**line, "message": message}))]
+
+    begun = [record_of(encode({"type": "started", "agentId": agent})) for agent in ("b", "a")]
+    graph = build([log("a", 1), log("b", 2), (f"{folder}/journal.jsonl", begun)])
+    (run,) = graph.workflows.values()
+    assert [graph.lines[name].agent for name in run.agents] == ["b", "a"]
 
 
 @pytest.mark.parametrize("name", ["acompact-1a2b3c", "z"])

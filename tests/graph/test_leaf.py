@@ -22,6 +22,11 @@ CASES = {
     "the default where it points to an ancestor": ("U1 A1<U1 U2<A1\nlast-prompt leaf A1", "U2"),
     "exactly there where it is explicit": ("U1 A1<U1 U2<A1\nlast-prompt leaf A1 explicit", "A1"),
     "nowhere": ("U1 A1<U1 U2<A1\nlast-prompt leaf zero explicit", "U2"),
+    "what the last of two compactions preserved": (
+        'U1\nA1<\nB1 after A1 keep=["A1"] anchor=C1\nC1<\nU2<\nA2<\n'
+        'B2 after A2 keep=["A2"] anchor=C2\nC2<',
+        "A2",
+    ),
     "a child that stands before its parent": (
         "U1 A2<U2@2026-11-02T09:00:09Z U2<A1@2026-11-02T09:00:05Z A1<U1@2026-11-02T09:00:02Z",
         "A2",

@@ -125,6 +125,11 @@ def test_a_session_that_went_on_by_itself_keeps_its_ending() -> None:
     assert told(drawn) == ["one 1/1 ACTIVE: U1 A1 U2 A2", "two 1/1 ACTIVE: U1 A1 U3 A3"]
 
 
+def test_a_note_behind_the_last_prompt_does_not_end_a_session_earlier() -> None:
+    drawn = sketch("file one\nU1\nA1<\nU2<\nS1<\nfile two\ncopy one:U1 one:A1\nU3<one:A1\nA3<")
+    assert told(drawn) == ["one 1/1 ACTIVE: U1 A1 U2 S1", "two 1/1 ACTIVE: U1 A1 U3 A3"]
+
+
 def test_agents_are_no_endings() -> None:
     drawn = sketch(
         'U1\nT1< Agent(description="look", prompt="p")\nR1<\nA1<\nagent look of T1\nU5 "p"\nA5<'

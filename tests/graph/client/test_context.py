@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.graph.client import Context, Reason, context
+from plait.graph.client.load import WHOLE_FILE
 from plait.record import Record, record_of
 
 TIME = "2026-11-02T09:00:00.000Z"
@@ -152,3 +153,19 @@ def test_a_long_chain_takes_linear_time() -> None:
 def test_many_missing_parents_take_linear_time() -> None:
     lines = [line(str(n), f"gone {n}") for n in range(20_000)]
     assert len(resumed(*lines).chain) == 20_000
+
+
+def test_a_large_file_whose_compaction_preserved_what_is_gone_goes_on_from_its_summary() -> None:
+    boundary = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "uuid": "b",
+        "parentUuid": None,
+        "timestamp": TIME,
+        "compactMetadata": {"preservedSegment": {"headUuid": "gone", "tailUuid": "u"}},
+    }
+    lines = [line("u", None), boundary, line("c", "b"), line("a", "c", "assistant")]
+    found = context(records(lines), size=WHOLE_FILE + 1)
+    assert found.chain == ("b", "c", "a")
+    left = {one.uuid: one.reason for one in found.left_out}
+    assert left["u"] == Reason.BEFORE_COMPACTION
