@@ -10,6 +10,7 @@ from plait.archive.index.update import refresh
 from plait.index.access import is_refused, locked, refusal
 from plait.index.catalogue import VERSION, Catalogue, from_bytes, to_bytes
 from plait.index.charges import Charges
+from plait.index.model import IndexReport
 from plait.index.rows import (
     abandoned_records,
     group_results,
@@ -165,3 +166,9 @@ def test_what_the_system_did_not_take() -> None:
     assert not is_refused(None)
     assert refusal(Path("x"), ValueError("LockBusy")).hints[0].startswith("end the program")
     assert refusal(Path("x"), OSError("os error 28")).hints[0].startswith("make room")
+
+
+def test_what_was_done_to_an_index() -> None:
+    assert IndexReport(bytes=5).is_unchanged
+    for done in (IndexReport(read=1), IndexReport(grown=1), IndexReport(forgotten=1)):
+        assert not done.is_unchanged
