@@ -101,3 +101,11 @@ def test_every_finding_of_the_graph_is_in_the_guide() -> None:
         codes |= set(re.findall(r'code = "[a-z-]+" if .* else "([a-z-]+)"', source))
     assert len(codes) > 8
     assert [code for code in sorted(codes) if f"`{code}`" not in text] == []
+
+
+def test_contributing_names_places_that_are_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = [name for name in re.findall(r"`([a-z_]+(?:/[\w.]+)+)`", text) if "<" not in name]
+    assert len(named) > 30
+    places = (ROOT, ROOT / "src" / "plait")
+    assert [name for name in named if not any((at / name).exists() for at in places)] == []

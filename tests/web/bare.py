@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
 
-from plait.archive.live.library import LiveArchive
+from plait.archive.live.live_archive import LiveArchive
 from plait.web.bounds import Bounds
 from plait.web.events import Hub
 from plait.web.guard import Keys

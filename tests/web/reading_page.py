@@ -17,7 +17,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page
 
-from plait.archive.live.library import LiveArchive
+from plait.archive.live.live_archive import LiveArchive
 from plait.web.events import Hub
 from plait.web.guard import Keys
 from plait.web.server import Place, Server, application, listening

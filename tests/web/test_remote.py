@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from plait.archive.live.library import LiveArchive
+from plait.archive.live.live_archive import LiveArchive
 from plait.web.events import Hub
 from plait.web.guard import Keys
 from plait.web.server import Place, application

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from plait.archive.live.cache import RunningSum, SumSoFar
-from plait.archive.live.library import LiveArchive
+from plait.archive.live.live_archive import LiveArchive
 from plait.archive.live.snapshot import Snapshot
 
 PATIENCE = 20.0

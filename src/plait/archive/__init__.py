@@ -11,7 +11,6 @@ from plait.archive.archive import Archive, context
 from plait.archive.model import Facts, Meter, Named, Project, Session, Several, Watch
 
 if TYPE_CHECKING:
-    from plait.archive.answers import without_collector
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
         EXPORTERS,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     )
     from plait.archive.export.site import asset, style
     from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
+    from plait.archive.index_or_logs import without_collector
     from plait.archive.open_session import OpenSession
     from plait.archive.raw_lines import (
         LineSurvey,
@@ -85,7 +85,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "answers": "without_collector",
+    "index_or_logs": "without_collector",
     "export.plan": "Branches EXPORTERS EXPORT_FORMAT ExportPlan File MANIFEST REPORT "
     "in_bytes manifest_of",
     "export.site": "asset style",

@@ -18,8 +18,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from plait.archive.answers import Answers
 from plait.archive.facts import LogFacts, facts_of, log_facts
+from plait.archive.index_or_logs import Answers
 from plait.archive.model import Facts, Named, Project, Session, Several, Watch
 from plait.archive.sessions import beside, check_file, resolve, running, sessions_of
 from plait.errors import NoSuchSession, UserError

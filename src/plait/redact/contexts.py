@@ -8,8 +8,7 @@ import base64
 import binascii
 import re
 
-from plait.redact.model import Family, Span
-from plait.redact.spans import (
+from plait.redact.look_alikes import (
     ABOUT,
     DOTTED_NAME,
     NAME,
@@ -29,6 +28,7 @@ from plait.redact.spans import (
     is_wordy,
     letters_of,
 )
+from plait.redact.model import Family, Span
 
 QUOTE = r"""\\{0,7}["'`]"""
 SPACE = r"[ \t]{0,8}"

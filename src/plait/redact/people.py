@@ -2,8 +2,8 @@
 
 import re
 
+from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start
 from plait.redact.model import Family, Span
-from plait.redact.spans import NOTHING, WORD, is_at_word_start
 
 QUOTE = r"""\\{0,7}["']"""
 

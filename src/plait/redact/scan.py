@@ -8,10 +8,10 @@ from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from plait.redact.contexts import CONTEXTS
-from plait.redact.keys import ENCODED, KEYS, LABEL, decoded
+from plait.redact.known_tokens import ENCODED, KEYS, LABEL, decoded
+from plait.redact.look_alikes import STAND_IN
 from plait.redact.model import GROUP_OF, GROUPS, Family, Group, Hit, Kind, Span
 from plait.redact.people import ALSO, PEOPLE
-from plait.redact.spans import STAND_IN
 
 try:
     import re2  # type: ignore[import-untyped]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from plait.redact.look_alikes import is_behind_stand_in, is_plain_word
 from plait.redact.model import Hit, Kind, Span
 from plait.redact.people import NOBODY
 from plait.redact.scan import BEST, Engine, compiled
-from plait.redact.spans import is_behind_stand_in, is_plain_word
 
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 LEAST_SECRET, MOST_SECRET = 6, 4096

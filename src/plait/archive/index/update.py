@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from plait.archive.answers import without_collector
 from plait.archive.archive import Archive
 from plait.archive.index.fresh import stamps_of
 from plait.archive.index.growth import Growth, growth_of
 from plait.archive.index.rows import IndexedSession
+from plait.archive.index_or_logs import without_collector
 from plait.archive.model import Meter, Session
 from plait.errors import SourceError
 from plait.index.catalogue import VERSION

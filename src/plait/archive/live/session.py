@@ -10,9 +10,9 @@ from time import perf_counter
 
 import msgspec
 
-from plait.archive.answers import without_collector
 from plait.archive.export.site import Site, conversations_in
 from plait.archive.export.transcripts import Family, Names
+from plait.archive.index_or_logs import without_collector
 from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened

@@ -32,7 +32,7 @@ from plait.conversation.spending import (
 )
 from plait.conversation.usage import BilledResponse
 from plait.errors import UserError
-from plait.view.costs import block_value, cost_of, money, row_value
+from plait.view.usage import block_value, cost_of, money, row_value
 
 T = TypeVar("T")
 LITTLE = 50_000_000

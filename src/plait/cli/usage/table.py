@@ -8,7 +8,7 @@ from plait.archive import Session
 from plait.cli.options import Request
 from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe, short, thousands
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
-from plait.view.costs import cost_of, model_names, money, told_apart
+from plait.view.usage import cost_of, model_names, money, told_apart
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -23,9 +23,10 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.totals import Totals
-from plait.view.costs import agents_sent, tokens_object
+from plait.view.costs import agents_sent
 from plait.view.passages.stream import Ends, Entry, FoldBegins, Manner, Stream
 from plait.view.transcript.heading import Heading, Transcript
+from plait.view.usage import tokens_object
 
 FORMAT = "plait-conversation/1"
 LONG = 200

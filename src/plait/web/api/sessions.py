@@ -24,9 +24,9 @@ from plait.graph.paths import paths as paths_in
 from plait.line import Finding, LogFile
 from plait.record.account import Account
 from plait.view.changed_files import ChangedFiles, FileStory
-from plait.view.costs import row_value
 from plait.view.timeline import bars_of, began
 from plait.view.transcript.json_form import builtins, without_data
+from plait.view.usage import row_value
 from plait.web.answers import SessionRequest, filled
 from plait.web.api import model
 

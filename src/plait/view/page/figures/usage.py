@@ -18,7 +18,6 @@ from plait.conversation.spending import (
     within,
 )
 from plait.conversation.usage import BilledResponse
-from plait.view.costs import told_apart
 from plait.view.page.figures.charts import (
     MOST_ROWS,
     Cell,
@@ -39,6 +38,7 @@ from plait.view.page.figures.period import MEASURES, STEPS, USUAL, Period, nothi
 from plait.view.page.lists.rows import ListedSession, priced, short_place
 from plait.view.page.markup import esc, session_address, switch
 from plait.view.text import many, shortened, time_in_words, tokens_in_words
+from plait.view.usage import told_apart
 
 MOST_STEPS = 400
 BY: dict[str, By] = {"day": "daily", "week": "weekly", "month": "monthly"}

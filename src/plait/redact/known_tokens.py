@@ -3,8 +3,8 @@
 import base64
 import binascii
 
+from plait.redact.look_alikes import NOTHING, run_of
 from plait.redact.model import Family, Span
-from plait.redact.spans import NOTHING, run_of
 
 HEX = "a-f0-9"
 ALNUM = "A-Za-z0-9"

@@ -1,0 +1,101 @@
+"""Rows of figures to JSON, and figures to the words of a table."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from plait.conversation.spending import BillingBlock, SpendingRow, SpendingSum
+from plait.conversation.usage import Tokens
+
+DATED = re.compile(r"[-@]20\d{6}.*$|-v\d+(?::\d+)?$")
+DECIMALS = 9
+"""So that dollars add up and carry no dust."""
+
+
+def tokens_object(tokens: Tokens) -> dict[str, int]:
+    """Returns tokens under the names they have in all JSON."""
+    return {
+        "input_tokens": tokens.input,
+        "output_tokens": tokens.output,
+        "cache_creation_tokens": tokens.cache_write,
+        "cache_creation_1h_tokens": tokens.cache_write_1h,
+        "cache_read_tokens": tokens.cache_read,
+        "total_tokens": tokens.total,
+        "web_searches": tokens.web_searches,
+        "web_fetches": tokens.web_fetches,
+    }
+
+
+def _figures(tally: SpendingSum) -> dict[str, Any]:
+    return {
+        "responses": tally.responses,
+        **tokens_object(tally.tokens),
+        "cost_usd": round(tally.cost, DECIMALS),
+        "unpriced": sorted(tally.unpriced),
+        "unpriced_responses": sum(tally.unpriced.values()),
+        "logged_cost_usd": None if tally.logged is None else round(tally.logged, DECIMALS),
+    }
+
+
+def row_value(row: SpendingRow, *, is_full: bool) -> dict[str, Any]:
+    """Returns a row with its parts; in full, model by model."""
+    value = {
+        **_figures(row.total),
+        "models": list(row.models),
+        "agents": _figures(row.agents),
+        "service": _figures(row.service),
+        "abandoned": _figures(row.abandoned),
+    }
+    if is_full:
+        value["breakdown"] = {name: _figures(tally) for name, tally in row.models.items()}
+    return value
+
+
+def block_value(block: BillingBlock, now: datetime, *, is_full: bool) -> dict[str, Any]:
+    """Returns a block or a gap as JSON has it."""
+    rate, projected = block.rate, block.projected(now)
+    return {
+        "start": block.start,
+        "end": block.end,
+        "active": block.is_active,
+        "gap": block.is_gap,
+        "first": block.total.first,
+        "last": block.total.last,
+        "minutes_left": round(block.left(now).total_seconds() / 60) if block.is_active else None,
+        "tokens_per_minute": round(rate.tokens_per_minute, 1) if rate else None,
+        "cost_usd_per_hour": round(rate.cost_per_hour, DECIMALS) if rate else None,
+        "projected_tokens": projected[0] if projected else None,
+        "projected_cost_usd": round(projected[1], DECIMALS) if projected else None,
+        **row_value(block.row, is_full=is_full),
+    }
+
+
+def _short_model(name: str) -> str:
+    last = name.rpartition("/")[2].rpartition("anthropic.")[2]
+    return DATED.sub("", DATED.sub("", last.removesuffix("[1m]"))).removeprefix("claude-") or name
+
+
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """Returns short names of models; those that would read the same are written in full."""
+    short = {name: _short_model(name) for name in names}
+    counts = Counter(short.values())
+    return {name: one if counts[one] == 1 else name for name, one in short.items()}
+
+
+def model_names(names: Iterable[str]) -> str:
+    """Returns the short names of models, each once."""
+    return ", ".join(dict.fromkeys(map(_short_model, names)))
+
+
+def money(amount: float) -> str:
+    """Writes dollars with two decimals."""
+    return f"${amount:,.2f}".replace(",", " ")
+
+
+def cost_of(tally: SpendingSum) -> str:
+    """Writes the cost of a row; a star says that something in it has no price."""
+    if not tally.unpriced:
+        return f"{money(tally.cost)} "
+    return "?*" if tally.known_cost is None else f"{money(tally.cost)}*"
