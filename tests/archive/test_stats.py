@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from examples.drawing import draw
 from plait import Archive
-from plait.archive.stats import in_order, stats_of
+from plait.archive.families import in_order, stats_of
 from plait.conversation.stats.model import Figures
 
 WORK = """

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from plait import Archive
+from plait.archive.families import counted, in_order
 from plait.archive.index.fresh import FreshIndex, fresh_index
 from plait.archive.index.stats import indexed_figures
 from plait.archive.index.tree import indexed_tree
 from plait.archive.index.usage import indexed_abandoned, indexed_count
 from plait.archive.model import Session
-from plait.archive.stats import counted, in_order
 from plait.archive.tree import WAYS, tree_of
 from plait.archive.usage import abandoned, count
 from plait.conversation.stats.statistics import Statistics

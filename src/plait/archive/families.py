@@ -1,16 +1,15 @@
-"""Sessions to families: those that share records, or go on from one another's, belong together.
-
-Nothing that is said of a session depends on one outside its family: a graph of all sessions
-is the graphs of the families side by side, and a record that counts once has no copy elsewhere.
-Rather too many are put together than too few.
-"""
+"""Sessions to families, to the order in which they began, and to figures in that order."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, tzinfo
 from itertools import combinations
 
 from plait.archive.model import Session
+from plait.conversation.stats.model import Figures
+from plait.conversation.stats.statistics import Statistics
 from plait.record.read import read_if_there
+from plait.record.time import sortable
 
 
 def families(sessions: Iterable[Session]) -> Iterator[tuple[Session, ...]]:
@@ -92,3 +91,49 @@ def families_of(sids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[t
     for sid, place in places.items():
         found.setdefault(_head_of(heads, place), []).append(sid)
     return [tuple(members) for members in found.values()]
+
+
+UNKNOWN = "~"
+
+
+def stats_of(
+    sessions: Iterable[Session],
+    zone: tzinfo | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    watch: Callable[[Sequence[Session]], Iterable[Session]] | None = None,
+) -> Figures:
+    """Returns what sessions come to, those of their branches and agents included.
+
+    A record that stands in several sessions counts once, for the one that began first.
+    Days and hours are those of the zone, of this machine where none is given.
+    """
+    ordered = in_order(sessions)
+    return counted(watch(ordered) if watch else ordered, Statistics(zone, since, until))
+
+
+def counted(ordered: Iterable[Session], tally: Statistics) -> Figures:
+    """Returns what sessions in order come to; each is read when its turn comes."""
+    from plait.archive.open_session import opened
+
+    for session in ordered:
+        tally.add(opened(session).conversations)
+    return tally.figures()
+
+
+def in_order(sessions: Iterable[Session]) -> list[Session]:
+    """Returns sessions by when they began: of two that begin alike the one at rest first."""
+    return sorted(sessions, key=lambda one: (began(one), one.modified, one.id))
+
+
+def began(session: Session) -> str:
+    """Returns the first time in a session's file; what has none comes last."""
+    return next(_stamps_of(session), UNKNOWN)
+
+
+def _stamps_of(session: Session) -> Iterator[str]:
+    for file in session.files:
+        for record in read_if_there(file.path):
+            stamp = sortable(record.timestamp)
+            if stamp:
+                yield stamp

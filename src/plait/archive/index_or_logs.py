@@ -112,7 +112,7 @@ class Answers:
         watch: Watch[Session] | None,
     ) -> "Figures":
         """Returns what was done in sessions."""
-        from plait.archive.stats import stats_of
+        from plait.archive.families import stats_of
         from plait.conversation.stats.statistics import Statistics
 
         def kept(index: "FreshIndex") -> "Figures":

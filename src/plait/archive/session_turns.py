@@ -135,7 +135,7 @@ def distinct_turns(
 
     A turn that stands in several sessions belongs to the one that began first.
     """
-    from plait.archive.stats import in_order
+    from plait.archive.families import in_order
     from plait.conversation.stats.session import Ownership
 
     met = Ownership(since, until)

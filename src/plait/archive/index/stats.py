@@ -1,4 +1,4 @@
-"""An index to the figures of some sessions: what `plait.archive.stats` counts, without logs.
+"""An index to the figures of some sessions: what `plait.archive.families` counts, without logs.
 
 What a session adds is kept by family. A family of which a member is new or has grown is
 counted anew, and so is one of which only some members are asked about.

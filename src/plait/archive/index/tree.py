@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from plait.archive.families import families_of, sharing_pairs
+from plait.archive.families import began, families_of, sharing_pairs
 from plait.archive.index.fresh import FreshIndex
 from plait.archive.model import Session
-from plait.archive.stats import began
 from plait.archive.tree import FamilyTree, SessionTree, TreeWay, family_tree, joined_trees
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.rows import (
