@@ -60,7 +60,7 @@ def test_what_the_editor_added_is_no_title_and_no_preview() -> None:
         "fix it",
         "fix it",
     ]
-    assert {twig.title for twig in outline(drawn.graph)} == {"fix it"}
+    assert {item.title for item in outline(drawn.graph)} == {"fix it"}
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_lists_and_graphs_agree_on_titles(extra: str) -> None:
 
 def test_a_branch_is_known_by_its_own_words() -> None:
     drawn = sketch('ai-title "all of it"\nU1\nA1<\nU2<A1 "left"\nA2<\nU3<A1\nA3<\n')
-    assert [twig.title for twig in outline(drawn.graph)] == ["all of it", "left"]
+    assert [item.title for item in outline(drawn.graph)] == ["all of it", "left"]
 
 
 def test_a_file_of_mere_copies_is_a_line_without_records() -> None:

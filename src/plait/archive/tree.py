@@ -32,7 +32,7 @@ class Tree(Struct, frozen=True, array_like=True):
 
     rank: Rank
     """By which it stands among others: its project, its time."""
-    twigs: tuple[OutlineItem, ...]
+    items: tuple[OutlineItem, ...]
 
 
 class Unlinked(Struct, frozen=True, gc=False, array_like=True):
@@ -54,7 +54,7 @@ class FamilyTree(Struct, frozen=True, array_like=True):
 class SessionTree(Struct, frozen=True):
     """All trees in one list, parents before children."""
 
-    twigs: list[OutlineItem]
+    items: list[OutlineItem]
     compactions: dict[str, str]
     unlinked: Unlinked
 
@@ -66,12 +66,12 @@ def tree_of(sessions: Sequence[Session], way: TreeWay) -> SessionTree:
     return joined_trees([family_tree(graph_of(sessions))], way)
 
 
-def joined_trees(groves: Iterable[FamilyTree], way: TreeWay) -> SessionTree:
-    """Puts groves together."""
-    given = list(groves)
+def joined_trees(families: Iterable[FamilyTree], way: TreeWay) -> SessionTree:
+    """Puts the trees of families together."""
+    given = list(families)
     trees = sorted(chain.from_iterable(one.trees[way] for one in given), key=lambda one: one.rank)
     return SessionTree(
-        list(chain.from_iterable(tree.twigs for tree in trees)),
+        list(chain.from_iterable(tree.items for tree in trees)),
         {uuid: words for one in given for uuid, words in one.compactions.items()},
         Unlinked(
             sum(one.unlinked.records for one in given), sum(one.unlinked.files for one in given)
@@ -85,8 +85,10 @@ def family_tree(graph: "SessionGraph") -> FamilyTree:
     from plait.view.words import record_words
 
     trees = {way: _trees_of(graph, way) for way in WAYS}
-    knots = [twig.id for tree in trees["all"] for twig in tree.twigs if twig.kind == "compaction"]
-    said = {uuid: record_words(record).words for uuid, record in records_of(graph, knots)}
+    boundaries = [
+        item.id for tree in trees["all"] for item in tree.items if item.kind == "compaction"
+    ]
+    said = {uuid: record_words(record).words for uuid, record in records_of(graph, boundaries)}
     return FamilyTree(trees, said, unlinked_in(graph))
 
 
@@ -94,11 +96,11 @@ def _trees_of(graph: "SessionGraph", way: TreeWay) -> tuple[Tree, ...]:
     from plait.graph.outline import outline
 
     found: list[list[OutlineItem]] = []
-    for twig in outline(graph, each_agent=way != "few", services=way == "all"):
-        if twig.depth:
-            found[-1].append(twig)
+    for item in outline(graph, each_agent=way != "few", services=way == "all"):
+        if item.depth:
+            found[-1].append(item)
         else:
-            found.append([twig])
+            found.append([item])
     lone = iter(_lone_ranks(graph))
     return tuple(Tree(_rank_of(one[0], lone), tuple(one)) for one in found)
 

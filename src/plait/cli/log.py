@@ -271,9 +271,9 @@ def _totals(graph: SessionGraph, shapes: Sequence[RowShape]) -> Iterator[str]:
         count = sum(line.kind == kind for line in lines)
         if count:
             yield counted(count, noun, plural)
-    knots = sum(graph.nodes[one].is_boundary for one in spoken)
-    if knots:
-        yield counted(knots, "compaction")
+    compactions = sum(graph.nodes[one].is_boundary for one in spoken)
+    if compactions:
+        yield counted(compactions, "compaction")
     folded = sum("folded" in row.marks for row in shapes)
     if folded:
         yield f"{number(folded)} folded"

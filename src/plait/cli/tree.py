@@ -73,12 +73,12 @@ def command(
         watch = request.output.watch("reading sessions")
         found = archive.tree(sessions, way=way, watch=watch)
     if as_json:
-        request.output.json(found.twigs)
+        request.output.json(found.items)
         return
     newest = {session.project: session for session in sessions}.values()
     directories = {one.project: archive.facts(one).cwd or "" for one in newest}
     with request.output.paged():
-        Drawing(request.output, directories, found.compactions).print(found.twigs)
+        Drawing(request.output, directories, found.compactions).print(found.items)
         for remark in unlinked(found.unlinked):
             request.output.print(remark, style="dim")
 
@@ -104,80 +104,80 @@ class Drawing:
         from rich.text import Text
 
         project = None
-        for prefix, twig in branching(found):
-            if twig.depth == 0 and twig.project != project:
+        for prefix, item in branching(found):
+            if item.depth == 0 and item.project != project:
                 if project is not None:
                     yield Text()
-                heading = self.projects.get(twig.project) or twig.project
+                heading = self.projects.get(item.project) or item.project
                 yield Text(safe(heading or "(no project)"), style="bold")
-                project = twig.project
-            yield self.line(prefix, twig, width)
+                project = item.project
+            yield self.line(prefix, item, width)
 
-    def line(self, prefix: str, twig: OutlineItem, width: int) -> "Text":
+    def line(self, prefix: str, item: OutlineItem, width: int) -> "Text":
         """Returns one line of the tree: the sign, the name, the title, the figures."""
         from rich.text import Text
 
-        sign, style = SIGNS[twig.kind]
+        sign, style = SIGNS[item.kind]
         text = Text(prefix, style="dim")
         text.append(f"{sign} ", style=f"not dim {style}")
-        name = _name_of(twig)
+        name = _name_of(item)
         if name:
             text.append(f"{safe(name)}  ")
         left = width - text.cell_len
-        right = fitting(_figures(twig), left - NARROW)
+        right = fitting(_figures(item), left - NARROW)
         room = left - columns(right) - 2
-        words = clipped(safe(self.title(twig)), max(room, 8))
-        is_bright = twig.is_active and twig.kind not in ("compaction", "service")
+        words = clipped(safe(self.title(item)), max(room, 8))
+        is_bright = item.is_active and item.kind not in ("compaction", "service")
         text.append(words, style="not dim" if is_bright else "")
         text.append(f"{' ' * max(room - columns(words), 0)}  {right}")
         text.rstrip()
         return text
 
-    def title(self, twig: OutlineItem) -> str:
+    def title(self, item: OutlineItem) -> str:
         """Returns what a part of the tree is called."""
-        if twig.kind == "agents":
-            return counted(twig.count, "agent")
-        if twig.kind == "compaction":
-            return self.compactions.get(twig.id, "compacted")
-        words = twig.title or "(no title)"
-        return one_line(words if twig.kind == "trunk" else plain_words(words))
+        if item.kind == "agents":
+            return counted(item.count, "agent")
+        if item.kind == "compaction":
+            return self.compactions.get(item.id, "compacted")
+        words = item.title or "(no title)"
+        return one_line(words if item.kind == "trunk" else plain_words(words))
 
 
-def _name_of(twig: OutlineItem) -> str:
-    if twig.kind in SESSIONS:
-        return short(twig.session)
-    if twig.kind in ("agents", "compaction") or (twig.title and twig.attachment):
+def _name_of(item: OutlineItem) -> str:
+    if item.kind in SESSIONS:
+        return short(item.session)
+    if item.kind in ("agents", "compaction") or (item.title and item.attachment):
         return ""
-    if twig.kind == "branch":
-        return "" if twig.title else twig.id.rpartition("@")[2]
-    return twig.agent or ""
+    if item.kind == "branch":
+        return "" if item.title else item.id.rpartition("@")[2]
+    return item.agent or ""
 
 
-def _figures(twig: OutlineItem) -> Iterator[str]:
-    if twig.kind == "agents":
+def _figures(item: OutlineItem) -> Iterator[str]:
+    if item.kind == "agents":
         return
-    if twig.kind == "summary":
-        yield f"a summary of {twig.parent[:SHORT]}" if twig.parent else "a summary of nothing here"
+    if item.kind == "summary":
+        yield f"a summary of {item.parent[:SHORT]}" if item.parent else "a summary of nothing here"
         return
-    if twig.kind == "branch":
+    if item.kind == "branch":
         yield "abandoned"
-    if twig.prompts and twig.kind != "agent":
-        yield counted(twig.prompts, "prompt")
-    elif twig.records or twig.kind == "trunk":
-        yield counted(twig.records, "record")
-    if twig.attachment and twig.kind in ("branch", "trunk", "foreign"):
-        yield f"leaves at {twig.attachment[:SHORT]}"
-    if twig.bytes:
-        yield size(twig.bytes)
-    yield lasting(twig.started, twig.ended)
-    yield _day(twig)
+    if item.prompts and item.kind != "agent":
+        yield counted(item.prompts, "prompt")
+    elif item.records or item.kind == "trunk":
+        yield counted(item.records, "record")
+    if item.attachment and item.kind in ("branch", "trunk", "foreign"):
+        yield f"leaves at {item.attachment[:SHORT]}"
+    if item.bytes:
+        yield size(item.bytes)
+    yield lasting(item.started, item.ended)
+    yield _day(item)
 
 
-def _day(twig: OutlineItem) -> str:
-    time = local(twig.started)
+def _day(item: OutlineItem) -> str:
+    time = local(item.started)
     if time is None:
         return ""
-    return f"{time:%Y-%m-%d %H:%M}" if twig.depth == 0 else f"{time:%b %d %H:%M}"
+    return f"{time:%Y-%m-%d %H:%M}" if item.depth == 0 else f"{time:%b %d %H:%M}"
 
 
 def _totals(found: list[OutlineItem]) -> Iterator[str]:
@@ -189,7 +189,7 @@ def _totals(found: list[OutlineItem]) -> Iterator[str]:
         (("compaction",), "compaction", "compactions"),
         (("summary",), "lone summary", "lone summaries"),
     ):
-        count = sum(twig.count for twig in found if twig.kind in kinds)
+        count = sum(item.count for item in found if item.kind in kinds)
         if count or noun == "session":
             yield counted(count, noun, plural)
 

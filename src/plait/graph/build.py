@@ -32,7 +32,7 @@ from plait.graph.walks import Walks, walks_of
 
 
 @dataclass(slots=True)
-class Tally:
+class RunningAccount:
     """Counts in the making."""
 
     nodes: int = 0
@@ -119,26 +119,26 @@ def accounts_of(
     loose: Iterable[Loose],
 ) -> tuple[Account, dict[str, Account]]:
     """Returns the account of all, and of each session."""
-    tallies: dict[str, Tally] = {}
+    tallies: dict[str, RunningAccount] = {}
     _count_nodes(index, drafts, tallies)
     _count_lines(lines, folds, tallies)
     for verdict in verdicts:
-        tallies.setdefault(verdict.session, Tally()).rungs[verdict.rung] += 1
+        tallies.setdefault(verdict.session, RunningAccount()).rungs[verdict.rung] += 1
     for session, found in strays.items():
         tally = tallies[session]
         tally.orphaned += len(found)
         tally.reachable -= len(found)
     for finding in findings:
         session = _session_of(index, drafts, finding)
-        tallies.setdefault(session, Tally()).findings[finding.code] += 1
+        tallies.setdefault(session, RunningAccount()).findings[finding.code] += 1
     for one in loose:
-        tallies.setdefault(index.sessions[one.place.file], Tally()).loose += 1
+        tallies.setdefault(index.sessions[one.place.file], RunningAccount()).loose += 1
     whole = _total(tallies.values())
     return whole.account(), {name: tally.account() for name, tally in sorted(tallies.items())}
 
 
-def _count_nodes(index: Index, drafts: LineDrafts, tallies: dict[str, Tally]) -> None:
-    by_line = [tallies.setdefault(line.walk.session, Tally()) for line in drafts.lines]
+def _count_nodes(index: Index, drafts: LineDrafts, tallies: dict[str, RunningAccount]) -> None:
+    by_line = [tallies.setdefault(line.walk.session, RunningAccount()) for line in drafts.lines]
     for node, line in zip(index.nodes, drafts.of, strict=True):
         tally = by_line[line]
         tally.nodes += 1
@@ -148,10 +148,10 @@ def _count_nodes(index: Index, drafts: LineDrafts, tallies: dict[str, Tally]) ->
 
 
 def _count_lines(
-    lines: Iterable[DagLine], folds: Mapping[str, Fold], tallies: dict[str, Tally]
+    lines: Iterable[DagLine], folds: Mapping[str, Fold], tallies: dict[str, RunningAccount]
 ) -> None:
     for line in lines:
-        tally = tallies.setdefault(line.session, Tally())
+        tally = tallies.setdefault(line.session, RunningAccount())
         tally.dag_lines += 1
         tally.branches += line.kind == "branch"
         tally.inline += len(line.nodes)
@@ -166,8 +166,8 @@ def _session_of(index: Index, drafts: LineDrafts, finding: Finding) -> str:
     return index.sessions[finding.file] if finding.file is not None else ""
 
 
-def _total(tallies: Iterable[Tally]) -> Tally:
-    whole = Tally()
+def _total(tallies: Iterable[RunningAccount]) -> RunningAccount:
+    whole = RunningAccount()
     for one in tallies:
         for name in ("nodes", "copies", "inline", "dag_lines", "branches", "loose"):
             setattr(whole, name, getattr(whole, name) + getattr(one, name))

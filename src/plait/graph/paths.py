@@ -202,11 +202,11 @@ def _prefixes_of(graph: SessionGraph, leaving: Leaving) -> dict[str, Prefix]:
         line, before = waiting.pop()
         nodes = [graph.nodes[uuid] for uuid in line.nodes]
         messages = list(accumulate((n.kind in MESSAGES for n in nodes), initial=before.messages))
-        knots = list(accumulate((n.is_boundary for n in nodes), initial=before.compactions))
-        end = Prefix(messages[-1], knots[-1], _fork_point(graph, line, before))
+        compactions = list(accumulate((n.is_boundary for n in nodes), initial=before.compactions))
+        end = Prefix(messages[-1], compactions[-1], _fork_point(graph, line, before))
         found[line.id] = end
         for at, sides in leaving.get(line.id, {}).items():
-            passed = Prefix(messages[at + 1], knots[at + 1], end.fork_point)
+            passed = Prefix(messages[at + 1], compactions[at + 1], end.fork_point)
             passed = passed if at >= 0 else Prefix(fork_point=end.fork_point)
             waiting.extend((side, passed) for side in sides)
     return found

@@ -28,7 +28,7 @@ from plait.redact.look_alikes import (
     is_wordy,
     letters_of,
 )
-from plait.redact.model import Family, Span
+from plait.redact.model import Family, TextSpan
 
 QUOTE = r"""\\{0,7}["'`]"""
 SPACE = r"[ \t]{0,8}"
@@ -62,7 +62,7 @@ LEAST_SPOKEN = 10
 CALLS = frozenset(b"([{<")
 
 
-def _assigned(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _assigned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the value of a setting whose key says that it is secret."""
     key = _key_around(text, match.start)
     words = [word.lower() for word in PIECE.findall(key)]
@@ -75,7 +75,7 @@ def _assigned(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return (span,) if is_secret(text, match, span, is_quoted=is_quoted) else NOTHING
 
 
-def _spoken(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes what follows the word itself, as people write it, if chance made it."""
     span, _ = _bare(text, value)
     found = text[span.start : span.end]
@@ -83,10 +83,10 @@ def _spoken(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return (span,) if len(found) >= LEAST_SPOKEN and not is_other and is_random(found) else NOTHING
 
 
-def _bare(text: bytes, value: Span) -> tuple[Span, bool]:
+def _bare(text: bytes, value: TextSpan) -> tuple[TextSpan, bool]:
     """Returns a value without its quote, or what ends a sentence behind it; whether it had one."""
     opening = OPENING.match(text, value.start)
-    return (Span(opening.end(), value.end), True) if opening else (_trimmed(text, value), False)
+    return (TextSpan(opening.end(), value.end), True) if opening else (_trimmed(text, value), False)
 
 
 def _key_around(text: bytes, start: int) -> bytes:
@@ -113,14 +113,14 @@ def _is_secret_key(key: bytes, words: list[bytes]) -> bool:
     return True
 
 
-def _trimmed(text: bytes, value: Span) -> Span:
+def _trimmed(text: bytes, value: TextSpan) -> TextSpan:
     found = text[value.start : value.end]
     for stop in (b"&", b"#L", b"..."):
         found = found.partition(stop)[0]
-    return Span(value.start, value.start + len(found.rstrip(b".:*?")))
+    return TextSpan(value.start, value.start + len(found.rstrip(b".:*?")))
 
 
-def _is_password(text: bytes, match: Span, span: Span, *, is_quoted: bool) -> bool:
+def _is_password(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) -> bool:
     value = text[span.start : span.end]
     if _is_out_of_question(text, span, value, is_quoted=is_quoted) or len(value) < 6:
         return False
@@ -133,7 +133,7 @@ def _is_password(text: bytes, match: Span, span: Span, *, is_quoted: bool) -> bo
     return is_mixed(value)
 
 
-def _is_key(text: bytes, match: Span, span: Span, *, is_quoted: bool) -> bool:
+def _is_key(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) -> bool:
     value = text[span.start : span.end]
     if _is_out_of_question(text, span, value, is_quoted=is_quoted) or b" " in value:
         return False
@@ -149,7 +149,7 @@ def _is_key(text: bytes, match: Span, span: Span, *, is_quoted: bool) -> bool:
     return is_random(value)
 
 
-def _is_out_of_question(text: bytes, span: Span, value: bytes, *, is_quoted: bool) -> bool:
+def _is_out_of_question(text: bytes, span: TextSpan, value: bytes, *, is_quoted: bool) -> bool:
     if is_placeholder(value) or is_reference(value) or is_plain_word(value):
         return True
     if is_quoted:
@@ -160,7 +160,7 @@ def _is_out_of_question(text: bytes, span: Span, value: bytes, *, is_quoted: boo
     return is_call or DOTTED_NAME.fullmatch(value) is not None
 
 
-def _is_in_environment(text: bytes, match: Span, span: Span) -> bool:
+def _is_in_environment(text: bytes, match: TextSpan, span: TextSpan) -> bool:
     key = text[match.start : span.start]
     return key.endswith((b"=", b"='", b'="')) and key.isupper() and b" " not in key
 
@@ -180,10 +180,10 @@ LONGEST_NAME = 60
 """What has dots and is longer is a token rather than the name of a variable."""
 
 
-def _header(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the credentials of an authorization header, without the name of the scheme."""
     scheme = SCHEME.match(text, value.start, value.end)
-    span = Span(scheme.end(), value.end) if scheme else value
+    span = TextSpan(scheme.end(), value.end) if scheme else value
     found = text[span.start : span.end].rstrip(b".:")
     is_name = len(found) < LONGEST_NAME and DOTTED_NAME.fullmatch(found)
     if is_placeholder(found) or is_plain_word(found) or is_name:
@@ -192,10 +192,10 @@ def _header(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
         is_secret = _is_basic(found)
     else:
         is_secret = is_random(found) or (len(found) >= 24 and not is_wordy(found))
-    return (Span(span.start, span.start + len(found)),) if is_secret else NOTHING
+    return (TextSpan(span.start, span.start + len(found)),) if is_secret else NOTHING
 
 
-def _basic(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _basic(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes a name and a password in base64."""
     return (value,) if _is_basic(text[value.start : value.end]) else NOTHING
 
@@ -212,7 +212,7 @@ PAIR = re.compile(rb"[ ]*([A-Za-z0-9_.\-]+)=([^;,\x00-\x20\"'\\]*)(?:; ?|\Z)")
 ATTRIBUTES = frozenset(b"path domain expires max-age samesite version priority".split())
 
 
-def _cookies(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _cookies(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the cookies of a header up to their attributes, if one of them is worth it."""
     end, place, is_secret = value.start, value.start, False
     while pair := PAIR.match(text, place, value.end):
@@ -220,10 +220,10 @@ def _cookies(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
             break
         is_secret = is_secret or (is_random(pair[2]) and not is_placeholder(pair[2]))
         end, place = pair.end(2), pair.end()
-    return (Span(value.start, end),) if is_secret else NOTHING
+    return (TextSpan(value.start, end),) if is_secret else NOTHING
 
 
-def _credential(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the password of an address, unless it stands for one or is the well-known one."""
     found = text[value.start : value.end]
     user = text[match.start : value.start].rpartition(b"/")[2].rstrip(b":")
@@ -239,7 +239,7 @@ def _credential(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
 FETCHES = re.compile(rb"curl|wget|http|login|sshpass|mysql|mariadb|redis")
 
 
-def _flagged(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _flagged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the password that a command is given."""
     span = _trimmed(text, value)
     found = text[span.start : span.end]

@@ -4,7 +4,7 @@ import base64
 import binascii
 
 from plait.redact.look_alikes import NOTHING, run_of
-from plait.redact.model import Family, Span
+from plait.redact.model import Family, TextSpan
 
 HEX = "a-f0-9"
 ALNUM = "A-Za-z0-9"
@@ -238,7 +238,7 @@ def _beginning(head: str) -> str:
     return text[: len(head) * 8 // 6].replace("+", r"\+")
 
 
-def _alone(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _alone(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     return NOTHING if match.start and text[match.start - 1] in LETTERS else (match,)
 
 

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from plait.redact.model import SecondLook, Span
+from plait.redact.model import SecondLook, TextSpan
 
 # What people write where a secret belongs.
 PLACEHOLDER = re.compile(
@@ -145,7 +145,7 @@ def is_random(value: bytes) -> bool:
     return len(value) >= 20 and not value.islower() and not value.isupper()
 
 
-NOTHING: tuple[Span, ...] = ()
+NOTHING: tuple[TextSpan, ...] = ()
 WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")
 ESCAPE_LETTERS = frozenset(b"nrtbf")
 BACKSLASH = ord("\\")
@@ -204,7 +204,7 @@ def run_of(letters: str, least: int, most: int | None = None, *, before: str = "
     run = re.compile(b"[%b]+" % letters.encode())
     front = re.compile(before.encode() + rb"\Z") if before else None
 
-    def look(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+    def look(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
         start = value.start
         if front:
             found = front.search(text, max(0, start - 64), start)
@@ -213,7 +213,7 @@ def run_of(letters: str, least: int, most: int | None = None, *, before: str = "
             start = found.start()
         if not is_at_word_start(text, start):
             return NOTHING
-        spans = _over_gaps(text, Span(start, value.end), run, least, most)
+        spans = _over_gaps(text, TextSpan(start, value.end), run, least, most)
         joined = b"".join(text[span.start : span.end] for span in spans)
         is_made_up = is_blank(joined) if least == most else is_placeholder(joined)
         return NOTHING if is_made_up else spans
@@ -222,8 +222,8 @@ def run_of(letters: str, least: int, most: int | None = None, *, before: str = "
 
 
 def _over_gaps(
-    text: bytes, value: Span, run: re.Pattern[bytes], least: int, most: int | None
-) -> tuple[Span, ...]:
+    text: bytes, value: TextSpan, run: re.Pattern[bytes], least: int, most: int | None
+) -> tuple[TextSpan, ...]:
     spans = [value]
     length = value.end - value.start
     while len(spans) <= MOST_GAPS and (more := _beyond_gap(text, spans[-1].end, run)):
@@ -235,13 +235,13 @@ def _over_gaps(
     return tuple(spans) if least <= length <= (most or length) else NOTHING
 
 
-def _beyond_gap(text: bytes, end: int, run: re.Pattern[bytes]) -> Span | None:
+def _beyond_gap(text: bytes, end: int, run: re.Pattern[bytes]) -> TextSpan | None:
     gap = GAP.match(text, end)
     more = run.match(text, gap.end()) if gap else None
-    return Span(*more.span()) if more else None
+    return TextSpan(*more.span()) if more else None
 
 
-def _goes_on(text: bytes, spans: list[Span], more: Span) -> bool:
+def _goes_on(text: bytes, spans: list[TextSpan], more: TextSpan) -> bool:
     """Tells whether a value that could end with its line was broken because the line was full."""
     start = spans[0].start
     first = max(0, start - NARROWEST)
@@ -251,7 +251,7 @@ def _goes_on(text: bytes, spans: list[Span], more: Span) -> bool:
     return is_full and not is_another and is_random(text[more.start : more.end])
 
 
-def anywhere(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def anywhere(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes what the expression found, whatever stands before it."""
     return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
 
@@ -266,7 +266,7 @@ CLOSING = re.compile(rb"(?:" + BREAK + MARGIN + rb"|[ ]?)(?P<body>" + END.patter
 LEAST = 16
 
 
-def block(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def block(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes a private key from its first line to its last, or as far as it goes."""
     spans, place, letters = [match], match.end, 0
     while not (last := CLOSING.match(text, place)):
@@ -276,20 +276,20 @@ def block(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
         place = line.end()
         letters += len(line["body"])
         if line["body"]:
-            spans.append(Span(*line.span("body")))
+            spans.append(TextSpan(*line.span("body")))
     if last:
-        spans.append(Span(*last.span("body")))
+        spans.append(TextSpan(*last.span("body")))
     return _joined(text, spans) if letters >= LEAST else ()
 
 
-def _joined(text: bytes, spans: list[Span]) -> tuple[Span, ...]:
+def _joined(text: bytes, spans: list[TextSpan]) -> tuple[TextSpan, ...]:
     whole = [spans[0]]
     for span in spans[1:]:
         between = text[whole[-1].end : span.start]
         if b"\n" in between or b"\x1f" in between or b"\0" in between:
             whole.append(span)
         else:
-            whole[-1] = Span(whole[-1].start, span.end)
+            whole[-1] = TextSpan(whole[-1].start, span.end)
     return tuple(whole)
 
 

@@ -23,7 +23,7 @@ GROUP_OF: dict[Kind, Group] = {
 }
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A stretch of bytes in a text."""
 
     start: int
@@ -38,7 +38,7 @@ class Hit(NamedTuple):
     """What a secret is, such as `github token`; empty for other kinds."""
     value: bytes
     """The thing itself, however it is written in the text."""
-    spans: tuple[Span, ...]
+    spans: tuple[TextSpan, ...]
     hint: str = ""
     """The public beginning of a secret, such as `ghp_`."""
 
@@ -53,7 +53,7 @@ class Hit(NamedTuple):
         return self.spans[-1].end
 
 
-SecondLook: TypeAlias = Callable[[bytes, Span, Span], tuple[Span, ...]]
+SecondLook: TypeAlias = Callable[[bytes, TextSpan, TextSpan], tuple[TextSpan, ...]]
 """The text, the whole match and the value in it to the stretches that are secret, if any."""
 
 

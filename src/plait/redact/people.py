@@ -3,7 +3,7 @@
 import re
 
 from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start
-from plait.redact.model import Family, Span
+from plait.redact.model import Family, TextSpan
 
 QUOTE = r"""\\{0,7}["']"""
 
@@ -49,7 +49,7 @@ OPEN_ADDRESS = re.compile(
 )
 
 
-def _home(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _home(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     start = match.start
     if not _is_at_path_start(text, start) and not DRIVE.search(text, max(0, start - 60), start):
         return NOTHING
@@ -58,7 +58,7 @@ def _home(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     name = text[value.start : end].rstrip(b".")
     if len(name) < 2 or name.lower() in NOBODY or SOFTWARE.search(name):
         return NOTHING
-    return (Span(value.start, value.start + len(name)),)
+    return (TextSpan(value.start, value.start + len(name)),)
 
 
 def _is_at_path_start(text: bytes, start: int) -> bool:
@@ -67,11 +67,11 @@ def _is_at_path_start(text: bytes, start: int) -> bool:
     return is_at_word_start(text, start)
 
 
-def _slug(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _slug(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     return NOTHING if text[value.start : value.end].lower() in NOBODY else (value,)
 
 
-def _login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     name = text[value.start : value.end]
     user = USER_BEFORE.search(text, max(0, value.start - 33), value.start - 1)
     if user is None or user[0] == b"git" or name.lower() in NO_HOST:
@@ -79,21 +79,21 @@ def _login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     return (value,)
 
 
-def _user_of_login(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _user_of_login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     user = USER_BEFORE.search(text, max(0, value.start - 33), value.start - 1)
     if user is None:
         return NOTHING
-    span = Span(_behind_escape(text, user.start()), user.end())
+    span = TextSpan(_behind_escape(text, user.start()), user.end())
     name = text[span.start : span.end]
     return (span,) if len(name) > 1 and name.lower() not in NOBODY else NOTHING
 
 
-def _host(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     name = text[value.start : value.end].lower()
     return NOTHING if name in (b"version", b"kernel", b"localhost", b"x86") else (value,)
 
 
-def _internal(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _internal(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     labels = LABELS_BEFORE.search(text, max(0, match.start - 80), match.start + 1)
     follows = text[match.end : match.end + 2]
     if labels is None or re.match(rb"[\w\-(]|\.[A-Za-z]", follows):
@@ -109,10 +109,10 @@ def _internal(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     is_machine = b"-" in first or any(48 <= one <= 57 for one in first) or name.count(b".") > 1
     if name in PUBLIC_HOSTS or first in CODE or not (is_linked or is_machine):
         return NOTHING
-    return (Span(start, match.end),)
+    return (TextSpan(start, match.end),)
 
 
-def _email(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _email(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     before = ADDRESS_BEFORE.search(text, max(0, match.start - 64), match.start + 1)
     if before is None:
         return NOTHING
@@ -124,7 +124,7 @@ def _email(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
     is_login = LOGIN_BEFORE.search(text, max(0, start - 80), start) is not None
     if is_login or SOFTWARE.search(address) or OPEN_ADDRESS.match(address):
         return NOTHING
-    return (Span(start, start + len(address)),)
+    return (TextSpan(start, start + len(address)),)
 
 
 def _without_ending(address: bytes) -> bytes:
@@ -137,7 +137,7 @@ def _behind_escape(text: bytes, start: int) -> int:
     return start + (start > 0 and text[start - 1] == 0x5C and text[start] in b"nrt")
 
 
-def _given(text: bytes, match: Span, value: Span) -> tuple[Span, ...]:
+def _given(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     return (value,)
 
 

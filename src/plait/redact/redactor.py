@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from plait.record import Record
 from plait.record.codec import envelope_of
-from plait.redact.model import Found, Hit, Place, Report, Span
+from plait.redact.model import Found, Hit, Place, Report, TextSpan
 from plait.redact.rules import CustomRules, Rules
 from plait.redact.scan import BEST, Engine, Scanner, apart, is_wrapped, stand_ins_in
 from plait.redact.stand_ins import KnownValues, Ledger, is_telling
@@ -20,7 +20,7 @@ AROUND = ((b"/", b"/"), (b"/", b'"'), (b"-", b"-"))
 class Cut(NamedTuple):
     """A stretch of a text and what stands in for it."""
 
-    span: Span
+    span: TextSpan
     stand_in: str
 
 
@@ -199,12 +199,12 @@ class Redactor:
             leaf = tree.leaves[number]
             data = leaf.text.encode("utf-8", "surrogatepass")
             if data and not stand_ins_in(data):
-                hit = Hit(kind, "", data, (Span(0, len(data)),))
+                hit = Hit(kind, "", data, (TextSpan(0, len(data)),))
                 self._count(hit, _place_in(place, tree.place(leaf)))
                 texts[number] = self._stand_in(hit, data, hit.spans[0])
         return texts
 
-    def _stand_in(self, hit: Hit, data: bytes, span: Span, *, is_rest: bool = False) -> str:
+    def _stand_in(self, hit: Hit, data: bytes, span: TextSpan, *, is_rest: bool = False) -> str:
         return self._ledger.stand_in(hit, data[span.start : span.end], is_rest=is_rest)
 
     def _count(self, hit: Hit, place: Place) -> None:

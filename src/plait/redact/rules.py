@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from plait.errors import ConfigError
-from plait.redact.model import GROUPS, Group, Hit, Kind, Span
+from plait.redact.model import GROUPS, Group, Hit, Kind, TextSpan
 from plait.redact.tree import Leaf, Tree
 
 
@@ -162,7 +162,7 @@ class CustomRules:
 def _hit_at(text: str, start: int, end: int) -> Hit:
     first = len(text[:start].encode("utf-8", "surrogatepass"))
     value = text[start:end].encode("utf-8", "surrogatepass")
-    return Hit("word", "", value, (Span(first, first + len(value)),))
+    return Hit("word", "", value, (TextSpan(first, first + len(value)),))
 
 
 def _is_content(tree: Tree, leaf: Leaf, hidden: frozenset[int]) -> bool:

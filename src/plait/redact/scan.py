@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from plait.redact.contexts import CONTEXTS
 from plait.redact.known_tokens import ENCODED, KEYS, LABEL, decoded
 from plait.redact.look_alikes import STAND_IN
-from plait.redact.model import GROUP_OF, GROUPS, Family, Group, Hit, Kind, Span
+from plait.redact.model import GROUP_OF, GROUPS, Family, Group, Hit, Kind, TextSpan
 from plait.redact.people import ALSO, PEOPLE
 
 try:
@@ -80,8 +80,8 @@ class Expression:
             match = pattern.match(text, start)
             if match is None or match.end() - start > LONGEST:
                 continue
-            whole = Span(*match.span())
-            value = Span(*match.span("v")) if pattern.groups else whole
+            whole = TextSpan(*match.span())
+            value = TextSpan(*match.span("v")) if pattern.groups else whole
             hits = [
                 _hit_of(one, text, whole, value) for one in (ALSO.get(family.name), family) if one
             ]
@@ -91,7 +91,7 @@ class Expression:
         return []
 
 
-def _hit_of(family: Family, text: bytes, match: Span, value: Span) -> Hit | None:
+def _hit_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> Hit | None:
     spans = family.look(text, match, value)
     if not spans:
         return None
@@ -127,7 +127,7 @@ class Piece(NamedTuple):
 
     start: int
     """Where it begins in what a reader sees."""
-    source: Span
+    source: TextSpan
     is_copy: bool
 
 
@@ -137,13 +137,13 @@ class Unwrapped(NamedTuple):
     text: bytes
     pieces: list[Piece]
 
-    def source(self, span: Span) -> Span:
+    def source(self, span: TextSpan) -> TextSpan:
         """Returns the stretch of the original that a stretch of this text came from."""
         first = self.pieces[self._piece_at(span.start)]
         last = self.pieces[self._piece_at(span.end - 1)]
         start = first.source.start + (span.start - first.start if first.is_copy else 0)
         end = last.source.start + span.end - last.start if last.is_copy else last.source.end
-        return Span(start, end)
+        return TextSpan(start, end)
 
     def _piece_at(self, place: int) -> int:
         return bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1
@@ -166,16 +166,16 @@ def unwrap(text: bytes) -> Unwrapped:
     start = place = 0
     for code in CODES.finditer(text):
         if code.start() > place:
-            pieces.append(Piece(start, Span(place, code.start()), True))
+            pieces.append(Piece(start, TextSpan(place, code.start()), True))
             parts.append(text[place : code.start()])
             start += code.start() - place
         letter = _letter_of(code)
         if letter:
-            pieces.append(Piece(start, Span(*code.span()), False))
+            pieces.append(Piece(start, TextSpan(*code.span()), False))
             parts.append(letter)
             start += 1
         place = code.end()
-    pieces.append(Piece(start, Span(place, len(text)), True))
+    pieces.append(Piece(start, TextSpan(place, len(text)), True))
     parts.append(text[place:])
     return Unwrapped(b"".join(parts), pieces)
 
@@ -271,4 +271,4 @@ def _behind(hit: Hit, place: int) -> Hit | None:
     length = hit.end - hit.start
     if hit.end <= place or len(hit.spans) > 1 or len(hit.value) != length:
         return None
-    return hit._replace(value=hit.value[place - hit.start :], spans=(Span(place, hit.end),))
+    return hit._replace(value=hit.value[place - hit.start :], spans=(TextSpan(place, hit.end),))

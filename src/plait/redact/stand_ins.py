@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from plait.redact.look_alikes import is_behind_stand_in, is_plain_word
-from plait.redact.model import Hit, Kind, Span
+from plait.redact.model import Hit, Kind, TextSpan
 from plait.redact.people import NOBODY
 from plait.redact.scan import BEST, Engine, compiled
 
@@ -28,7 +28,7 @@ class Known(NamedTuple):
     """A string to look for, and the part of it that is the value."""
 
     hit: Hit
-    part: Span
+    part: TextSpan
     is_word: bool
 
 
@@ -50,22 +50,22 @@ class KnownValues:
             case "secret":
                 if LEAST_SECRET <= len(hit.value) <= MOST_SECRET and b"\n" not in hit.value:
                     for written in _spellings(hit.value):
-                        self._add(written, hit, Span(0, len(written)), is_word=False)
+                        self._add(written, hit, TextSpan(0, len(written)), is_word=False)
             case "user":
                 name = NOT_ALPHANUMERIC.sub(b"-", hit.value)
                 for folder in (b"-home-", b"-Users-"):
-                    part = Span(len(folder), len(folder) + len(name))
+                    part = TextSpan(len(folder), len(folder) + len(name))
                     self._add(folder + name, hit, part, is_word=True)
             case "host" | "email" | "account":
                 if is_telling(hit.value):
-                    self._add(hit.value, hit, Span(0, len(hit.value)), is_word=True)
+                    self._add(hit.value, hit, TextSpan(0, len(hit.value)), is_word=True)
 
     def add_word(self, value: bytes, kind: Kind) -> None:
         """Remembers a word that stands for itself wherever it stands alone."""
-        hit = Hit(kind, "", value, (Span(0, len(value)),))
-        self._add(value, hit, Span(0, len(value)), is_word=True)
+        hit = Hit(kind, "", value, (TextSpan(0, len(value)),))
+        self._add(value, hit, TextSpan(0, len(value)), is_word=True)
 
-    def _add(self, string: bytes, hit: Hit, part: Span, *, is_word: bool) -> None:
+    def _add(self, string: bytes, hit: Hit, part: TextSpan, *, is_word: bool) -> None:
         if string not in self.strings:
             self.strings[string] = Known(hit, part, is_word)
             self._finder = None
@@ -80,7 +80,7 @@ class KnownValues:
                 place = start + 1
                 continue
             place = end
-            part = Span(start + known.part.start, start + known.part.end)
+            part = TextSpan(start + known.part.start, start + known.part.end)
             yield known.hit._replace(spans=(part,))
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from plait.redact.contexts import NOUNS
-from plait.redact.model import Span
+from plait.redact.model import TextSpan
 from plait.redact.people import ACCOUNT_NAMES
 
 # format: ids, kinds and times of a record, and what only a machine reads
@@ -196,14 +196,14 @@ class Joined:
             one.parent == other.parent and isinstance(other.key, int) and other.key == one.key + 1
         )
 
-    def leaf_at(self, span: Span) -> tuple[int, Span] | None:
+    def leaf_at(self, span: TextSpan) -> tuple[int, TextSpan] | None:
         """Returns the number of the text that holds a stretch, and where it lies in it."""
         number = bisect_right(self.starts, span.start) - 1
         if number < 0:
             return None
         start = span.start - self.starts[number]
         end = span.end - self.starts[number]
-        return (number, Span(start, end)) if end <= len(self.texts[number]) else None
+        return (number, TextSpan(start, end)) if end <= len(self.texts[number]) else None
 
 
 @lru_cache(4096)

@@ -160,12 +160,12 @@ def branching(found: Sequence[OutlineItem]) -> Iterator[tuple[str, OutlineItem]]
     lasts = _last_ones(found)
     open_: list[bool] = []
     """For each depth above, whether more of it is still to come."""
-    for number, twig in enumerate(found):
-        del open_[max(twig.depth - 1, 0) :]
+    for number, item in enumerate(found):
+        del open_[max(item.depth - 1, 0) :]
         above = "".join(PASSES if more else BLANK for more in open_[:DEEPEST])
-        own = "" if twig.depth == 0 else ENDS if number in lasts else GOES_ON
-        yield above + own, twig
-        if twig.depth:
+        own = "" if item.depth == 0 else ENDS if number in lasts else GOES_ON
+        yield above + own, item
+        if item.depth:
             open_.append(number not in lasts)
 
 

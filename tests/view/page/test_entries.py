@@ -42,7 +42,7 @@ def drawn(item: Item) -> str:
     """Returns an item as its page shows it."""
     match item:
         case Told():
-            return entries.told(item, SETTING)
+            return entries.told_entry(item, SETTING)
         case Said():
             is_error = item.text.startswith("API Error")
             return entries.said(item, SETTING, is_error=is_error, is_synthetic=item.response == 1)

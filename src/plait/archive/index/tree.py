@@ -76,8 +76,8 @@ def indexed_tree(
     """Returns the trees of some sessions; what is not known of them yet is read and kept."""
     if not sessions[1:]:
         return joined_trees([_indexed_tree_of_one(warm, sessions[0])], way)
-    groves = IndexedTrees(warm, sessions, watch)
-    return joined_trees(groves.all(), way)
+    trees = IndexedTrees(warm, sessions, watch)
+    return joined_trees(trees.all(), way)
 
 
 def _indexed_tree_of_one(warm: FreshIndex, session: Session) -> FamilyTree:
@@ -87,9 +87,9 @@ def _indexed_tree_of_one(warm: FreshIndex, session: Session) -> FamilyTree:
         return from_bytes(known, FamilyTree)
     from plait.archive.open_session import graph_of
 
-    grove = family_tree(graph_of([session]))
-    warm.keep([keeping_group_result(ALONE, family, to_bytes(grove))])
-    return grove
+    tree = family_tree(graph_of([session]))
+    warm.keep([keeping_group_result(ALONE, family, to_bytes(tree))])
+    return tree
 
 
 class IndexedTrees:

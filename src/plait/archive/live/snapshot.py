@@ -168,12 +168,12 @@ class Snapshot:
         """Returns the session that each goes on from, by id."""
         if not self.archive.sessions:
             return {}
-        forest = self.archive.tree(way="few")
-        owners = {twig.id: twig.session for twig in forest.twigs}
+        tree = self.archive.tree(way="few")
+        owners = {item.id: item.session for item in tree.items}
         found = {
-            twig.session: owners.get(twig.parent, "")
-            for twig in forest.twigs
-            if twig.kind == "trunk" and twig.parent
+            item.session: owners.get(item.parent, "")
+            for item in tree.items
+            if item.kind == "trunk" and item.parent
         }
         return {one: parent for one, parent in found.items() if parent not in ("", one)}
 

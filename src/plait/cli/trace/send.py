@@ -85,13 +85,13 @@ def command(request: Request, /, **asked: Any) -> None:
         )
     target = _destination(request.settings.collector, asked["to"], asked["headers"])
     plan = _plan_of(request, asked)
-    tally = Tally()
+    tally = SendingCounts()
     done = sent(request, plan, target, tally, asked)
     _report(request, plan, target, tally, done, asked)
 
 
 @dataclass
-class Tally:
+class SendingCounts:
     """What has gone by."""
 
     traces: int = 0
@@ -152,7 +152,11 @@ def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
 
 
 def sent(
-    request: Request, plan: TracePlan, target: Target | Path, tally: Tally, asked: dict[str, Any]
+    request: Request,
+    plan: TracePlan,
+    target: Target | Path,
+    tally: SendingCounts,
+    asked: dict[str, Any],
 ) -> Delivered:
     """Sends everything, or counts what would be sent; tells on a screen how far it is."""
     console = request.output.stderr
@@ -175,7 +179,7 @@ def _report(
     request: Request,
     plan: TracePlan,
     target: Target | Path,
-    tally: Tally,
+    tally: SendingCounts,
     done: Delivered,
     asked: dict[str, Any],
 ) -> None:

@@ -84,7 +84,7 @@ class StandIns:
 
 
 @dataclass(slots=True)
-class Response:
+class ChainResponse:
     """All entries of one response, with what follows its calls."""
 
     members: list[int]
@@ -134,10 +134,10 @@ class Gathering:
                     results.setdefault(call, []).append(number)
         return results
 
-    def response(self, message_id: str) -> Response:
+    def response(self, message_id: str) -> ChainResponse:
         """Returns a response with all that follows its calls."""
         members = self.members.get(message_id, [])
-        response = Response(members)
+        response = ChainResponse(members)
         # format: without a call only results come along, notes stay where they are
         has_call = any(has_calls(self.records[number]) for number in members)
         self.take_below(response, members, with_notes=has_call)
@@ -145,7 +145,7 @@ class Gathering:
         self.taken |= response.followers
         return response
 
-    def take_below(self, response: Response, starts: list[int], *, with_notes: bool) -> None:
+    def take_below(self, response: ChainResponse, starts: list[int], *, with_notes: bool) -> None:
         """Takes the results and notes that hang on some of its entries."""
         members = frozenset(response.members)
         queue = list(starts)
@@ -183,7 +183,7 @@ class Gathering:
         self.harmless.update(queue)  # so a long run of notes is looked through once
         return False
 
-    def strays(self, response: Response) -> list[int]:
+    def strays(self, response: ChainResponse) -> list[int]:
         """Takes results that hang elsewhere, for calls that nothing else answers."""
         answered = self.answered | self.answers_of(response)
         found: list[int] = []
@@ -200,7 +200,7 @@ class Gathering:
         response.followers.update(found)
         return found
 
-    def answers_of(self, response: Response) -> set[str]:
+    def answers_of(self, response: ChainResponse) -> set[str]:
         """Returns the calls that its followers answer."""
         return {call for one in response.followers for call in result_ids(self.records[one])}
 
@@ -223,7 +223,9 @@ def is_same_writer(one: Record, other: Record) -> bool:
     return one.is_sidechain == other.is_sidechain and one.agent_id == other.agent_id
 
 
-def _results_after_calls(loaded: Loaded, walked: list[int], responses: list[Response]) -> list[int]:
+def _results_after_calls(
+    loaded: Loaded, walked: list[int], responses: list[ChainResponse]
+) -> list[int]:
     place = {number: position for position, number in enumerate(walked)}
     early: set[int] = set()
     for response in responses:
@@ -246,7 +248,7 @@ class Insertion:
         self.after: dict[int, list[int]] = {}
         self.placed = set(chain)
 
-    def place(self, response: Response) -> None:
+    def place(self, response: ChainResponse) -> None:
         """Finds a place for what the walk missed of a response."""
         on_chain = [number for number in response.members if number in self.place_of]
         first = min(on_chain, key=self.place_of.__getitem__)

@@ -35,7 +35,7 @@ LOWEST = 6
 DEMOTED = 3
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """Lines of prose, or of code between fences."""
 
     lines: list[str]
@@ -107,7 +107,7 @@ def anchor(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 
-def _parts_of(text: str) -> Iterator[Part]:
+def _parts_of(text: str) -> Iterator[TextPart]:
     """Yields prose and fenced code in turn; a fence that never closes ends with the text."""
     lines: list[str] = []
     opened: tuple[str, int, str] | None = None
@@ -115,20 +115,20 @@ def _parts_of(text: str) -> Iterator[Part]:
         found = FENCE.match(line) if "```" in line or "~~~" in line else None
         if opened:
             if found and _is_closing(found, opened[0]):
-                yield Part(lines, True, opened[2])
+                yield TextPart(lines, True, opened[2])
                 lines, opened = [], None
             else:
                 lines.append(_dedented(line, opened[1]))
         elif found:
             if lines:
-                yield Part(lines)
+                yield TextPart(lines)
             lines, opened = [], _opening(found, line)
         else:
             lines.append(line)
     if opened:
-        yield Part(lines, True, opened[2])
+        yield TextPart(lines, True, opened[2])
     elif lines:
-        yield Part(lines)
+        yield TextPart(lines)
 
 
 def _opening(found: re.Match[str], line: str) -> tuple[str, int, str]:

@@ -315,7 +315,7 @@ class WhichMessages(Struct, frozen=True, forbid_unknown_fields=True):
     offset: Offset = 0
 
 
-class Span(Struct, frozen=True, forbid_unknown_fields=True):
+class WhichTime(Struct, frozen=True, forbid_unknown_fields=True):
     """Which conversation; with a turn also what took time in it."""
 
     line: Name | None = None
@@ -330,7 +330,7 @@ class Touched(Struct, frozen=True, forbid_unknown_fields=True):
     offset: Offset = 0
 
 
-class Part(Struct, frozen=True, forbid_unknown_fields=True):
+class WhichPart(Struct, frozen=True, forbid_unknown_fields=True):
     """Which part of a list."""
 
     limit: Count = 100

@@ -219,7 +219,7 @@ def context(look: SessionRequest, asked: model.WhichMessages) -> model.Sight:
     return model.Sight(look.opened.weighed, messages)
 
 
-def timeline(look: SessionRequest, asked: model.Span) -> model.InTime:
+def timeline(look: SessionRequest, asked: model.WhichTime) -> model.InTime:
     """Returns a conversation in time."""
     line = look.opened.line(asked.line)
     turns = [one for one in line.turns if one.number == asked.turn]
@@ -241,7 +241,7 @@ def _without_patches(one: FileStory) -> FileStory:
     return replace(one, handled=tuple(bare))
 
 
-def usage(look: SessionRequest, asked: model.Part) -> model.Taken:
+def usage(look: SessionRequest, asked: model.WhichPart) -> model.Taken:
     """Returns what a session took, and its responses."""
     found = look.opened.spent
     part = found.responses[asked.offset : asked.offset + asked.limit]

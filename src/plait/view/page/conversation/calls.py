@@ -40,7 +40,7 @@ LONGEST = 400
 """Lines longer than this are coloured whole."""
 
 
-class Row(NamedTuple):
+class CallRow(NamedTuple):
     """One line of a patch."""
 
     sign: str
@@ -58,24 +58,24 @@ def changes(patch: Patch, cut: Cut) -> tuple[str, int]:
     return f'<table class="diff"><tbody>{lines}</tbody></table>', len(rows) - len(shown)
 
 
-def _with_gap(hunk: Hunk, place: int) -> Iterator[Row]:
+def _with_gap(hunk: Hunk, place: int) -> Iterator[CallRow]:
     if place:
-        yield Row("…", None, "")
+        yield CallRow("…", None, "")
     yield from _numbered(hunk)
 
 
-def _numbered(hunk: Hunk) -> Iterator[Row]:
+def _numbered(hunk: Hunk) -> Iterator[CallRow]:
     old, new = hunk.old_start, hunk.new_start
     for removed, added, same in _runs(hunk.lines):
         marked = list(_marked_words(removed, added))
         for text, _ in marked[: len(removed)]:
-            yield Row("-", old, text)
+            yield CallRow("-", old, text)
             old += 1
         for text, _ in marked[len(removed) :]:
-            yield Row("+", new, text)
+            yield CallRow("+", new, text)
             new += 1
         for line in same:
-            yield Row(" ", new, esc(line))
+            yield CallRow(" ", new, esc(line))
             old, new = old + 1, new + 1
 
 
@@ -135,7 +135,7 @@ def _is_word(text: str) -> bool:
     return any(one.isalnum() or one == "_" for one in text)
 
 
-def _drawn(row: Row, *, has_numbers: bool) -> str:
+def _drawn(row: CallRow, *, has_numbers: bool) -> str:
     if row.sign == "…":
         return '<tr class="gap"><td colspan="2">⋯</td></tr>'
     kind = {"-": ' class="del"', "+": ' class="ins"'}.get(row.sign, "")

@@ -65,7 +65,7 @@ def clock(time: str | None) -> str:
     return f'<time datetime="{esc(time)}">{esc(time[:16].replace("T", " "))}</time>'
 
 
-def told(item: Told, setting: Setting) -> str:
+def told_entry(item: Told, setting: Setting) -> str:
     """Returns what stands in the user's place."""
     match item.kind:
         case "interruption":
@@ -212,7 +212,7 @@ def folded(item: Folded, setting: Setting) -> str:
 def _plain_item(item: Item, setting: Setting) -> str:
     match item:
         case Told():
-            return told(item, setting)
+            return told_entry(item, setting)
         case Said():
             return said(item, setting)
         case Thought():

@@ -130,7 +130,7 @@ class TurnWriter:
 def _other_html(item: Told | Compacted | Left | Folded | Shown | Noted, setting: Setting) -> str:
     match item:
         case Told():
-            return entries.told(item, setting)
+            return entries.told_entry(item, setting)
         case Compacted():
             return entries.compacted(item)
         case Left():

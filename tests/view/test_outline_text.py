@@ -38,11 +38,11 @@ ai-title "elsewhere"
 
 def picture(drawn: Sketch, *, each_agent: bool = True) -> list[str]:
     found = list(outline(drawn.graph, each_agent=each_agent))
-    return [f"{prefix}{twig.kind} {name(twig)}" for prefix, twig in branching(found)]
+    return [f"{prefix}{item.kind} {name(item)}" for prefix, item in branching(found)]
 
 
-def name(twig: OutlineItem) -> str:
-    return str(twig.count) if twig.kind == "agents" else twig.title or "-"
+def name(item: OutlineItem) -> str:
+    return str(item.count) if item.kind == "agents" else item.title or "-"
 
 
 def test_what_leaves_a_line_hangs_on_it_in_its_order() -> None:
