@@ -6,7 +6,7 @@ import pytest
 
 from plait.cli.selection import point_in_time
 from plait.cli.text import ago, clipped, columns, counted, number, safe, size
-from plait.view.text import until
+from plait.view.amounts import until
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 from hypothesis import given
 
-from plait.index.passages import texts_in, usual_texts
+from plait.index.passages import texts_in
+from plait.index.usual_lines import usual_texts
 from plait.line import Line
 from plait.record import entry_of
 from plait.record.read import worded

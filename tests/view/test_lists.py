@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from plait.view.amounts import until
 from plait.view.page.figures.charts import (
     Chart,
     Series,
@@ -16,7 +17,6 @@ from plait.view.page.figures.period import Period, period_in
 from plait.view.page.figures.usage import between
 from plait.view.page.lists.choice import Choice, choice_in, chosen, nested
 from plait.view.page.lists.rows import ListedSession, priced, short_place, since, title_link
-from plait.view.text import until
 
 NOW = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 

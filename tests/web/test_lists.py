@@ -13,8 +13,8 @@ from plait.archive import Archive
 from plait.archive.index.update import refresh
 from plait.archive.live.snapshot import fewer_turns
 from plait.index.rows import ListedTurn
+from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.page.graph_svg import MOST_MINI
-from plait.view.text import money_in_words, tokens_in_words
 from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, walk
 from tests.web.reading_page import Served, served
 

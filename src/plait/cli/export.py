@@ -267,7 +267,7 @@ def _shown(request: Request, files: Iterable[File]) -> Iterator[File]:
 def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
     data = _turns(plan, asked) if asked["turn"] else _everything(request, plan, asked)
     if asked["is_copied"]:
-        from plait.cli.output import copied
+        from plait.cli.desktop import copied
 
         by = copied(data)
         if by:

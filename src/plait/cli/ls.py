@@ -22,7 +22,7 @@ from plait.cli.output import Output
 from plait.cli.selection import is_in, is_within, point_in_time
 from plait.cli.text import ago, clipped, counted, now, number, safe, size
 from plait.record.time import moment
-from plait.view.text import until
+from plait.view.amounts import until
 
 if TYPE_CHECKING:
     from rich.text import Text

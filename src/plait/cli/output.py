@@ -1,11 +1,8 @@
 """Results to the screen: tables, lines, colours, pager, progress and JSON, all in one place."""
 
 import json
-import shutil
 import subprocess
 import sys
-import webbrowser
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from plait.cli.settings import Settings, has_display
+from plait.cli.settings import Settings
 from plait.cli.text import clipped, counted, safe
 from plait.errors import PlaitError
 
@@ -186,7 +183,6 @@ def as_json(value: object) -> bytes:
 def page(text: str, pager: str) -> None:
     """Shows a text in a pager, or plainly where the pager cannot be started."""
     import shlex
-    import subprocess
 
     data = text.encode("utf-8", "replace")
     try:
@@ -226,50 +222,3 @@ def _bar(console: "Console", label: str) -> "Progress":
     progress = Progress(*columns, TimeRemainingColumn(), console=console, transient=True)
     progress.add_task(label, total=None)
     return progress
-
-
-PROGRAMS = (
-    ("pbcopy",),
-    ("clip.exe",),
-    ("wl-copy",),
-    ("xclip", "-selection", "clipboard"),
-    ("xsel", "--clipboard", "--input"),
-)
-PATIENCE = 5
-MOST_BY_TERMINAL = 74_000
-"""Terminals drop what is longer."""
-
-
-def copied(data: bytes) -> str | None:
-    """Copies bytes and says by what; None where nothing here can."""
-    for command in PROGRAMS:
-        if shutil.which(command[0]) and _is_done(command, data):
-            return command[0]
-    if sys.stderr.isatty() and len(data) <= MOST_BY_TERMINAL:
-        sys.stderr.write(f"\x1b]52;c;{b64encode(data).decode()}\x07")
-        sys.stderr.flush()
-        return "the terminal"
-    return None
-
-
-def _is_done(command: tuple[str, ...], data: bytes) -> bool:
-    try:
-        done = subprocess.run(  # noqa: S603  one of the names above
-            command,
-            input=data,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            timeout=PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return False
-    return done.returncode == 0
-
-
-def open_in_browser(path: Path) -> bool:
-    """Opens a file in the browser; its name, which others may see, tells nothing."""
-    try:
-        return has_display() and webbrowser.open(path.absolute().as_uri())
-    except (OSError, webbrowser.Error):
-        return False

@@ -13,9 +13,10 @@ from pathlib import Path
 import click
 
 from plait.archive.live import LiveArchive
+from plait.cli.desktop import open_in_browser
 from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options
-from plait.cli.output import open_in_browser, write_bytes
+from plait.cli.output import write_bytes
 from plait.cli.settings import has_display
 from plait.errors import SourceError, UserError
 from plait.web.guard import Keys, new_secret

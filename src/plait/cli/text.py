@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from plait.view.text import bytes_in_words, many, since, tokens_in_words
+from plait.view.amounts import bytes_in_words, many, since, tokens_in_words
 
 # Escape sequences of a log must not reach the terminal, nor may text run backwards.
 UNSAFE = re.compile(

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from plait.errors import SourceError
 from plait.index.catalogue import Catalogue
 from plait.index.model import Hit, LineRow, PassageKind, PassagePlace, SessionKnown, Snippet
-from plait.index.passages import block_at, kind_of, usual_texts
 from plait.index.texts import SCALE, recency
+from plait.index.usual_lines import block_at, kind_of, usual_texts
 from plait.line import lines, read_slice
 from plait.record.read import worded
 from plait.record.record import timestamp_of

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
 
 from plait.record.time import moment
 
@@ -142,94 +141,3 @@ def model_names(models: tuple[str, ...]) -> str:
     names = list(dict.fromkeys(DATED.sub("", model) for model in models))
     rest = f" +{len(names) - 2}" if len(names) > 2 else ""
     return ", ".join(names[:2]) + rest
-
-
-MINUTE, HOUR, DAY = 60, 3600, 86400
-RECENT = 14 * DAY
-THOUSAND, MILLION = 1000, 1_000_000
-UNITS = ("B", "KB", "MB", "GB", "TB")
-
-
-def many(count: int, noun: str, plural: str | None = None) -> str:
-    """Writes a number with its noun."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}".replace(",", " ")
-
-
-def some(count: int | None, noun: str, plural: str | None = None) -> str:
-    """Writes a number with its noun, "" where there is none."""
-    return many(count, noun, plural) if count else ""
-
-
-def dotted(*parts: str) -> str:
-    """Writes the parts that there are on one line, a dot between two."""
-    return " · ".join(filter(None, parts))
-
-
-def bytes_in_words(count: int) -> str:
-    """Writes a number of bytes."""
-    value, unit = float(max(count, 0)), UNITS[0]
-    for unit in UNITS:
-        if value < THOUSAND or unit == UNITS[-1]:
-            break
-        value /= THOUSAND
-    return f"{count} B" if unit == "B" else f"{value:.{1 if value < 10 else 0}f} {unit}"
-
-
-def tokens_in_words(count: int) -> str:
-    """Writes a number of tokens."""
-    if count < THOUSAND:
-        return str(count)
-    if count < MILLION:
-        return f"{count / THOUSAND:.{1 if count < 10 * THOUSAND else 0}f}k"
-    return f"{count / MILLION:.1f}M"
-
-
-def time_in_words(milliseconds: float | None) -> str:
-    """Writes how long something took, "" where nobody knows or it took no time."""
-    seconds = (milliseconds or 0) / THOUSAND
-    if seconds < 1:
-        return ""
-    if seconds < MINUTE:
-        return f"{seconds:.0f} s"
-    if seconds < HOUR:
-        minutes, rest = divmod(int(seconds), MINUTE)
-        return f"{minutes} min {rest} s" if minutes < 10 and rest else f"{minutes} min"
-    if seconds < DAY:
-        hours, rest = divmod(int(seconds), HOUR)
-        return f"{hours} h {rest // MINUTE} min" if rest >= MINUTE else f"{hours} h"
-    return f"{int(seconds // DAY)} d"
-
-
-def money_in_words(dollars: float) -> str:
-    """Writes a sum of money, with as many places as it needs."""
-    if dollars >= 0.995:
-        return f"${dollars:,.2f}"
-    return f"${dollars:.2f}" if dollars >= 0.01 else f"${dollars:.4f}"
-
-
-def lines_in_words(text: str) -> str:
-    """Says how many lines a text has."""
-    return many(text.strip("\n").count("\n") + 1, "line") if text.strip() else "no output"
-
-
-def since(time: datetime, now: datetime) -> str:
-    """Says how long ago a moment was, "" where only its day says it well."""
-    seconds = (now - time).total_seconds()
-    if abs(seconds) < MINUTE:
-        return "just now"
-    if seconds < 0 or seconds >= RECENT:
-        return ""
-    if seconds < HOUR:
-        return f"{int(seconds // MINUTE)} min ago"
-    if seconds < DAY:
-        return f"{int(seconds // HOUR)} h ago"
-    days = int(seconds // DAY)
-    return "yesterday" if days == 1 else f"{days} days ago"
-
-
-def until(time: datetime, now: datetime) -> str:
-    """Says how soon a moment will be."""
-    left = time - now
-    if left <= timedelta(0):
-        return "any time"
-    return "today" if left.days == 0 else "in 1 day" if left.days == 1 else f"in {left.days} days"

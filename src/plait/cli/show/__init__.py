@@ -17,9 +17,9 @@ from plait.conversation.prices import Prices
 from plait.conversation.results import output_path, persisted_text
 from plait.conversation.totals import Totals, agents_below, totals_over
 from plait.conversation.walk import DEPTHS, Depth
+from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.costs import Figures, SessionFigures, total_figures
 from plait.view.terminal.teller import TerminalTeller
-from plait.view.text import money_in_words, tokens_in_words
 
 if TYPE_CHECKING:
     from plait.cli.output import Output

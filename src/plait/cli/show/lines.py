@@ -14,6 +14,7 @@ from rich.text import Text
 from plait.cli.selection import short_name
 from plait.cli.text import clipped, columns, counted, fitting, local, safe, short, size
 from plait.conversation.model import Left, Outcome
+from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import Figures
 from plait.view.passages.tools import CallLine
 from plait.view.terminal.model import (
@@ -29,7 +30,7 @@ from plait.view.terminal.model import (
     TurnHead,
     cut,
 )
-from plait.view.text import COLOUR, money_in_words, time_in_words, tokens_in_words, without_escapes
+from plait.view.text import COLOUR, without_escapes
 
 InLines: TypeAlias = (
     TurnHead | CallLine | Printed | Changed | Todos | Choices | Remark | Landmark | Leaving

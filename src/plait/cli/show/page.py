@@ -15,6 +15,7 @@ from plait.cli.show.lines import Beyond, Lines, pieces
 from plait.cli.text import clipped, columns, counted, local, safe
 from plait.conversation.model import Conversation, Conversations, Left
 from plait.conversation.totals import Totals
+from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
 from plait.view.terminal.model import (
     AnyBlock,
     Changed,
@@ -27,7 +28,6 @@ from plait.view.terminal.model import (
     Voice,
     Words,
 )
-from plait.view.text import money_in_words, time_in_words, tokens_in_words
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult

@@ -14,7 +14,7 @@ from plait.cli.text import clipped, columns, counted, safe
 from plait.errors import UserError
 from plait.trace.model import Content, Span
 from plait.trace.spans.waterfall import WaterfallRow, waterfall, without_quiet_hooks
-from plait.view.text import money_in_words, tokens_in_words
+from plait.view.amounts import money_in_words, tokens_in_words
 from plait.view.words import one_line
 
 SECOND, MILLISECOND = 1_000_000_000, 1_000_000

@@ -15,7 +15,7 @@ import msgspec
 
 from plait.conversation.model import Called
 from plait.record.types.results import tool_use_result_of
-from plait.view.text import bytes_in_words
+from plait.view.amounts import bytes_in_words
 
 MOST_NAMES = 6
 """Names that lead to a value; those deeper down are not told."""

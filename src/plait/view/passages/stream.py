@@ -29,9 +29,10 @@ from plait.conversation.model import (
 from plait.conversation.results import key_of, story
 from plait.conversation.walk import Depth, visible
 from plait.graph.paths import SPOKEN
+from plait.view.amounts import bytes_in_words, many, time_in_words
 from plait.view.costs import working_time
 from plait.view.passages.call_view import first_text, text_field, whole_number
-from plait.view.text import bytes_in_words, many, short, time_in_words, when
+from plait.view.text import short, when
 from plait.view.words import one_line, plain_words
 
 AgentsIn: TypeAlias = Literal[

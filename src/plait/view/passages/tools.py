@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from plait.conversation.model import Called, Outcome
 from plait.conversation.patches import patch_of
+from plait.view.amounts import bytes_in_words, lines_in_words, many, tokens_in_words
 from plait.view.passages.bodies import (
     Body,
     agent_body,
@@ -27,7 +28,7 @@ from plait.view.passages.bodies import (
     todo_body,
 )
 from plait.view.passages.call_view import CallView, first_text, text_field, whole_number
-from plait.view.text import bytes_in_words, lines_in_words, many, tokens_in_words, without_escapes
+from plait.view.text import without_escapes
 
 MCP = "mcp__"
 UNUSUAL = {

@@ -18,6 +18,7 @@ from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
 from plait.conversation.tools import is_plan, tool_named
 from plait.record.message import Text, blocks_of
+from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import Figures, SessionFigures
 from plait.view.passages.bodies import plan_text, shell_output, todo_items
 from plait.view.passages.call_view import CallView, named_values, path_from
@@ -37,15 +38,7 @@ from plait.view.terminal.model import (
     Words,
     printed_lines,
 )
-from plait.view.text import (
-    bytes_in_words,
-    many,
-    money_in_words,
-    overwritten,
-    time_in_words,
-    tokens_in_words,
-    without_escapes,
-)
+from plait.view.text import overwritten, without_escapes
 
 MOST_CHANGED = 12
 SIGNS: dict[str, ChangeKind] = {"+": "added", "-": "removed", " ": "same"}

@@ -12,16 +12,10 @@ from typing import Literal, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from plait.conversation.model import Left
+from plait.view.amounts import bytes_in_words
 from plait.view.costs import Figures
 from plait.view.passages.tools import CallLine
-from plait.view.text import (
-    bytes_in_words,
-    in_lines,
-    only_colours,
-    overwritten,
-    without_escapes,
-    without_sequences,
-)
+from plait.view.text import in_lines, only_colours, overwritten, without_escapes, without_sequences
 
 Voice: TypeAlias = Literal[
     "prompt",

@@ -27,6 +27,7 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.walk import Depth
+from plait.view.amounts import lines_in_words, many, time_in_words, tokens_in_words
 from plait.view.costs import SessionFigures
 from plait.view.passages.stream import (
     FOLDED,
@@ -60,7 +61,7 @@ from plait.view.terminal.model import (
     folded_lines,
     printed_lines,
 )
-from plait.view.text import lines_in_words, many, time_in_words, tokens_in_words, without_escapes
+from plait.view.text import without_escapes
 from plait.view.words import one_line
 
 VOICES: dict[ToldKind, Voice] = {

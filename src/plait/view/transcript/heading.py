@@ -11,6 +11,7 @@ from msgspec import Struct
 from plait.conversation.model import Compacted, Conversation, Left, Turn
 from plait.conversation.totals import Totals
 from plait.graph.paths import Status
+from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.passages.stream import (
     AnyPassage,
     Manner,
@@ -20,7 +21,7 @@ from plait.view.passages.stream import (
     told_items,
     turn_words,
 )
-from plait.view.text import clean, many, money_in_words, short, time_in_words, tokens_in_words, when
+from plait.view.text import clean, short, when
 from plait.view.transcript.markdown_text import anchor, code, phrase
 
 

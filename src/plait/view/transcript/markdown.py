@@ -19,6 +19,7 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
+from plait.view.amounts import many, time_in_words
 from plait.view.passages.stream import (
     AgentBegins,
     AgentElsewhere,
@@ -34,7 +35,7 @@ from plait.view.passages.stream import (
     fold_words,
     turn_words,
 )
-from plait.view.text import many, short, time_in_words, when
+from plait.view.text import short, when
 from plait.view.transcript.heading import (
     Transcript,
     agent_heading,

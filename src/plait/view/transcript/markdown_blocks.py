@@ -18,10 +18,11 @@ from plait.conversation.model import (
 )
 from plait.conversation.questions import asked_by
 from plait.conversation.tools import is_plan, tool_named
+from plait.view.amounts import bytes_in_words
 from plait.view.passages.call_view import CallView, Piece, as_json, pieces_of
 from plait.view.passages.stream import APART, enclosure_words, note_line, note_name, speaker_of
 from plait.view.passages.tools import CallLine, call_line, tool_name
-from plait.view.text import bytes_in_words, clean, when
+from plait.view.text import clean, when
 from plait.view.transcript.markdown_text import (
     code,
     fenced,

@@ -13,9 +13,10 @@ import comrak
 
 from plait.conversation.model import Called, Conversation, Response, Spot
 from plait.conversation.walk import Depth
+from plait.view.amounts import bytes_in_words, many
 from plait.view.page.markup import clean, esc
 from plait.view.passages.stream import Manner, Stream
-from plait.view.text import bytes_in_words, many, with_colours
+from plait.view.text import with_colours
 
 COLOUR = re.compile(r"\x1b\[([0-9;]*)m")
 DARK_COLOURS, BRIGHT_COLOURS = range(30, 38), range(90, 98)

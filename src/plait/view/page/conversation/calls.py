@@ -8,6 +8,7 @@ import msgspec
 
 from plait.conversation.model import Answered, Called, Enclosure
 from plait.conversation.patches import Hunk, Patch
+from plait.view.amounts import bytes_in_words, many, time_in_words
 from plait.view.page.conversation.blocks import (
     Cut,
     Setting,
@@ -34,7 +35,6 @@ from plait.view.passages.bodies import (
 )
 from plait.view.passages.call_view import CallView
 from plait.view.passages.tools import call_line, tool_view
-from plait.view.text import bytes_in_words, many, time_in_words
 
 LONGEST = 400
 """Lines longer than this are coloured whole."""

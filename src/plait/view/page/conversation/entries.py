@@ -15,6 +15,7 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
+from plait.view.amounts import many, tokens_in_words
 from plait.view.page.conversation.blocks import (
     OUTPUT,
     Setting,
@@ -29,7 +30,7 @@ from plait.view.page.conversation.blocks import (
 )
 from plait.view.page.conversation.calls import enclosure
 from plait.view.page.markup import esc, icon
-from plait.view.text import many, shortened, tokens_in_words
+from plait.view.text import shortened
 
 VOICES: dict[ToldKind, str] = {
     "queued": "typed while the model worked",

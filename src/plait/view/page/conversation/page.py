@@ -13,6 +13,7 @@ from plait.conversation.model import Conversation, Conversations
 from plait.conversation.totals import Totals
 from plait.graph.paths import SPOKEN
 from plait.graph.rows import RowShape
+from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import (
     OUTLINED,
@@ -28,15 +29,7 @@ from plait.view.page.graph_svg import rail
 from plait.view.page.markup import esc, icon, session_address
 from plait.view.page.tabs.head import share_dialog, tabs
 from plait.view.page.tabs.raw import PackedLines
-from plait.view.text import (
-    bytes_in_words,
-    many,
-    model_names,
-    money_in_words,
-    shortened,
-    time_in_words,
-    tokens_in_words,
-)
+from plait.view.text import model_names, shortened
 
 CUT = "\x00"
 """Stands in no page: texts of the log have lost it."""

@@ -23,6 +23,7 @@ from plait.conversation.model import (
 )
 from plait.conversation.tools import tool_named
 from plait.conversation.walk import TROUBLE
+from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import agents_sent
 from plait.view.page.conversation import entries
 from plait.view.page.conversation.blocks import Setting, box
@@ -31,7 +32,6 @@ from plait.view.page.markup import esc, icon
 from plait.view.passages.call_view import text_field
 from plait.view.passages.stream import Entry, speaker_of
 from plait.view.passages.tools import tool_name
-from plait.view.text import many, money_in_words, time_in_words, tokens_in_words
 
 GROUPED = 4
 """So many calls in a row are read as a group."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from plait.view.amounts import many
 from plait.view.page.figures.charts import plain_table, scrolled
-from plait.view.text import many
 
 GAP, SHADES = 2, 4
 MOST_WEEKS, LEAST_WEEKS = 53, 12

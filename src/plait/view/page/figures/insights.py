@@ -5,12 +5,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from plait.conversation.stats.model import Figures, LongTurn, ToolFigures
+from plait.view.amounts import many, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import bar_cell, folded_table, row, section, strip, table
 from plait.view.page.figures.heat import hours_map
 from plait.view.page.figures.period import nothing_in, uncounted
 from plait.view.page.lists.rows import ListedSession, short_place
 from plait.view.page.markup import esc, session_address, tool_icon, with_breaks
-from plait.view.text import many, shortened, time_in_words, tokens_in_words
+from plait.view.text import shortened
 from plait.view.usage import told_apart
 
 MOST_ROWS = 15

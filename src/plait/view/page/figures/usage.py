@@ -18,6 +18,7 @@ from plait.conversation.spending import (
     within,
 )
 from plait.conversation.usage import BilledResponse
+from plait.view.amounts import many, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import (
     MOST_ROWS,
     Cell,
@@ -37,7 +38,7 @@ from plait.view.page.figures.charts import (
 from plait.view.page.figures.period import MEASURES, STEPS, USUAL, Period, nothing_in, uncounted
 from plait.view.page.lists.rows import ListedSession, priced, short_place
 from plait.view.page.markup import esc, session_address, switch
-from plait.view.text import many, shortened, time_in_words, tokens_in_words
+from plait.view.text import shortened
 from plait.view.usage import told_apart
 
 MOST_STEPS = 400

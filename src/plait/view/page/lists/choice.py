@@ -7,12 +7,13 @@ from typing import Any
 from msgspec import Struct
 
 from plait.record.time import moment
+from plait.view.amounts import many, some
 from plait.view.page.figures.period import midnight
 from plait.view.page.frame import PLACES
 from plait.view.page.lists.rows import ListedSession, ago, joined, short_place, title_link
 from plait.view.page.lists.search import KINDS, SearchHit, SearchQuery, marked, place_of
 from plait.view.page.markup import address, asked_in, count_in, esc, icon, session_address
-from plait.view.text import many, shortened, some
+from plait.view.text import shortened
 
 STEP = 200
 """Sessions that a page shows at first, and adds as one scrolls."""

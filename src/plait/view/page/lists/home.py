@@ -7,6 +7,7 @@ from typing import NamedTuple
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
 from plait.conversation.usage import BilledResponse
+from plait.view.amounts import many, some, tokens_in_words, until
 from plait.view.page.figures.charts import row, scrolled, table
 from plait.view.page.figures.heat import heat_map
 from plait.view.page.figures.period import uncounted
@@ -22,7 +23,6 @@ from plait.view.page.lists.rows import (
 )
 from plait.view.page.lists.sessions import no_sessions
 from plait.view.page.markup import esc, icon, with_breaks
-from plait.view.text import many, some, tokens_in_words, until
 
 WEEK = timedelta(days=7)
 SETTING = '"cleanupPeriodDays": 3650'

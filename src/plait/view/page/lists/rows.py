@@ -6,9 +6,10 @@ from datetime import datetime
 from msgspec import Struct
 
 from plait.record.time import moment
+from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.amounts import since as since_in_words
 from plait.view.page.markup import clean, esc, session_address
-from plait.view.text import money_in_words, shortened, tokens_in_words
-from plait.view.text import since as since_in_words
+from plait.view.text import shortened
 
 LONGEST = 160
 

@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from plait.view.amounts import many
 from plait.view.page.lists.rows import ago, joined, short_place
 from plait.view.page.markup import (
     CHOSEN,
@@ -18,7 +19,7 @@ from plait.view.page.markup import (
     switch,
     tool_icon,
 )
-from plait.view.text import many, shortened
+from plait.view.text import shortened
 
 STEP = 20
 KINDS = {

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import quote
 
+from plait.view.amounts import bytes_in_words, dotted, many, money_in_words, some
 from plait.view.page.lists.choice import STEP, Choice, by_project, chosen, nested
 from plait.view.page.lists.rows import (
     ListedSession,
@@ -24,7 +25,7 @@ from plait.view.page.markup import (
     toggle,
     with_breaks,
 )
-from plait.view.text import bytes_in_words, dotted, many, money_in_words, shortened, some
+from plait.view.text import shortened
 
 COLUMNS: tuple[tuple[str, str, str], ...] = (
     ("title", "Session", ""),

@@ -8,11 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from plait.record.time import moment
+from plait.view.amounts import dotted, many, money_in_words, some, tokens_in_words
 from plait.view.page.conversation.entries import clock
 from plait.view.page.conversation.page import PageHeading
 from plait.view.page.figures.heat import heat_map
 from plait.view.page.markup import clean, esc, icon, with_breaks
-from plait.view.text import dotted, many, money_in_words, shortened, some, tokens_in_words
+from plait.view.text import shortened
 
 LONGEST = 400
 

@@ -19,6 +19,7 @@ from plait.conversation.totals import (
 from plait.conversation.walk import path_to
 from plait.errors import UserError
 from plait.graph.paths import SPOKEN
+from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
 from plait.view.costs import agents_called
 from plait.view.page.conversation.blocks import Setting
 from plait.view.page.conversation.column import spoken, weight
@@ -26,7 +27,7 @@ from plait.view.page.conversation.page import way_name
 from plait.view.page.conversation.turns import TurnWriter
 from plait.view.page.markup import esc, icon, options, session_address, with_breaks
 from plait.view.page.tabs.head import tabs
-from plait.view.text import many, money_in_words, shortened, time_in_words, tokens_in_words
+from plait.view.text import shortened
 
 ROOM = 400_000
 """About so many characters of each branch are drawn; what follows is read on its own page."""

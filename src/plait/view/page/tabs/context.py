@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plait.view.amounts import dotted, many, tokens_in_words
 from plait.view.context_window import Omitted, Weighed, Weight
 from plait.view.page.conversation.blocks import prose, typed
 from plait.view.page.figures.charts import bar, stack, swatches
 from plait.view.page.markup import esc, icon
 from plait.view.page.tabs.head import Head, paged, unfolding
-from plait.view.text import dotted, many, tokens_in_words
 
 STEP = 300
 MOST_SHOWN = 400_000

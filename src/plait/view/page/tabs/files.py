@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from plait.view.amounts import dotted, many
 from plait.view.changed_files import ChangedFiles, FileStory, Handled, TurnStory
 from plait.view.page.conversation.blocks import CODE, EVERYTHING, Cut
 from plait.view.page.conversation.calls import changes
 from plait.view.page.conversation.entries import clock
 from plait.view.page.markup import esc, icon, with_breaks
 from plait.view.page.tabs.head import Head, choice, paged, unfolding
-from plait.view.text import dotted, many, shortened
+from plait.view.text import shortened
 
 STEP = 200
 MOST_DRAWN = 60

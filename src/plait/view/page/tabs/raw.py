@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from msgspec import Struct
 
+from plait.view.amounts import bytes_in_words, many
 from plait.view.page.conversation.entries import clock
 from plait.view.page.markup import esc, icon, options
 from plait.view.page.tabs.head import Head, pager, unfolding
-from plait.view.text import bytes_in_words, many
 from plait.view.words import RawLine
 
 STEP = 100

@@ -8,10 +8,11 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from plait.conversation.model import WENT_WELL
+from plait.view.amounts import dotted, many, some, time_in_words, tokens_in_words
 from plait.view.page.figures.charts import drawing, stack, swatches
 from plait.view.page.markup import attribute, esc, icon, tool_icon
 from plait.view.page.tabs.head import Head, choice, paged
-from plait.view.text import DATED, dotted, many, shortened, some, time_in_words, tokens_in_words
+from plait.view.text import DATED, shortened
 from plait.view.timeline import Bar, Lane, Timeline, TurnBar
 
 SQUEEZED = 0.2

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from plait.conversation.usage import Tokens
+from plait.view.amounts import many, money_in_words, tokens_in_words
 from plait.view.costs import CostSum, ResponseCost, SessionCost
 from plait.view.page.conversation.entries import clock
 from plait.view.page.figures.charts import bar, cells, drawing, strip, table
 from plait.view.page.markup import esc
 from plait.view.page.tabs.head import Head, choice, paged
-from plait.view.text import DATED, many, money_in_words, shortened, tokens_in_words
+from plait.view.text import DATED, shortened
 
 STEP = 200
 MOST_COLUMNS = 240

@@ -1,0 +1,56 @@
+"""Texts to the clipboard and files to the browser."""
+
+import shutil
+import subprocess
+import sys
+import webbrowser
+from base64 import b64encode
+from pathlib import Path
+
+from plait.cli.settings import has_display
+
+PROGRAMS = (
+    ("pbcopy",),
+    ("clip.exe",),
+    ("wl-copy",),
+    ("xclip", "-selection", "clipboard"),
+    ("xsel", "--clipboard", "--input"),
+)
+PATIENCE = 5
+MOST_BY_TERMINAL = 74_000
+"""Terminals drop what is longer."""
+
+
+def copied(data: bytes) -> str | None:
+    """Copies bytes and says by what; None where nothing here can."""
+    for command in PROGRAMS:
+        if shutil.which(command[0]) and _is_done(command, data):
+            return command[0]
+    if sys.stderr.isatty() and len(data) <= MOST_BY_TERMINAL:
+        sys.stderr.write(f"\x1b]52;c;{b64encode(data).decode()}\x07")
+        sys.stderr.flush()
+        return "the terminal"
+    return None
+
+
+def _is_done(command: tuple[str, ...], data: bytes) -> bool:
+    try:
+        done = subprocess.run(  # noqa: S603  one of the names above
+            command,
+            input=data,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
+
+
+def open_in_browser(path: Path) -> bool:
+    """Opens a file in the browser; its name, which others may see, tells nothing."""
+    try:
+        return has_display() and webbrowser.open(path.absolute().as_uri())
+    except (OSError, webbrowser.Error):
+        return False
