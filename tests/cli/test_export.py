@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from examples.drawing import draw
-from plait.cli import output
+from plait.cli import desktop
 from plait.cli.app import run
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -39,7 +39,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def no_clipboard(monkeypatch: pytest.MonkeyPatch) -> None:
     """Takes the clipboard of whoever runs the tests away from them."""
-    monkeypatch.setattr(output, "PROGRAMS", ())
+    monkeypatch.setattr(desktop, "PROGRAMS", ())
 
 
 def ran(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -194,7 +194,7 @@ def test_copying_by_a_program(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "kept"
-    monkeypatch.setattr(output, "PROGRAMS", (("no-such-program",), ("tee", str(kept))))
+    monkeypatch.setattr(desktop, "PROGRAMS", (("no-such-program",), ("tee", str(kept))))
     code, out, err = ran(capfd, SESSION, "--root", root, "--turn", "1", "--copy")
     assert (code, out) == (0, "")
     assert "copied" in err and "by tee" in err

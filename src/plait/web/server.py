@@ -32,14 +32,14 @@ from plait.web.api.routes import ROUTES as API_ROUTES
 from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol, Bounds
 from plait.web.events import Hub, Watcher, serve_events
 from plait.web.guard import LIFE, MOST_HEADERS, App, Door, Guard, Keys, equal
-from plait.web.pages import lists, session, session_tabs, share, usage
+from plait.web.pages import lists, session, session_tabs, share
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean, nothing is bound
 
 
 ROUTES = (
     *lists.ROUTES,
-    *usage.ROUTES,
+    *lists.FIGURE_ROUTES,
     *session.ROUTES,
     *session_tabs.ROUTES,
     *share.ROUTES,

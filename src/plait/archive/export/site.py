@@ -23,7 +23,7 @@ from plait.view.page.conversation.column import spoken
 from plait.view.page.conversation.page import PageHeading, SessionPage, session_page
 from plait.view.page.frame import Assets, page, script
 from plait.view.page.graph_svg import mini
-from plait.view.page.lists.site import SiteEntry, search_table, site_page
+from plait.view.page.lists.rows import SiteEntry, search_table, site_page
 from plait.view.page.markup import icon_rules
 from plait.view.page.tabs.raw import PackedLines, packed_lines, script_of
 from plait.view.text import shortened

@@ -7,10 +7,9 @@ from typing import Literal
 from plait.graph.client.chain import walk, with_parallel
 from plait.graph.client.load import block_heads, load
 from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Said
-from plait.graph.client.prune import prune, reasons
 from plait.graph.client.sdk import sdk_chain
 from plait.graph.client.speech import since_boundary, speech, with_closing
-from plait.graph.client.turns import Turn, repaired, turns
+from plait.graph.client.turns import Turn, prune, reasons, repaired, turns
 from plait.graph.entries import ROOT
 from plait.graph.leaf import leaf as leaf_of
 from plait.graph.leaf import path_to_message, trailing_notes

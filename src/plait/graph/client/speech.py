@@ -6,7 +6,7 @@ from typing import Any
 
 from plait.graph.client.load import call_ids, is_blank, is_boundary, is_thinking, model_of
 from plait.graph.client.model import NO_CONTENT, Block, Loaded, Said
-from plait.graph.client.prune import answered_calls, last_response, last_turn
+from plait.graph.client.turns import answered_calls, last_response, last_turn
 from plait.graph.entries import ROOT
 from plait.record import Record
 from plait.record.record import content_blocks
