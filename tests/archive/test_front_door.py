@@ -116,6 +116,8 @@ def test_without_an_index_the_logs_are_searched(archive: plait.Archive, tmp_path
     }
     with pytest.raises(UserError, match="only with an index"):
         archive.search("palette", [("tool", "Edit")])  # type: ignore[list-item]
+    with pytest.raises(UserError, match="without an index only words"):
+        archive.search("tool:Edit palette")
 
 
 def test_what_is_exported_is_redacted_unless_a_plan_says_otherwise(tmp_path: Path) -> None:
@@ -135,6 +137,11 @@ def test_what_is_exported_is_redacted_unless_a_plan_says_otherwise(tmp_path: Pat
 
     bare = dict(archive.export(ExportPlan(archive.sessions), "txt"))
     assert any(secret.encode() in data for data in bare.values())
+
+
+def test_a_format_that_is_none_is_named(archive: plait.Archive) -> None:
+    with pytest.raises(UserError, match="there is no format 'pdf'"):
+        archive.export(REWOUND, "pdf")
 
 
 def test_an_archive_renewed_sees_what_came_since(tmp_path: Path) -> None:

@@ -325,8 +325,10 @@ class Archive:
 
         A session, or all of them, is redacted; a plan says for itself what becomes of it.
         """
-        from plait.archive.export.plan import ExportPlan, export
+        from plait.archive.export.plan import EXPORTERS, ExportPlan, export
 
+        if as_ not in EXPORTERS:
+            raise UserError(f"there is no format '{as_}'", f"there are {', '.join(EXPORTERS)}")
         if not isinstance(what, ExportPlan):
             from plait.redact import Redactor
 

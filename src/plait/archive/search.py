@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec.structs import replace
 
 from plait.archive.model import Meter
-from plait.errors import SourceError, UserError
+from plait.errors import PlaitError, SourceError, UserError
 from plait.index.freshness import is_fresh_for, known_stamps
 from plait.index.model import Hit, SearchResult, ms_since
 from plait.index.query import All, Field, Phrase, Wanted, Word, parse
@@ -172,7 +172,7 @@ def _by_scan(
     if isinstance(sought, Sought):
         marks: list[Mark] = [finder_of(sought)]
     else:
-        looks = list(_looks_of(sought))
+        looks = list(_looks_of(sought, _more_than_words(archive)))
         sought = sought_patterns(looks)
         marks = [re.compile(look, re.IGNORECASE) for look in looks]
     sightings = _scan_all(archive, sought)
@@ -189,7 +189,16 @@ def _by_scan(
     )
 
 
-def _looks_of(wanted: Wanted) -> Iterator[str]:
+def _more_than_words(archive: "Archive") -> PlaitError:
+    if archive.index is None:
+        return UserError("without an index only words can be looked for", INDEX_HINT)
+    return SourceError(
+        "no index can be written, and without one only words can be looked for",
+        "set PLAIT_CACHE_DIR to a folder that can be written",
+    )
+
+
+def _looks_of(wanted: Wanted, refusal: PlaitError) -> Iterator[str]:
     from plait.index.text_query import distinct_words, phrase_pattern, word_pattern
     from plait.index.texts import words_of
 
@@ -200,10 +209,7 @@ def _looks_of(wanted: Wanted) -> Iterator[str]:
         elif words and isinstance(part, Phrase):
             yield phrase_pattern(words, part)
         else:
-            raise SourceError(
-                "no index can be written, and without one only words can be looked for",
-                "set PLAIT_CACHE_DIR to a folder that can be written",
-            )
+            raise refusal
 
 
 def _bare_hit(session: "Session", one: "Sighting", marks: "Sequence[Mark]", context: int) -> Hit:
