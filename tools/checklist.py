@@ -1,15 +1,15 @@
-"""Marks in the tests to the last column of docs/checklist.md.
+"""Marks in the tests to classes, tests and counts in docs/checklist.md.
 
     python -m tools.checklist
 
-A test says `# checklist: D45, S3`; this writes its name into those rows. A row that is
-overruled keeps its reason.
+A test says `# checklist: D45, S3`; this writes its name into those rows, and what class
+that makes them. A row that is overruled keeps its reason.
 """
 
 from collections import defaultdict
 from pathlib import Path
 
-from tests.house.test_checklist import OVERRULED, ROW, TEST, marks
+from tests.house.test_checklist import COUNTS, OVERRULED, ROW, TEST, class_of, counts, marks, rows
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,7 +19,8 @@ def main() -> None:
     page = ROOT / "docs" / "checklist.md"
     shown = tests_by_item()
     lines = page.read_text(encoding="utf-8").split("\n")
-    page.write_text("\n".join(filled(line, shown) for line in lines), encoding="utf-8")
+    text = "\n".join(filled(line, shown) for line in lines)
+    page.write_text(COUNTS.sub("\n".join(counts(rows(text))), text), encoding="utf-8")
 
 
 def tests_by_item() -> dict[str, list[str]]:
@@ -40,10 +41,11 @@ def filled(line: str, shown: dict[str, list[str]]) -> str:
     if not row:
         return line
     tests = ", ".join(shown.get(row[1], []))
-    if OVERRULED.fullmatch(row[3]):
-        reason = TEST.sub("", row[3]).rstrip(", ;")
+    if OVERRULED.fullmatch(row[4]):
+        reason = TEST.sub("", row[4]).rstrip(", ;")
         tests = f"{reason}; {tests}" if tests else reason
-    return f"| {row[1]} | {row[2]} | {tests or 'not yet'} |"
+    shown_by = tests or "not yet"
+    return f"| {row[1]} | {row[2]} | {class_of(row[1], shown_by)} | {shown_by} |"
 
 
 if __name__ == "__main__":

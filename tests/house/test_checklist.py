@@ -10,6 +10,7 @@ import ast
 import io
 import re
 import tokenize
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +21,23 @@ ROOT = Path(__file__).resolve().parents[2]
 GROUPS = {"S": 59, "D": 92, "F": 63, "T": 59, "P": 119}
 ITEMS = [f"{group}{number}" for group, size in GROUPS.items() for number in range(1, size + 1)]
 
-ROW = re.compile(r"\| ([A-Z]\d+) \| ([^|]*[^|\s]) \| ([^|]*[^|\s]) \|")
-FURNITURE = ("| item | what | shown by |", "|---|---|---|")
+WRITING = frozenset(
+    ["F44", *(f"F{number}" for number in range(46, 64)), "P6"]
+    + [f"P{number}" for number in (*range(40, 46), *range(68, 73), *range(74, 101))]
+)
+"""What only a program that writes sessions can show."""
+DOCUMENTS = {
+    "S": "Session management",
+    "D": "Message graph",
+    "F": "Session file",
+    "T": "Traces",
+    "P": "Protocol and client",
+}
+CLASSES = ("shown", "overruled", "writing half", "missing")
+
+ROW = re.compile(r"\| ([A-Z]\d+) \| ([^|]*[^|\s]) \| ([a-z ]+) \| ([^|]*[^|\s]) \|")
+FURNITURE = ("| item | what | class | shown by |", "|---|---|---|---|")
+COUNTS = re.compile(r"(?<=\n\n)\| document \|.*?(?=\n\n)", re.DOTALL)
 TEST = re.compile(r"`(tests/[\w./-]+\.py::test_\w+)`")
 TESTS = re.compile(rf"{TEST.pattern}(?:, {TEST.pattern})*")
 OVERRULED = re.compile(r"overruled: *\S.*")
@@ -35,6 +51,7 @@ class Row:
 
     item: str
     what: str
+    is_called: str
     shown_by: str
 
     @property
@@ -80,6 +97,16 @@ def test_every_row_says_what_shows_it(page: str) -> None:
     assert list(unclear_cells(rows(page))) == []
 
 
+def test_every_row_has_its_class(page: str) -> None:
+    assert list(wrong_classes(rows(page))) == []
+
+
+def test_the_counts_at_the_top_are_those_of_the_rows(page: str) -> None:
+    found = COUNTS.search(page)
+    assert found
+    assert found[0].split("\n") == counts(rows(page))
+
+
 def test_every_named_test_exists(page: str, sources: dict[str, str]) -> None:
     assert list(missing_tests(rows(page), sources)) == []
 
@@ -99,7 +126,7 @@ def rows(page: str) -> list[Row]:
 
 def wrong_rows(page: str, items: Sequence[str]) -> Iterator[str]:
     """Yields table lines that are no row, then where the items leave their order."""
-    for number, line in enumerate(page.splitlines(), 1):
+    for number, line in enumerate(COUNTS.sub("", page).splitlines(), 1):
         if line.lstrip().startswith("|") and line not in FURNITURE and not ROW.fullmatch(line):
             yield f"line {number} is no row: {line}"
     listed = [row.item for row in rows(page)]
@@ -118,6 +145,38 @@ def unclear_cells(table: Sequence[Row]) -> Iterator[str]:
         clear = row.shown_by == "not yet"
         if not (clear or OVERRULED.fullmatch(row.shown_by) or TESTS.fullmatch(row.shown_by)):
             yield f"{row.item} is shown by neither tests nor reasons: {row.shown_by}"
+
+
+def class_of(item: str, shown_by: str) -> str:
+    """Returns the class of an item by what its last cell says."""
+    if OVERRULED.fullmatch(shown_by):
+        return "overruled"
+    if shown_by != "not yet":
+        return "shown"
+    return "writing half" if item in WRITING else "missing"
+
+
+def wrong_classes(table: Sequence[Row]) -> Iterator[str]:
+    """Yields the rows whose class is not that of their last cell."""
+    for row in table:
+        if (wanted := class_of(row.item, row.shown_by)) != row.is_called:
+            yield f"{row.item} is {wanted}, not {row.is_called}"
+
+
+def counts(table: Sequence[Row]) -> list[str]:
+    """Returns the lines of a table: how many items of each document are of each class."""
+    found = Counter((row.item[0], class_of(row.item, row.shown_by)) for row in table)
+    sums = {name: [found[group, one] for one in CLASSES] for group, name in DOCUMENTS.items()}
+    sums["all"] = [sum(column) for column in zip(*sums.values(), strict=True)]
+    return [
+        "| document | items | " + " | ".join(CLASSES) + " |",
+        "|---|" + "---:|" * (1 + len(CLASSES)),
+        *(_cells(name, sum(row), *row) for name, row in sums.items()),
+    ]
+
+
+def _cells(*cells: object) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def missing_tests(table: Sequence[Row], sources: Mapping[str, str]) -> Iterator[str]:
@@ -179,20 +238,25 @@ def spans(source: str) -> dict[str, range]:
 # What follows shows that the checks above can fail.
 
 FILE = "tests/made/test_up.py"
-GOOD = f"| A1 | one | not yet |\n| A2 | two | `{FILE}::test_a` |\n"
+GOOD = f"| A1 | one | missing | not yet |\n| A2 | two | shown | `{FILE}::test_a` |\n"
 
 
 @pytest.mark.parametrize(
     ("page", "wrong"),
     [
         (GOOD, []),
-        ("# A\n\n| item | what | shown by |\n|---|---|---|\n" + GOOD, []),
-        ("| A1 | one | not yet |\n", ["A2 has 0 rows"]),
-        (GOOD + "| A1 | one | not yet |\n", ["A1 has 2 rows"]),
-        (GOOD + "| A3 | three | not yet |\n", ["A3 is no item"]),
+        ("# A\n\n| item | what | class | shown by |\n|---|---|---|---|\n" + GOOD, []),
+        ("# A\n\n| document | items |\n| all | 2 |\n\n" + GOOD, []),
+        ("| A1 | one | missing | not yet |\n", ["A2 has 0 rows"]),
+        (GOOD + "| A1 | one | missing | not yet |\n", ["A1 has 2 rows"]),
+        (GOOD + "| A3 | three | missing | not yet |\n", ["A3 is no item"]),
         ("\n".join(reversed(GOOD.splitlines())), ["A2 stands where A1 should"]),
         (GOOD + "| A9 | nine |\n", ["line 3 is no row: | A9 | nine |"]),
-        (GOOD + "| A9 |  | not yet |\n", ["line 3 is no row: | A9 |  | not yet |"]),
+        (GOOD + "| A9 | nine | not yet |\n", ["line 3 is no row: | A9 | nine | not yet |"]),
+        (
+            GOOD + "| A9 |  | missing | not yet |\n",
+            ["line 3 is no row: | A9 |  | missing | not yet |"],
+        ),
     ],
 )
 def test_wrong_rows_are_told(page: str, wrong: list[str]) -> None:
@@ -216,7 +280,39 @@ def test_wrong_rows_are_told(page: str, wrong: list[str]) -> None:
     ],
 )
 def test_unclear_cells_are_told(cell: str, is_clear: bool) -> None:
-    assert (list(unclear_cells([Row("A1", "one", cell)])) == []) is is_clear
+    assert (list(unclear_cells([Row("A1", "one", "missing", cell)])) == []) is is_clear
+
+
+@pytest.mark.parametrize(
+    ("item", "cell", "is_called"),
+    [
+        ("S1", f"`{FILE}::test_a`", "shown"),
+        ("S1", "overruled: results hang on their calls", "overruled"),
+        ("S1", f"overruled: no longer so; `{FILE}::test_a`", "overruled"),
+        ("S1", "not yet", "missing"),
+        ("F46", "not yet", "writing half"),
+        ("F46", f"`{FILE}::test_a`", "shown"),
+    ],
+)
+def test_the_class_follows_from_the_last_cell(item: str, cell: str, is_called: str) -> None:
+    assert class_of(item, cell) == is_called
+    assert list(wrong_classes([Row(item, "one", is_called, cell)])) == []
+    wrong = list(wrong_classes([Row(item, "one", "odd", cell)]))
+    assert wrong == [f"{item} is {is_called}, not odd"]
+
+
+def test_items_are_counted_by_document_and_class() -> None:
+    cells = [("S1", "not yet"), ("S2", "overruled: x"), ("F46", "not yet"), ("P1", f"`{FILE}::t`")]
+    assert counts([Row(item, "one", "", cell) for item, cell in cells]) == [
+        "| document | items | shown | overruled | writing half | missing |",
+        "|---|---:|---:|---:|---:|---:|",
+        "| Session management | 2 | 0 | 1 | 0 | 1 |",
+        "| Message graph | 0 | 0 | 0 | 0 | 0 |",
+        "| Session file | 1 | 0 | 0 | 1 | 0 |",
+        "| Traces | 0 | 0 | 0 | 0 | 0 |",
+        "| Protocol and client | 1 | 1 | 0 | 0 | 0 |",
+        "| all | 4 | 1 | 1 | 1 | 1 |",
+    ]
 
 
 @pytest.mark.parametrize(
