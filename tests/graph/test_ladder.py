@@ -16,15 +16,18 @@ PROMPT = Child(
     digest=1,
     is_opener=True,
     is_prompt=True,
+    is_reply=False,
     is_answered=True,
     holds_leaf=False,
+    went_on=True,
     is_after_error=False,
     first=1,
     last=2,
 )
 LATER = replace(PROMPT, step=2, stamp="2026-11-02T09:00:09.000Z", digest=2, first=3, last=4)
-ANSWER = replace(PROMPT, is_opener=False, is_prompt=False, digest=None)
-UNANSWERED = replace(PROMPT, is_answered=False)
+NOTE = replace(PROMPT, is_opener=False, is_prompt=False, digest=None, went_on=False)
+ANSWER = replace(NOTE, is_reply=True)
+UNANSWERED = replace(PROMPT, is_answered=False, went_on=False)
 
 CASES = {
     "a prompt after an answered one": (PROMPT, LATER, "rewind"),
@@ -43,8 +46,20 @@ CASES = {
     "a prompt behind an error": (ANSWER, replace(LATER, is_after_error=True), "retry"),
     "a prompt beside an answer": (ANSWER, LATER, "rewind"),
     "a notice beside an answer": (ANSWER, replace(LATER, is_prompt=False), "note"),
-    "what begins nothing": (PROMPT, replace(ANSWER, is_answered=False), "note"),
-    "an answer beside a prompt": (PROMPT, ANSWER, "note"),
+    "what begins nothing and says nothing": (PROMPT, replace(ANSWER, is_answered=False), "note"),
+    "an answer beside a prompt that none went on from": (UNANSWERED, ANSWER, "note"),
+    "an answer beside a conversation that went on": (PROMPT, ANSWER, "parallel"),
+    "and beside one that went on below an answer": (
+        replace(ANSWER, went_on=True),
+        replace(ANSWER, step=2),
+        "parallel",
+    ),
+    "a compaction beside a conversation that went on": (PROMPT, NOTE, "note"),
+    "an answer that went on beside one that did not": (
+        ANSWER,
+        replace(ANSWER, step=2, went_on=True),
+        "retry",
+    ),
 }
 
 
@@ -58,6 +73,10 @@ def test_a_prompt_beside_an_answer_without_any_parents_is_no_rewind() -> None:
     assert judge(Fork(ANSWER, LATER, is_rootless=True)) == "note"
 
 
+def test_an_answer_without_any_parent_is_no_other_writer() -> None:
+    assert judge(Fork(PROMPT, ANSWER, is_rootless=True)) == "note"
+
+
 children = st.builds(
     Child,
     step=st.integers(0, 9),
@@ -66,8 +85,10 @@ children = st.builds(
     digest=st.sampled_from([None, 1, 2]),
     is_opener=st.booleans(),
     is_prompt=st.booleans(),
+    is_reply=st.booleans(),
     is_answered=st.booleans(),
     holds_leaf=st.booleans(),
+    went_on=st.booleans(),
     is_after_error=st.booleans(),
     first=st.integers(0, 9),
     last=st.integers(0, 9),

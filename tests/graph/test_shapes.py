@@ -72,6 +72,10 @@ DOCUMENT = {
         "U1 T1<U1 T2<T1~T1 R1<T1 R2<T2 A2<R2 U2<T1 A3<U2",
         "main: U1 T1 T2 R1 R2 U2 A3\nmain@A2: A2",
     ),
+    "a foreign result beside a continuation that people went on from": (
+        "U1\nT1<\nA2<T1\nU2<A2\nA3<U2\nR9<T1 of ?x\nA4<R9\nU3<A4\nA5<U3",
+        "main: U1 T1 R9 A4 U3 A5\nmain@A2: A2 U2 A3",
+    ),
     "a hook in flight when the context is compacted": (
         "U1\nA1<\nB1 after A1\nC1<\nP1<?\nU2<C1\nA2<",
         "main: U1 A1 B1 C1 P1 U2 A2",
@@ -184,6 +188,18 @@ RUNGS = {
     "two clients that write at once": (
         "U1 A1<U1 U2<A1 U3<A1 A2<U2 A3<U3 U4<A2 U5<A3",
         "main: U1 A1 U3 A3 U5\nmain@U2: U2 A2 U4",
+    ),
+    "a session resumed while a call of another client runs": (
+        "U1\nT1<\nR1<T1 of T1\nU2<R1\nA2<\nR2<T1 of T1\nA3<R2\nU3<A3\nA4<",
+        "main: U1 T1 R1 R2 A3 U3 A4\nmain@U2: U2 A2",
+    ),
+    "and where the other client is left": (
+        "U1\nT1<\nR1<T1 of T1\nU2<R1\nA2<\nR2<T1 of T1\nA3<R2\nlast-prompt leaf A2",
+        "main: U1 T1 R1 U2 A2 R2\nmain@A3: A3",
+    ),
+    "a prompt without an answer beside the answer to what came before": (
+        "U1 T1<U1 R1<T1 U2<R1 A2<R1 U3<A2 A3<U3",
+        "main: U1 T1 R1 U2 A2 U3 A3",
     ),
     "a queued prompt never opens a branch": (
         "U1 T1<U1 R1<T1 Q1<R1 A2<R1 U2<A2 A3<U2",

@@ -27,9 +27,13 @@ class Child:
     is_opener: bool
     is_prompt: bool
     """Typed by a person."""
+    is_reply: bool
+    """Said by the model, or returned to it by a call."""
     is_answered: bool
     holds_leaf: bool
     """The client would go on from here or from below."""
+    went_on: bool
+    """A person's prompt was answered in it or below it."""
     is_after_error: bool
     """An API error stands between it and its host."""
     first: int
@@ -81,6 +85,17 @@ def _retry(fork: Fork) -> RungName | None:
     return "retry" if fork.newer.is_after_error else None
 
 
+def _other_writer(fork: Fork) -> RungName | None:
+    """An answer beside a conversation that went on: nobody can rewind to it, another client's.
+
+    A ──┬── result ── U₂ ── A …             resumed while the first client still waits
+        └── result ── A₃                    its call comes back, and it goes on
+    """
+    if fork.is_rootless or not fork.newer.is_reply or not fork.newer.is_answered:
+        return None
+    return "parallel" if fork.older.went_on else None
+
+
 def _note(fork: Fork) -> RungName | None:
     """What begins no turn stays on the line, and so does what nothing can have rewound.
 
@@ -125,7 +140,7 @@ def rewind(fork: Fork) -> RungName:
     return "rewind"
 
 
-LADDER: tuple[Rung, ...] = (_replay, _retry, _note, _retracted, _parallel, rewind)
+LADDER: tuple[Rung, ...] = (_replay, _other_writer, _retry, _note, _retracted, _parallel, rewind)
 
 
 def judge(fork: Fork) -> RungName:
@@ -196,6 +211,7 @@ def _merged(older: Child, newer: Child) -> Child:
         is_opener=older.is_opener or newer.is_opener,
         is_answered=older.is_answered or newer.is_answered,
         holds_leaf=older.holds_leaf or newer.holds_leaf,
+        went_on=older.went_on or newer.went_on,
         last=max(older.last, newer.last),
     )
 

@@ -39,6 +39,8 @@ class Steps:
     """By step: the last record in it or below it, as the file has them."""
     holds_leaf: bytearray
     """By step: 1 where the record that the client goes on from is in it or below it."""
+    went_on: bytearray
+    """By step: 1 where a person's prompt was answered in it or below it."""
 
 
 def contract(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> Steps:
@@ -56,9 +58,10 @@ def contract(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> 
         is_answered=bytearray(len(top)),
         last=list(top),
         holds_leaf=bytearray(len(top)),
+        went_on=bytearray(len(top)),
     )
     _look_inside(index, steps, leaves, _reached_below(index, walks.up, order, leaves))
-    _look_below(steps)
+    _look_below(index, steps)
     return steps
 
 
@@ -230,10 +233,12 @@ def _look_inside(
             steps.holds_leaf[of[home]] = 1
 
 
-def _look_below(steps: Steps) -> None:
-    parent, last = steps.parent, steps.last
+def _look_below(index: Index, steps: Steps) -> None:
+    parent, last, nodes, top = steps.parent, steps.last, index.nodes, steps.top
     for step in range(len(parent) - 1, -1, -1):
         above = parent[step]
+        if steps.is_answered[step] and nodes[top[step]].traits & Trait.HUMAN:
+            steps.went_on[step] = 1
         if above < 0:
             continue
         if last[step] > last[above]:
@@ -242,6 +247,8 @@ def _look_below(steps: Steps) -> None:
             steps.is_answered[above] = 1
         if steps.holds_leaf[step]:
             steps.holds_leaf[above] = 1
+        if steps.went_on[step]:
+            steps.went_on[above] = 1
 
 
 def is_opener(index: Index, steps: Steps, step: int) -> bool:
