@@ -71,6 +71,46 @@ def test_else_the_prompt_that_was_handed_on() -> None:
     assert links(drawn) == [("main#x", "prompt", "T1")]
 
 
+SIDE_BY_SIDE = """
+U1
+A1< Agent(prompt="look around", description="scout") as x + Fetch(url="a.example") as y together
+R1< of x
+R2< of y
+A2<
+"""
+
+
+@pytest.mark.parametrize("other", ["tool_use", "server_tool_use"])
+def test_a_call_beside_one_that_sends_out_an_agent_keeps_its_result(other: str) -> None:
+    drawing = draw(SIDE_BY_SIDE + 'agent x of x nometa\nU5 "look around"\nA5<')
+    first, *agents = sources_of(drawing)
+    records = list(first.records)
+    content = records[1].fields["message"]["content"]
+    message = {
+        **records[1].fields["message"],
+        "content": [content[0], {**content[1], "type": other}],
+    }
+    records[1] = records[1].replace(message=message)
+    graph = build([(first.file, records), *agents])
+    assert [finding.code for finding in graph.findings] == []
+    assert [call.prompt is None for call in graph.nodes[records[1].uuid or ""].calls] == [
+        False,
+        True,
+    ]
+    assert graph.account.tool_results_reachable == 2
+
+
+def test_a_call_beside_what_is_no_block_keeps_its_result() -> None:
+    drawing = draw('U1\nT1< Bash(command="ls")\nR1<\nA1<')
+    (first,) = sources_of(drawing)
+    records = list(first.records)
+    for at in (1, 2):
+        message = records[at].fields["message"]
+        records[at] = records[at].replace(message={**message, "content": [*message["content"], 7]})
+    graph = build([(first.file, records)])
+    assert (graph.account.tool_results, graph.account.tool_results_orphaned) == (1, 0)
+
+
 def test_equal_prompts_are_told_apart_by_name_and_taken_once() -> None:
     drawn = sketch(
         'U1\nT1< Task(prompt="go", name="ann") as y\nT2<T1~T1 Task(prompt="go", name="bob") as z\n'

@@ -8,6 +8,8 @@ import pytest
 from plait.graph import SessionGraph, build
 from plait.line import discover
 from plait.line.discover import root_at
+from plait.record.read import read
+from plait.record.record import content_blocks
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +45,22 @@ def test_every_result_stands_with_its_call_or_is_listed(archive: SessionGraph) -
     assert codes["result-away"] == 0
     assert account.tool_results - account.tool_results_reachable == codes["orphan-result"]
     assert codes["orphan-result"] < 10
+
+
+def test_no_result_is_said_to_have_lost_a_call_that_a_file_holds(
+    shared: Path, archive: SessionGraph
+) -> None:
+    lost = {one.sentence.split()[2] for one in archive.findings if one.code == "orphan-result"}
+    files = discover([root_at(shared / "corpus"), root_at(shared / "produced")]).files
+    blocks = (
+        block
+        for file in files
+        for record in read(file.path)
+        if record.kind == "assistant"
+        for block in content_blocks(record)
+    )
+    called = {block.get("id") for block in blocks if str(block.get("type")).endswith("tool_use")}
+    assert lost and not lost & called
 
 
 def test_no_session_falls_back_to_the_order_of_its_file(archive: SessionGraph) -> None:

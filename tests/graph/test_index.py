@@ -1,5 +1,6 @@
 """Who owns a uuid that several lines hold."""
 
+from examples.drawing import draw
 from plait.graph import build
 from plait.graph.source import FileFacts, source_file
 from plait.record import record_of
@@ -91,3 +92,23 @@ def test_records_without_lines_are_counted() -> None:
     facts = FileFacts(source_file("x.jsonl"))
     facts.add(records, 0)
     assert ([node.line for node in facts.nodes], facts.lines) == ([1, 2, 3], 3)
+
+
+CALLED_TWICE = """
+file one
+U1
+T1< Bash(command="ls") as x
+R1< of x
+file two
+U2
+T2< Bash(command="pwd") as y
+R2< of y
+"""
+
+
+def test_a_call_that_only_a_copy_holds_is_in_a_file() -> None:
+    one, two = (list(source.records) for source in sources_of(draw(CALLED_TWICE)))
+    two[1] = two[1].replace(uuid=one[1].uuid)
+    two[2] = two[2].replace(parentUuid=one[1].uuid)
+    graph = build([("one.jsonl", one), ("two.jsonl", two)])
+    assert "orphan-result" not in graph.account.findings

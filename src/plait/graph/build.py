@@ -90,6 +90,10 @@ def _call_places(index: Index, drafts: LineDrafts) -> dict[str, set[int]]:
     for number, node in enumerate(index.nodes):
         for call in node.calls:
             places.setdefault(call.id, set()).add(drafts.of[number])
+    if index.copies() and any(one not in places for node in index.nodes for one in node.results):
+        for node in chain.from_iterable(facts.nodes for facts in index.facts):
+            for call in node.calls:  # a copy can hold what its owner does not
+                places.setdefault(call.id, set()).add(drafts.of[index.at[node.uuid]])
     return places
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
 from plait.record import Attachment, Record, System, ToolUse
 from plait.record.codec import encode
+from plait.record.model import BlockHead
 from plait.record.prompt import is_human_prompt, without_notes
-from plait.record.record import content_of, has_message
+from plait.record.record import content_blocks, content_of, has_message
 from plait.record.spawn import named_by
 
 ANSWERS = frozenset({"text", "tool_use", "server_tool_use"})
@@ -93,11 +94,27 @@ def _mute(record: Record) -> int:
 
 
 def _results_of(record: Record) -> tuple[str, ...]:
-    content = content_of(record.envelope)
+    content = _heads_of(record)
     if not isinstance(content, list):
         return ()
     found = [head.tool_use_id for head in content if head.type == "tool_result"]
     return tuple([call for call in found if call])
+
+
+def _heads_of(record: Record) -> str | list[BlockHead] | None:
+    content = content_of(record.envelope)
+    if content is not None:
+        return content
+    # something among the blocks is none: the others still say what they are
+    return [_head_of(block) for block in content_blocks(record)]
+
+
+def _head_of(block: dict[str, Any]) -> BlockHead:
+    said = {key: block[key] for key in HEAD if isinstance(block.get(key), str)}
+    return BlockHead(**said)
+
+
+HEAD = BlockHead.__struct_fields__
 
 
 def _text_of(record: Record) -> str:
@@ -148,26 +165,33 @@ def _says_something(record: Record) -> bool:
 
 
 def _calls_of(record: Record) -> tuple[Call, ...]:
-    content = content_of(record.envelope)
+    content = _heads_of(record)
     if not isinstance(content, list):
         return ()
     heads = [head for head in content if head.type in CALLS and head.id]
     if not heads:
         return ()
-    if any(head.name in SPAWNERS for head in heads) and record.message:
-        uses = [block for block in record.message.content if isinstance(block, ToolUse)]
-        return tuple(_spawn_call(use) for use in uses)
-    return tuple(Call(head.id or "", intern(head.name or "")) for head in heads)
+    inputs = _spawn_inputs(record) if any(head.name in SPAWNERS for head in heads) else {}
+    return tuple(_call_of(head.id or "", intern(head.name or ""), inputs) for head in heads)
 
 
-def _spawn_call(use: ToolUse) -> Call:
-    given = use.input if isinstance(use.input, dict) else {}
+def _spawn_inputs(record: Record) -> dict[str, dict[str, Any]]:
+    """Returns what the calls that can send out agents were given; others say nothing of agents."""
+    blocks = record.message.content if record.message else []
+    uses = [block for block in blocks if isinstance(block, ToolUse)]
+    return {use.id: use.input for use in uses if isinstance(use.input, dict)}
+
+
+def _call_of(call: str, name: str, inputs: dict[str, dict[str, Any]]) -> Call:
+    given = inputs.get(call)
+    if given is None:
+        return Call(call, name)
     prompt = given.get("prompt")
     label = given.get("name") or given.get("description")
     return Call(
-        use.id,
-        use.name,
-        _text_digest(prompt) if isinstance(prompt, str) and use.name in SPAWNERS else None,
+        call,
+        name,
+        _text_digest(prompt) if isinstance(prompt, str) and name in SPAWNERS else None,
         label if isinstance(label, str) else None,
     )
 
