@@ -11,6 +11,8 @@ import pytest
 from examples.drawing import draw
 from plait.cli import desktop
 from plait.cli.app import run
+from plait.line.folder import OutputFolder
+from tests.hostile.named import PATHS
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 WORK = f"""
@@ -219,3 +221,98 @@ def test_a_folder_that_cannot_be_written(
     code, _, err = ran(capfd, "--all", "--root", root, "-o", tmp_path / "file" / "out")
     assert code == 3
     assert err.startswith("error: cannot write")
+
+
+def hostile(folder: Path, name: str) -> Path:
+    """Returns a root with a session whose records call it by any name."""
+    draw('file work\nU1 "Hello"\nA1< "There."').write(folder / "root" / "projects")
+    log = next(folder.rglob("*.jsonl"))
+    lines = [json.loads(line) | {"sessionId": name} for line in log.read_text().splitlines()]
+    log.unlink()
+    text = "\n".join(map(json.dumps, lines)) + "\n"
+    (log.parent / "work.jsonl").write_text(text)
+    return folder / "root"
+
+
+@pytest.mark.parametrize("extra", [[], ["--single-file"]], ids=["site", "single"])
+@pytest.mark.parametrize("name", PATHS.values(), ids=PATHS)
+def test_no_name_of_a_log_leads_out_of_the_folder(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, extra: list[str]
+) -> None:
+    root = hostile(tmp_path, name)
+    folder = tmp_path / "a" / "b" / "c" / "out"
+    before = {*tmp_path.rglob("*")}
+    assert ran(capfd, "--all", "--root", root, "-f", "html", "-o", folder, *extra)[0] == 0
+    made = {path for path in {*tmp_path.rglob("*")} - before if path.is_file()}
+    assert made and all(folder in path.parents for path in made)
+    pages = [path for path in made if path.parent.name == "sessions" and path.suffix == ".html"]
+    assert len(pages) == 1 and b"There." in pages[0].read_bytes()
+    listed = json.loads((folder / "manifest.json").read_text())
+    assert {path.relative_to(folder).as_posix() for path in made} - {"manifest.json"} == {
+        *listed["files"]
+    }
+    link = f'href="sessions/{pages[0].name}"'
+    assert link in (folder / "index.html").read_text()
+
+
+@pytest.mark.parametrize("format_", ["md", "txt", "json", "jsonl"])
+@pytest.mark.parametrize("name", PATHS.values(), ids=PATHS)
+def test_no_transcript_lies_elsewhere(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str, format_: str
+) -> None:
+    root = hostile(tmp_path, name)
+    folder = tmp_path / "a" / "out"
+    before = {*tmp_path.rglob("*")}
+    code, *_ = ran(capfd, "--all", "--root", root, "-f", format_, "--agents", "files", "-o", folder)
+    assert code == 0
+    made = {path for path in {*tmp_path.rglob("*")} - before if path.is_file()}
+    assert made and all(path.parent == folder for path in made)
+
+
+def test_a_link_in_the_folder_is_not_followed(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    assert ran(capfd, "--all", "--root", root, "-f", "html", "-o", folder)[0] == 0
+    (folder / "sessions").rename(elsewhere)
+    (folder / "sessions").symlink_to(elsewhere)
+    for page in elsewhere.glob("*.html"):
+        page.write_text("theirs")
+    code, _, err = ran(capfd, "--all", "--root", root, "-f", "html", "-o", folder)
+    assert (code, err[:24]) == (3, "error: refusing to write")
+    assert {page.read_text() for page in elsewhere.glob("*.html")} == {"theirs"}
+
+
+def test_an_export_that_was_cut_short_is_written_over(
+    root: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "out"
+    whole = OutputFolder.write
+
+    def cut_short(self: OutputFolder, name: str, data: bytes) -> None:
+        whole(self, name, data)
+        if name == "sessions/" + f"{SESSION}.html":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(OutputFolder, "write", cut_short)
+    code, *_ = ran(capfd, "--all", "--root", root, "-f", "html", "-o", folder)
+    assert code != 0 and not (folder / "manifest.json").exists()
+    monkeypatch.undo()
+    monkeypatch.setattr(desktop, "PROGRAMS", ())
+    (folder / "mine.txt").write_text("mine")
+    code, _, err = ran(capfd, "--all", "--root", root, "-o", folder)
+    assert (code, "error" in err) == (0, False)
+    left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    listed = json.loads((folder / "manifest.json").read_text())["files"]
+    assert left == {*listed, "manifest.json", "mine.txt"}
+
+
+def test_a_session_without_turns_has_none_to_export(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "projects" / "p" / f"{SESSION}.jsonl"
+    log.parent.mkdir(parents=True)
+    log.write_text(json.dumps({"type": "mode", "mode": "plan", "sessionId": SESSION}) + "\n")
+    code, out, err = ran(capfd, SESSION, "--root", tmp_path, "--turn", "1")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: this session has no turns")

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
 
 import click
 import msgspec
@@ -33,13 +34,13 @@ from plait.cli.output import write_bytes
 from plait.cli.selection import all_named
 from plait.cli.text import counted, in_words, size
 from plait.conversation.walk import DEPTHS
-from plait.errors import SourceError, UserError
+from plait.errors import UserError
+from plait.line import read_small
+from plait.line.folder import OWNER_FILE, OutputFolder, unwritable
 from plait.view.passages.stream import Manner
 
-if TYPE_CHECKING:
-    pass
-
-OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
+UNFINISHED = ".plait-export"
+"""Lies in the folder while an export is written: what it has come to."""
 STDOUT = "-"
 FORMATS = tuple(EXPORTERS)
 _what_options = grouped(
@@ -119,66 +120,72 @@ def command(request: Request, /, **asked: Any) -> None:
 def _prepare(folder: Path, *, is_forced: bool) -> None:
     if folder.exists() and not folder.is_dir():
         raise UserError(f"'{folder}' is a file", "`-o` names a folder, or `-` for stdout")
-    if folder.is_dir() and any(folder.iterdir()) and not is_forced and _earlier(folder) is None:
+    if folder.is_dir() and any(folder.iterdir()) and not is_forced and not _is_ours(folder):
         raise UserError(
             f"'{folder}' is not empty and no earlier export",
             "name another folder, or add `--force` to write into it",
         )
-    _make(folder)
+    OutputFolder(folder).make()
+
+
+def _is_ours(folder: Path) -> bool:
+    return (folder / UNFINISHED).is_file() or _earlier(folder) is not None
 
 
 def _write(folder: Path, files: Iterable[File]) -> dict[str, int]:
-    before = _earlier(folder) or {}
+    """Writes all files; what an earlier export left goes, also one that was cut short."""
+    output = OutputFolder(folder)
+    before = {*_listed(folder), *_noted(folder)}
     sizes: dict[str, int] = {}
-    for name, data in files:
-        _write_file(folder / name, data)
-        sizes[name] = len(data)
-    for name in before.get("files") or ():
-        if isinstance(name, str) and name not in sizes and _is_inside(name):
-            (folder / name).unlink(missing_ok=True)
+    with _note_of(folder) as note:
+        for name, data in files:
+            note.write(msgspec.json.encode(name) + b"\n")
+            output.write(name, data)
+            sizes[name] = len(data)
+    for name in before - {*sizes}:
+        output.remove(name)
+    (folder / UNFINISHED).unlink(missing_ok=True)
     return sizes
 
 
 def _earlier(folder: Path) -> dict[str, Any] | None:
     """Returns the manifest of an earlier export, None where there is none."""
-    try:
-        found = msgspec.json.decode((folder / MANIFEST).read_bytes())
-    except (OSError, ValueError):
-        return None
+    found = _decoded(read_small(folder / MANIFEST) or b"")
     is_ours = isinstance(found, dict) and found.get("format") == EXPORT_FORMAT
     return found if is_ours else None
 
 
-def _is_inside(name: str) -> bool:
-    path = PurePosixPath(name)
-    return not path.is_absolute() and ".." not in path.parts and "\\" not in name
+def _listed(folder: Path) -> Iterator[str]:
+    """Yields the files of an earlier export."""
+    files = (_earlier(folder) or {}).get("files")
+    yield from files if isinstance(files, dict) else ()
 
 
-def _make(folder: Path) -> None:
+def _noted(folder: Path) -> Iterator[str]:
+    """Yields the files of an export that was cut short."""
+    for line in (read_small(folder / UNFINISHED) or b"").splitlines():
+        name = _decoded(line)
+        if isinstance(name, str):
+            yield name
+
+
+def _decoded(data: bytes) -> Any:
     try:
-        folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+        return msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return None
 
 
-def _write_file(path: Path, data: bytes) -> None:
-    """Writes a file under another name first, so that it is whole once it is there."""
-    fresh = path.with_name(f".{path.name}.new")
+@contextmanager
+def _note_of(folder: Path) -> Iterator[IO[bytes]]:
+    """Gives a file for the names of what is written, so that a cut export is known as ours."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     try:
-        if not path.parent.is_dir():
-            _make(path.parent)
-        fresh.unlink(missing_ok=True)
-        handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_FILE)
-        with os.fdopen(handle, "wb") as out:
-            out.write(data)
-        fresh.replace(path)
+        handle = os.open(folder / UNFINISHED, flags, OWNER_FILE)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise _unwritable(path, error) from error
-
-
-def _unwritable(path: Path, error: OSError) -> SourceError:
-    return SourceError(f"cannot write '{path}': {(error.strerror or str(error)).lower()}")
+        raise unwritable(folder / UNFINISHED, error) from error
+    with os.fdopen(handle, "wb", buffering=0) as note:
+        yield note
 
 
 def _check(asked: dict[str, Any]) -> None:
@@ -280,7 +287,7 @@ def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
         folder = Path(asked["output"])
         _prepare(folder, is_forced=asked["force"])
         name = f"{plan.written[0].name}_turn{asked['turn']}.{asked['format_']}"
-        _write_file(folder / name, data)
+        OutputFolder(folder).write(name, data)
     if plan.redactor and plan.redactor.report:
         request.output.note(f"redacted: {in_words(plan.redactor.report.kinds)}")
 
@@ -303,7 +310,9 @@ def _turns(plan: ExportPlan, asked: dict[str, Any]) -> bytes:
         raise UserError("`--turn` is of one session", f"{len(plan.sessions)} were named")
     plan.learn()
     plan.branches = "active"
-    transcript = next(iter(plan.transcripts()))
+    transcript = next(iter(plan.transcripts()), None)
+    if transcript is None:
+        raise UserError("this session has no turns", "`plait cat` prints its records")
     told = transcript.conversation
     kept = replace(told, turns=chosen_turns(told, asked["turn"]))
     part = replace(transcript, conversation=kept, unnamed=())

@@ -222,7 +222,7 @@ def _page_files(plan: ExportPlan) -> Iterator[File]:
         yield from site.family_files(family)
         for number, path in family.chosen:
             entry = entry_of(family.transcript(number, path))
-            plan.written.append(replace(entry, name=f"{FOLDER}/{entry.session}"))
+            plan.written.append(replace(entry, name=f"{FOLDER}/{family.pages[path.session]}"))
     yield from site.first_page()
 
 

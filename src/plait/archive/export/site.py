@@ -1,6 +1,6 @@
 """Families of sessions to a site of plain files: a page for each session, and a first page."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from plait.archive.export.transcripts import Family
 from plait.archive.open_session import rows_of
 from plait.archive.resume import Resume
 from plait.archive.sessions import is_uuid
-from plait.conversation.model import Conversation, Conversations, Response, Told
+from plait.conversation.model import Conversations, Response, Told
 from plait.conversation.totals import Pricing, totals_over
 from plait.conversation.walk import Depth
 from plait.graph.model import Session as GraphSession
@@ -68,12 +68,13 @@ class Site:
         heading = self.heading(family, session, told)
         home = None if self.is_single else "../index.html"
         drawn = session_page(told, shapes, heading, setting, lines, home=home)
-        self.entries.append(_entry_of(told, heading, shapes, family.by_line))
-        yield from self.written(heading, drawn, lines)
+        name = f"{FOLDER}/{family.pages[session.id]}"
+        self.entries.append(_entry_of(told, heading, shapes, family, f"{name}.html"))
+        yield from self.written(name, heading.title, drawn, lines)
 
     def setting(self, family: Family, session: GraphSession, told: Conversations) -> Setting:
         """Returns what all items of a page share."""
-        pages = {one: f"{family.private(one)}.html" for one in family.graph.sessions}
+        pages = {one: f"{name}.html" for one, name in family.pages.items()}
         return Setting(
             told.by_line,
             family.places[session.id].directory,
@@ -109,15 +110,14 @@ class Site:
         )
 
     def written(
-        self, heading: PageHeading, drawn: SessionPage, lines: Iterable[PackedLines]
+        self, name: str, title: str, drawn: SessionPage, lines: Iterable[PackedLines]
     ) -> Iterator[Output]:
         """Yields the files of one session."""
-        name = f"{FOLDER}/{heading.session}"
         if self.is_single:
             body = drawn.body + "".join(_embedded_parts(drawn, lines))
-            yield f"{name}.html", _document(heading.title, body, root="../", inlined=_assets())
+            yield f"{name}.html", _document(title, body, root="../", inlined=_assets())
             return
-        yield f"{name}.html", _document(heading.title, drawn.body, root="../")
+        yield f"{name}.html", _document(title, drawn.body, root="../")
         for number, piece in enumerate(lines):
             yield f"{name}.lines/{number}.js", script_of(piece).encode()
         for part in drawn.parts:
@@ -170,15 +170,16 @@ def _entry_of(
     told: Conversations,
     heading: PageHeading,
     shapes: list[RowShape],
-    by_line: Mapping[str, Conversation],
+    family: Family,
+    href: str,
 ) -> SiteEntry:
     lines = told.by_line.values()
     openers = [turn.opener for one in lines if one.kind in SPOKEN for turn in one.turns]
     prompts = [opener for opener in openers if isinstance(opener, Told) and opener.text]
-    above = by_line.get(told.active.parent or "")
+    above = family.by_line.get(told.active.parent or "")
     return SiteEntry(
         heading=heading,
-        href=f"{FOLDER}/{heading.session}.html",
+        href=href,
         branches=sum(one.kind == "branch" for one in lines),
         agents=sum(one.kind == "agent" for one in lines),
         drawing=mini(shapes),

@@ -1,6 +1,5 @@
 """Sessions of a family to their transcripts: one for each path, with names and headings."""
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,12 +18,10 @@ from plait.conversation.walk import parent_of, path_to
 from plait.graph.model import Session as GraphSession
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN, Path, paths
+from plait.line.folder import file_name
 from plait.record import Record
 from plait.view.costs import agents_called
 from plait.view.transcript.heading import Heading, Transcript
-
-UNSAFE = re.compile(r"[^\w.~-]+")
-LONGEST = 120
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ class Names:
 
     def free(self, name: str) -> str:
         """Returns a name that no other has, on any file system."""
-        safe = UNSAFE.sub("_", name)[:LONGEST]
+        safe = file_name(name)
         found, number = safe, 2
         while found.casefold() in self.taken:
             found, number = f"{safe}_{number}", number + 1
@@ -155,6 +152,11 @@ class Family:
     def named(self) -> dict[int, str]:
         """The name of each path's transcript, by the path's place."""
         return {number: self.names.free(self._name(path)) for number, path in enumerate(self.paths)}
+
+    @cached_property
+    def pages(self) -> dict[str, str]:
+        """The name of each session's page, without its ending."""
+        return {one: self.names.free(self.private(one)) for one in self.graph.sessions}
 
     @cached_property
     def targets(self) -> dict[str, str]:

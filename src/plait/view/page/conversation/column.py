@@ -5,6 +5,7 @@ true while the session grows, and they are drawn when they are read. An exported
 pieces, which lie beside it.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
@@ -270,7 +271,10 @@ def _befores(told: Conversations) -> dict[str, int]:
 
 def as_attribute(value: object) -> str:
     """Returns a value as JSON within an attribute."""
-    return esc(msgspec.json.encode(value).decode())
+    try:
+        return esc(msgspec.json.encode(value).decode())
+    except UnicodeEncodeError:  # a lone surrogate
+        return esc(json.dumps(value))
 
 
 def spoken(told: Conversations) -> Iterator[Conversation]:

@@ -228,7 +228,7 @@ def _row(entry: SiteEntry) -> str:
 def search_table(entries: Iterable[SiteEntry]) -> str:
     """Returns the prompts of all sessions as JSON, for the page to search."""
     table = {
-        entry.session: [clean(prompt)[:LONGEST_ENTRY] for prompt in entry.prompts]
+        clean(entry.session): [clean(prompt)[:LONGEST_ENTRY] for prompt in entry.prompts]
         for entry in entries
     }
     return msgspec.json.encode(table).decode()
