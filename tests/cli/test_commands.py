@@ -138,6 +138,43 @@ def test_doctor_takes_the_inventory(capfd: pytest.CaptureFixture[str], config: P
     assert "Stop reasons" in out(capfd, "doctor", "--inventory", "--root", config)
 
 
+# checklist: F10
+def test_the_inventory_has_a_column_for_each_kind_of_line(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    call = {"content": [{"type": "tool_use"}], "stop_reason": "tool_use"}
+    kinds = {
+        "user": 2,
+        "assistant": 3,
+        "system": 4,
+        "file-history-snapshot": 5,
+        "summary": 6,
+        "queue-operation": 7,
+    }
+    lines = [
+        {"type": kind, "version": "2.0.37", "message": call if kind == "assistant" else None}
+        for kind, times in kinds.items()
+        for _ in range(times)
+    ]
+    lines.append(prompt("go", ONE, version="2.0.37"))
+    write(tmp_path / "projects" / SHOP / f"{ONE}.jsonl", *lines)
+    text = out(capfd, "doctor", "--inventory", "--root", tmp_path)
+    heads, row = (line.split() for line in text.splitlines()[1:3])
+    assert dict(zip(heads, row, strict=False)) == {
+        "session": ONE[:8],
+        "lines": "28",
+        "user": "3",
+        "assistant": "3",
+        "system": "4",
+        "snapshots": "5",
+        "summary": "6",
+        "queue": "7",
+        "calls": "3",
+        "turns": "1",
+        "versions": "2.0.37",
+    }
+
+
 def test_cat_gives_back_the_bytes(config: Path) -> None:
     path = config / "projects" / SHOP / f"{ONE}.jsonl"
     path.write_bytes(b'{ "type":"user" }\r\n\xff\n\n{"torn')

@@ -76,6 +76,34 @@ def test_a_backup_is_told_when_its_copy_is_new() -> None:
     assert told(found.main) == ["1 backed up a.py ok"]
 
 
+# checklist: F43
+def test_a_snapshot_may_name_a_record_or_none_at_all() -> None:
+    found = talked("""
+    U1 "go"
+    A1< "ok"
+    file-history-snapshot of U1 files={"a.py": 1}
+    file-history-snapshot of U1 files={"b.py": 1} {"messageId": "made-up-id"}
+    U2< "more"
+    A2< "ok"
+    """)
+    assert told(found.main) == ["1 backed up a.py ok", "1 backed up b.py ok"]
+    assert found.graph.findings == ()
+
+
+# checklist: P31
+def test_a_snapshot_that_holds_the_file_itself_is_a_backup_too() -> None:
+    old = '{"snapshot": {"timestamp": "2026-01-03T22:40:42.028Z", "trackedFileBackups": %s}}'
+    found = talked(f"""
+    U1 "go"
+    A1< "ok"
+    file-history-snapshot of U1 update {old % '{"a.py": "x = 1"}'}
+    file-history-snapshot of U1 update {old % '{"a.py": "x = 1"}'}
+    file-history-snapshot of U1 update {old % '{"a.py": "x = 2", "b.py": ""}'}
+    """)
+    assert told(found.main) == ["1 backed up a.py ok", "1 backed up a.py ok", "1 backed up b.py ok"]
+    assert {touch.time for touch in touches_of(found.main)} == {"2026-01-03T22:40:42.028Z"}
+
+
 def test_odd_values_touch_nothing() -> None:
     found = talked("""
     U1 "go"

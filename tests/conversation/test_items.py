@@ -18,8 +18,9 @@ def line(output: int = 1, **fields: Any) -> dict[str, Any]:
         "stop_reason": fields.pop("stop", None),
         "usage": {"input_tokens": fields.pop("input", 100), "output_tokens": output},
     }
-    if "id" in fields:
-        message["id"] = fields.pop("id")
+    for name, key in (("id", "id"), ("inner", "requestId")):
+        if name in fields:
+            message[key] = fields.pop(name)
     return {"type": "assistant", "uuid": fields.pop("uuid", "u"), "message": message, **fields}
 
 
@@ -37,6 +38,9 @@ def merged(*lines: dict[str, Any]) -> Responses:
         ([{"id": "m1"}, {"id": "m2"}], 2),
         ([{"id": "m1", "requestId": "r1"}, {"id": "m1", "requestId": "r2"}], 1),
         ([{"requestId": "r1"}, {"requestId": "r1"}], 1),
+        ([{"inner": "r1"}, {"inner": "r1"}], 1),
+        ([{"inner": "r1"}, {"requestId": "r1"}], 1),
+        ([{"inner": "r1"}, {"inner": "r2"}], 2),
         ([{}, {}], 2),
         ([{"id": "m1"}, {"id": "m2"}, {"id": "m1"}], 2),
     ],
@@ -45,12 +49,15 @@ def merged(*lines: dict[str, Any]) -> Responses:
         "two message ids",
         "one message id under two requests",
         "no message id, one request",
+        "one request, named inside the message",
+        "one request, named inside and outside",
+        "two requests, named inside",
         "neither: each for itself",
         "another response between the blocks",
     ],
 )
 def test_what_is_one_response(lines: list[dict[str, Any]], count: int) -> None:
-    # checklist: T7, T49
+    # checklist: F5, T7, T49
     assert len(merged(*(line(**one) for one in lines))) == count
 
 

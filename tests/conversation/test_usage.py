@@ -27,6 +27,7 @@ def bill(second: int = 1, **fields: Any) -> tuple[int, Bill]:
         "id": fields.pop("id", "msg_1"),
         "model": fields.pop("model", MODEL),
         "usage": {"input_tokens": 100, "output_tokens": fields.pop("output", 10)},
+        "requestId": fields.pop("inner", None),
     }
     stamp = f"2026-11-02T12:00:{second:02}.000Z"
     value = {"type": "assistant", "uuid": f"u{second}", "timestamp": stamp, "message": message}
@@ -213,6 +214,12 @@ def test_no_figure_of_real_logs_is_passed_over(shared: Path) -> None:
         ),
         pytest.param(
             {"id": None, "requestId": "r"}, {"id": None, "requestId": "r"}, 1, id="one request"
+        ),
+        pytest.param(
+            {"id": None, "inner": "r"},
+            {"id": None, "inner": "r"},
+            1,
+            id="one request, named inside the message",
         ),
         pytest.param({"id": None}, {"id": None}, 2, id="two records"),
         pytest.param({"id": None, "uuid": "u"}, {"id": None, "uuid": "u"}, 1, id="one record"),

@@ -30,5 +30,5 @@ def test_an_example_prints_what_it_says(
 
 def test_every_function_is_in_the_guide() -> None:
     offered = [name for name, value in vars(documents).items() if callable(value)]
-    assert len(EXAMPLES) == 2
+    assert len(EXAMPLES) == 3
     assert [name for name in offered if f"`{name}(" not in GUIDE] == []

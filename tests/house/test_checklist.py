@@ -22,8 +22,8 @@ GROUPS = {"S": 59, "D": 92, "F": 63, "T": 59, "P": 119}
 ITEMS = [f"{group}{number}" for group, size in GROUPS.items() for number in range(1, size + 1)]
 
 WRITING = frozenset(
-    ["F44", *(f"F{number}" for number in range(46, 64)), "P6"]
-    + [f"P{number}" for number in (*range(40, 46), *range(68, 73), *range(74, 101))]
+    ["F44", *(f"F{number}" for number in range(46, 64))]
+    + [f"P{number}" for number in (1, 2, 6, *range(40, 46), *range(68, 101))]
 )
 """What only a program that writes sessions can show."""
 DOCUMENTS = {

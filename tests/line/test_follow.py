@@ -80,6 +80,7 @@ def test_a_file_that_is_not_there_yet_can_be_followed(tmp_path: Path) -> None:
     assert data(follower) == [b"one"]
 
 
+# checklist: F1
 @given(st.lists(st.binary(max_size=12), max_size=12))
 def test_growth_in_any_pieces_equals_reading_at_once(
     tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]

@@ -19,7 +19,7 @@ def written(folder: Path, data: bytes) -> Path:
     return path
 
 
-# checklist: S2, F1, P1
+# checklist: S2, F1
 @pytest.mark.parametrize(
     ("data", "expected"),
     [

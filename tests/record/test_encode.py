@@ -12,7 +12,6 @@ from plait.record.codec import encode, javascript_number
 from tests.record.test_decode import JSON
 
 
-# checklist: P2, P73
 def test_an_untouched_record_is_its_bytes() -> None:
     data = b'{ "type" : "user",  "uuid":"u", "n": 1.0 }\r'
     assert record_of(data).raw == data

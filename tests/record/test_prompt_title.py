@@ -20,7 +20,7 @@ IMAGE = {"type": "image", "source": {"type": "base64", "data": ""}}
 NOTE = {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"}
 
 
-# checklist: S25, S26, S30, F4, F15, T9, T10
+# checklist: S25, S26, S30, F4, T9, T10
 @pytest.mark.parametrize(
     ("fields", "is_human"),
     [
@@ -55,9 +55,19 @@ def test_a_prompt_is_what_a_person_typed(fields: dict[str, Any], is_human: bool)
     assert is_human_prompt(record_of(json.dumps(fields).encode())) is is_human
 
 
-def test_what_the_editor_added_is_no_part_of_the_prompt() -> None:
-    record = record_of(json.dumps(user([NOTE, TEXT])).encode())
-    assert prompt_text(record) == "look at this"
+# checklist: F15
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("fix the bug\nplease", "fix the bug\nplease"),
+        ([TEXT], "look at this"),
+        ([IMAGE, TEXT], "look at this"),
+        ([NOTE, TEXT], "look at this"),  # what the editor added is no part of the prompt
+        ([IMAGE], ""),
+    ],
+)
+def test_the_text_that_was_typed(content: object, text: str) -> None:
+    assert prompt_text(record_of(json.dumps(user(content)).encode())) == text
 
 
 def title(*lines: dict[str, Any]) -> tuple[str, str] | None:
@@ -111,7 +121,7 @@ def test_moments(stamp: str | float | None, text: str) -> None:
     assert str(moment(stamp)) == text
 
 
-# checklist: F17, F18, F19, F45, P17, P48, P50, P54, P60
+# checklist: F19, F45, P50
 def test_tool_use_results_by_their_form() -> None:
     read = tool_use_result_of({"type": "text", "file": {"filePath": "a.py"}})
     assert read == RESULTS["ReadResult"](type="text", file={"filePath": "a.py"})

@@ -96,14 +96,14 @@ def test_context_edits_of_a_response_are_kept() -> None:
     assert answer.message.context_management == {"applied_edits": [1]}
 
 
-# checklist: F28, P32
+# checklist: F28
 def test_a_queue_operation_has_no_uuid() -> None:
     waiting = record(type="queue-operation", operation="enqueue", content="and then", sessionId="s")
     assert isinstance(waiting, QueueOperation)
     assert (waiting.uuid, waiting.operation, waiting.content) == (None, "enqueue", "and then")
 
 
-# checklist: F29, F43, P30, P31
+# checklist: F29
 def test_file_snapshots() -> None:
     backup = {"backupFileName": "0123456789abcdef@v2", "version": 2, "backupTime": "t"}
     snapshot = record(
@@ -121,7 +121,7 @@ def test_file_snapshots() -> None:
     assert delta.backup == FileBackup("0123456789abcdef@v2", 2, "t")
 
 
-# checklist: F30, P24, P33, P61
+# checklist: F30, P61
 def test_lines_of_state() -> None:
     match record(type="summary", summary="A title", leafUuid="l"):
         case Summary(summary=str(text), leaf_uuid=str(leaf)):
@@ -143,7 +143,6 @@ def test_lines_of_state() -> None:
     assert tree.worktree_session.worktree_branch == "wt"
 
 
-# checklist: P25, P26, P27, P28, P29
 @pytest.mark.parametrize("kind", sorted(PROGRESS))
 def test_every_kind_of_progress_is_typed(kind: str) -> None:
     news = record(type="progress", data={"type": kind}, toolUseID="t", parentToolUseID="p")
@@ -179,7 +178,7 @@ def test_a_queued_prompt() -> None:
     assert attachment.attachment == expected
 
 
-# checklist: P14, P106
+# checklist: P14
 def test_a_prompt_with_its_circumstances() -> None:
     prompt = record(
         type="user",
@@ -195,7 +194,7 @@ def test_a_prompt_with_its_circumstances() -> None:
     assert (prompt.prompt_source, prompt.image_paste_ids, prompt.todos) == ("typed", [1], [])
 
 
-# checklist: P49, P51, P52, P53
+# checklist: P52
 @pytest.mark.parametrize(
     ("value", "form", "known"),
     [

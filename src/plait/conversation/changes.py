@@ -325,7 +325,7 @@ def _touched(path: str, touches: list[Touch]) -> TouchedFile:
 
 def touches_of(conversation: Conversation) -> Iterator[Touch]:
     """Yields all that happened to files, in reading order."""
-    backups: set[tuple[str, str]] = set()
+    backups: set[tuple[str, str | None]] = set()
     for turn, item in walk(conversation):
         if isinstance(item, Called) and not item.is_intermediate:
             touch = of_call(item, turn)
@@ -368,12 +368,16 @@ def _of_attachment(note: Noted, turn: int) -> Iterator[Touch]:
         yield Touch(path, action, turn, note.time, note.uuid)
 
 
-def _of_backup(note: Noted, turn: int, known: set[tuple[str, str]]) -> Iterator[Touch]:
-    for path, backup in _backups_in(mapping(note.value)).items():
-        name = said(mapping(backup), "backupFileName")
-        if name and (path, name) not in known:
+def _of_backup(note: Noted, turn: int, known: set[tuple[str, str | None]]) -> Iterator[Touch]:
+    value = mapping(note.value)
+    for path, backup in _backups_in(value).items():
+        # format: before backups had files of their own, the text itself stood here
+        name = backup if isinstance(backup, str) else said(mapping(backup), "backupFileName")
+        if (name or backup == "") and (path, name) not in known:
             known.add((path, name))
-            yield Touch(path, "backed up", turn, said(mapping(backup), "backupTime"), note.uuid)
+            time = said(mapping(backup), "backupTime")
+            time = time or said(mapping(value.get("snapshot")), "timestamp")
+            yield Touch(path, "backed up", turn, time, note.uuid)
 
 
 def _backups_in(value: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -206,7 +206,7 @@ class Ledger:
             elif message.model != SYNTHETIC:
                 if not self._starts[file]:
                     self._starts[file] = f"{bill.timestamp}"
-                key = response_key(message.id, bill.request_id, bill.uuid) or (file, line)
+                key = response_key(message.id, bill.request, bill.uuid) or (file, line)
                 known = drafts.get(key)
                 if known is None:
                     drafts[key] = BilledDraft(bill, message.usage, file)

@@ -83,7 +83,7 @@ def _short(found: Iterable[tuple[int, Bill]]) -> Iterator[tuple[int, Bill]]:
     places: dict[str | int, list[int]] = {}
     for place, (line, bill) in enumerate(given):
         message = bill.message
-        key = response_key(message.id, bill.request_id, bill.uuid) if message else None
+        key = response_key(message.id, bill.request, bill.uuid) if message else None
         places.setdefault(key or line, []).append(place)
     left_out: set[int] = set()
     for several in places.values():

@@ -178,7 +178,7 @@ class ResponseModels(Responses):
 
     def number_of(self, record: Record) -> int:
         """Returns the number of the response that a record belongs to."""
-        name = record.message_id or record.envelope.request_id
+        name = record.message_id or record.request_id
         number = self._known.get(name) if name else None
         if number is None:
             number = len(self.models)

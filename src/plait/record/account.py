@@ -105,7 +105,7 @@ class Drift:
     def _message(self, value: object) -> None:
         if not isinstance(value, Mapping):
             return
-        self._fields("message", value, _struct_names(Message) | {"timestamp"})
+        self._fields("message", value, _struct_names(Message) | {"requestId", "timestamp"})
         if isinstance(value.get("usage"), Mapping):
             self._fields("usage", value["usage"], _struct_names(Usage))
         content = value.get("content")

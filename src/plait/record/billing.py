@@ -69,6 +69,7 @@ class BilledMessage(Struct, frozen=True, gc=False):
     id: str | None = None
     role: str | None = None
     usage: Figures | None = None
+    request_id: str | None = field(default=None, name="requestId")
 
 
 class Bill(Struct, frozen=True, gc=False, rename="camel"):
@@ -91,6 +92,11 @@ class Bill(Struct, frozen=True, gc=False, rename="camel"):
     def kind(self) -> str | None:
         """The type, else the role of its message, else its own."""
         return self.type or (self.message and self.message.role) or self.role
+
+    @property
+    def request(self) -> str | None:
+        """The id of the API request: its own, else its message's."""
+        return self.request_id or (self.message.request_id if self.message else None)
 
     @property
     def figures(self) -> Figures | None:
@@ -162,6 +168,7 @@ def bill_of(value: Mapping[str, Any]) -> Bill:
         plain["message"] = {
             "model": fitting(message.get("model"), str),
             "id": fitting(message.get("id"), str),
+            "requestId": fitting(message.get("requestId"), str),
             "role": fitting(message.get("role"), str),
             "usage": _figures_of(usage) if isinstance(usage, Mapping) else None,
         }

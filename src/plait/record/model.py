@@ -25,6 +25,7 @@ class MessageHead(Struct, frozen=True, gc=False):
     content: str | list[BlockHead] | None = None
     stop_reason: str | None = None
     timestamp: str | int | float | None = None
+    request_id: str | None = field(default=None, name="requestId")
 
 
 class KindHead(Struct, frozen=True, gc=False):

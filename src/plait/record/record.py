@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
-from plait.record.codec import encode, envelope_of, fitting_field, object_of
+from plait.record.codec import encode, envelope_of, fitting, fitting_field, object_of
 from plait.record.message import Message, Spoken, message_of, spoken_of
 from plait.record.model import BlockHead, Envelope, ForkedFrom
 from plait.record.time import moment
@@ -104,7 +104,17 @@ class Record:
 
     @property
     def request_id(self) -> str | None:
-        return self.envelope.request_id
+        """The id of the API request: the line's own, else its message's."""
+        inner = self.envelope.message.request_id if self.envelope.message else None
+        return self.envelope.request_id or inner
+
+    @property
+    def user_type(self) -> str | None:
+        return fitting(self.fields.get("userType"), str)
+
+    @property
+    def slug(self) -> str | None:
+        return fitting(self.fields.get("slug"), str)
 
     @property
     def team_name(self) -> str | None:
