@@ -1,5 +1,6 @@
 """What holds for every conversation, and how agents, branches and loose lines stand in it."""
 
+import json
 from collections import Counter
 from pathlib import Path
 from textwrap import dedent
@@ -183,6 +184,67 @@ def test_a_prompt_that_only_the_queue_holds_is_read() -> None:
         ("prompt", "go", False),
         ("queued", "and the tests", True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "alone"),
+    [
+        (r"one\ntwo\nlines\nthree", []),
+        (r"one\n\ntwo\nlines\n three", []),
+        (r"two\nlines\nthree", ["one"]),
+        (r"one\nthree", ["two\nlines"]),
+        ("one three", ["one", "two\nlines", "three"]),
+        (r"one\nthree more", ["one", "two\nlines", "three"]),
+        (r"three\none", ["one", "two\nlines", "three"]),
+        (r"one\nthree\nand more", ["one", "two\nlines", "three"]),
+        (r"one\nbut this", ["one", "two\nlines", "three"]),
+    ],
+)
+def test_queued_prompts_that_were_sent_as_one_stand_once(prompt: str, alone: list[str]) -> None:
+    found = talk(
+        dedent(f"""\
+            U1 "go"
+            enqueue "one"
+            enqueue "two\\nlines"
+            enqueue "three"
+            A1< "ok"
+            U2< "{prompt}"
+            A2< "done"
+        """)
+    )
+    told = [item for item in found.main.items() if isinstance(item, Told)]
+    assert [one.text for one in told if one.is_only_queued] == alone
+    assert sum(one.kind == "prompt" for one in told) == 2
+
+
+def test_a_message_of_another_session_stands_once() -> None:
+    message = r"<cross-session-message from=\"b\">\nred\n</cross-session-message>"
+    first, second = (
+        f"<task-notification><task-id>{name}</task-id><summary>done</summary></task-notification>"
+        for name in ("b1", "b2")
+    )
+    waited = {"type": "queued_command", "commandMode": "task-notification", "prompt": first}
+    line = {"type": "attachment", "uuid": "q1", "parentUuid": None, "attachment": waited}
+    found = talk(
+        dedent(f"""\
+            U1 "go"
+            enqueue "{message}"
+            enqueue "{first}"
+            enqueue "{second}"
+            A1< "ok"
+            U2< "Another Claude session sent a message:\\n{message}" {{"isMeta": true}}
+            line {json.dumps(line)}
+            A2< "oh"
+        """)
+    )
+    told = [
+        (one.kind, one.text, one.name)
+        for conversation in found.all.by_line.values()
+        for one in conversation.items()
+        if isinstance(one, Told) and one.kind != "prompt"
+    ]
+    notices = [("notice", "done", "b1"), ("notice", "done", "b2")]
+    assert sorted(told) == [*notices, ("peer", "red", "b")]
 
 
 def test_a_session_of_loose_lines_alone_is_a_conversation_without_turns() -> None:

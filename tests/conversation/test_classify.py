@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.classify import local_command, queued_of, told_of
+from plait.conversation.classify import blocked_prompt, local_command, queued_of, told_of, waiting
 from plait.conversation.model import Told
 from plait.record import Attachment, System, record_of
 from plait.record.codec import encode
+from plait.record.types.kinds import QueueOperation
 
 COMMAND = "<command-name>/review</command-name>\n<command-message>review</command-message>\n"
 NOTICE = (
@@ -218,3 +219,119 @@ def test_what_waited_for_the_model(prompt: Any, kind: str, text: str) -> None:
     assert isinstance(record, Attachment)
     told = queued_of(record, uuid="q")
     assert (told.kind, told.text) == (kind, text)
+
+
+PEER = (
+    '<cross-session-message from="bd6c" from-name="docs">\n'
+    "The build is red.\n</cross-session-message>"
+)
+TASK = (
+    '{"task_id":"b0cd6e9","tool_use_id":"t","description":"Run the tests","task_type":"local_bash"}'
+)
+# what waits in the queue, what it is, its words, whose they are
+QUEUE: list[tuple[str, str, str, str | None]] = [
+    ("and the tests", "queued", "and the tests", None),
+    ("<b>bold</b>", "queued", "<b>bold</b>", None),
+    ("<x-row>1</x-row> is drawn twice", "queued", "<x-row>1</x-row> is drawn twice", None),
+    ('{"name": "a value"}', "queued", '{"name": "a value"}', None),
+    ('{\n"task_id": "b1"}', "queued", '{\n"task_id": "b1"}', None),
+    ('{"task_id": "b1"', "queued", '{"task_id": "b1"', None),
+    ("<ide_selection>a.py</ide_selection>\nthis", "queued", "this", None),
+    (TASK, "notice", "Run the tests", "b0cd6e9"),
+    ('{"taskId":"b1"}', "notice", '{"taskId":"b1"}', None),
+    (NOTICE, "notice", "Agent finished", "b1"),
+    ('<quota-notice kind="soon">80 %</quota-notice>', "notice", "80 %", "quota-notice"),
+    ("<a-note>one</a-note>\n<b-note>two</b-note>", "notice", "one\ntwo", "a-note"),
+    (PEER, "peer", "The build is red.", "docs"),
+    (
+        "<observed_from_primary_session>\n<outcome>ok</outcome>\n</observed_from_primary_session>\nTell.",
+        "peer",
+        "<outcome>ok</outcome>",
+        "observed_from_primary_session",
+    ),
+    (
+        '<teammate-message teammate_id="ann" summary="in short">one</teammate-message>',
+        "teammate",
+        "one",
+        "ann",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "kind", "words", "name"), QUEUE)
+def test_what_a_machine_queued_was_not_typed(
+    text: str, kind: str, words: str, name: str | None
+) -> None:
+    line = {"type": "queue-operation", "operation": "enqueue", "content": text}
+    record = record_of(encode(line))
+    assert isinstance(record, QueueOperation)
+    told = waiting(record, text)
+    assert (told.kind, told.text, told.name) == (kind, words, name)
+    assert told.is_typed is (kind == "queued")
+
+
+@pytest.mark.parametrize(
+    ("fields", "kind"),
+    [
+        ({"prompt": PEER, "origin": {"kind": "human"}}, "peer"),
+        ({"prompt": TASK, "origin": {"kind": "human"}}, "queued"),
+        ({"prompt": "plain words", "origin": {"kind": "peer"}}, "peer"),
+        ({"prompt": "plain words", "origin": {"kind": "human"}}, "queued"),
+        ({"prompt": "plain words", "isMeta": True}, "notice"),
+        ({"prompt": "plain words", "commandMode": "task-notification"}, "notice"),
+        ({"prompt": TASK}, "notice"),
+    ],
+)
+def test_the_client_is_believed_where_it_says_who_wrote_it(
+    fields: dict[str, Any], kind: str
+) -> None:
+    attachment = {"type": "queued_command", "commandMode": "prompt", **fields}
+    record = record_of(encode({"type": "attachment", "uuid": "q", "attachment": attachment}))
+    assert isinstance(record, Attachment)
+    told = queued_of(record, uuid="q")
+    assert (told.kind, told.is_typed) == (kind, kind == "queued")
+
+
+def test_a_message_of_another_session_is_read_without_what_the_client_says_of_it() -> None:
+    text = f"Another Claude session sent a message:\n{PEER}\n\nNot typed by your user."
+    told = user(text, isMeta=True, origin={"kind": "peer"})
+    assert (told.kind, told.text, told.name) == ("peer", "The build is red.", "docs")
+    assert told.context == "from: bd6c\nNot typed by your user."
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("Operation stopped by hook: not on a Friday", "stopped"),
+        ("Operation stopped by hook", "stopped"),
+    ],
+)
+def test_what_a_hook_stopped_is_no_prompt(text: str, status: str) -> None:
+    told = user(text)
+    assert (told.kind, told.status, told.text, told.is_typed) == ("hook", status, text, False)
+    assert user("Operation stopped by hooks are odd").kind == "prompt"
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "name"),
+    [
+        (
+            "UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: go",
+            {},
+            "UserPromptSubmit",
+        ),
+        ("not let through", {"promptSubmitEnding": {"ending": {"kind": "x"}}}, "UserPromptSubmit"),
+        ("SessionStart operation blocked by hook", {}, "SessionStart"),
+        ("all is well", {}, None),
+    ],
+)
+def test_a_prompt_that_a_hook_blocked(
+    content: str, fields: dict[str, Any], name: str | None
+) -> None:
+    line = {"type": "system", "subtype": "informational", "uuid": "s", "content": content}
+    record = record_of(encode({**line, **fields}))
+    assert isinstance(record, System)
+    told = blocked_prompt(record)
+    assert (told.name if told else None) == name
+    if told:
+        assert (told.kind, told.status, told.text) == ("hook", "blocked", content)

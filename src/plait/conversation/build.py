@@ -8,7 +8,14 @@ from typing import TypeAlias
 from msgspec.structs import replace
 
 from plait.conversation.classify import expanded
-from plait.conversation.items import Responses, items_of, queue_item, squeezed
+from plait.conversation.items import (
+    Responses,
+    items_of,
+    joined_parts,
+    queue_item,
+    squeezed,
+    words_key,
+)
 from plait.conversation.model import (
     Called,
     Conversation,
@@ -29,6 +36,7 @@ from plait.record.types.kinds import QueueOperation
 
 RecordAt: TypeAlias = Callable[[Place], Record | None]
 """Gives the record at a place of the graph's files, None where it has gone."""
+QUEUED = "queued_command"
 ItemsOf: TypeAlias = Callable[[Record, Responses, int], list[Item]]
 """Gives what a record of a file is in a conversation."""
 
@@ -237,11 +245,27 @@ class Teller:
     def _prompts(self) -> set[str]:
         """The words of everything that was told on a line, so that the queue's are known."""
         found: set[str] = set()
+        several: list[str] = []
         for node in self.graph.nodes.values():
-            if node.preview is None and not node.is_human_prompt:
+            is_waiting = node.is_human_prompt or node.subtype == QUEUED
+            if node.preview is None and not is_waiting:
                 continue
             record = self.record_at(node.place)
             for item in items_of(record, Responses()) if record else ():
                 if isinstance(item, Told):
-                    found.add(squeezed(item.text))
-        return found
+                    found.add(words_key(item))
+                    several += [item.text] if item.kind == "prompt" and "\n" in item.text else []
+        queued = self._queued if several else []
+        return found | {squeezed(one) for text in several for one in joined_parts(text, queued)}
+
+    @property
+    def _queued(self) -> list[str]:
+        """The words that waited in the queue, in their order."""
+        waiting = (one for one in self.graph.loose if one.kind == "queue-operation")
+        records = (self.record_at(one.place) for one in waiting)
+        contents = [
+            one.content
+            for one in records
+            if isinstance(one, QueueOperation) and one.operation == "enqueue"
+        ]
+        return [one.strip() for one in contents if isinstance(one, str)]

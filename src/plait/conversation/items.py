@@ -4,13 +4,13 @@ A response is all blocks of one `message.id`. Older clients write partial figure
 reason on all its lines but the last, newer ones the final ones on each.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec.structs import replace
 
-from plait.conversation.classify import local_command, queued_of, told_of, waiting
+from plait.conversation.classify import blocked_prompt, local_command, queued_of, told_of, waiting
 from plait.conversation.model import (
     Answered,
     Called,
@@ -22,6 +22,7 @@ from plait.conversation.model import (
     Said,
     Shown,
     Thought,
+    Told,
 )
 from plait.conversation.results import enclosure_of, result_of
 from plait.conversation.usage import SYNTHETIC, supersedes
@@ -128,6 +129,10 @@ ENVELOPE = frozenset(
     "parentUuid logicalParentUuid isSidechain type subtype uuid timestamp userType cwd sessionId "
     "session_id version gitBranch slug entrypoint agentId teamName isMeta".split()
 )
+TELLERS: dict[str, Callable[..., Told | None]] = {
+    "local_command": local_command,
+    "informational": blocked_prompt,
+}
 WAITING = frozenset({None, "prompt", "bash", "task-notification"})
 
 
@@ -210,8 +215,8 @@ def _noted_block(block: Block, place: dict[str, Any]) -> Noted:
 def _of_system(record: System, place: dict[str, Any]) -> Item:
     if record.subtype == "compact_boundary":
         return _compacted(record, place)
-    command = local_command(record, **place) if record.subtype == "local_command" else None
-    return command or _noted(record, place)
+    told = TELLERS.get(record.subtype or "")
+    return (told(record, **place) if told else None) or _noted(record, place)
 
 
 def _compacted(record: System, place: dict[str, Any]) -> Compacted:
@@ -240,9 +245,34 @@ def queue_item(record: QueueOperation, place: dict[str, Any], known: set[str]) -
     if record.operation != "enqueue" or not content:
         return _noted(record, place)
     told = waiting(record, content, **place)
-    if not told.text or told.text.startswith("/") or squeezed(told.text) in known:
+    if not told.text or told.text.startswith("/") or words_key(told) in known:
         return _noted(record, place)  # format: commands are queued too, and written as what they do
     return replace(told, is_only_queued=True)
+
+
+def words_key(told: Told) -> str:
+    """Returns what the same words share wherever they stand; a notice is of one task."""
+    task = told.name if told.kind == "notice" else None
+    return squeezed(f"{task} {told.text}" if task else told.text)
+
+
+def joined_parts(prompt: str, queued: Sequence[str]) -> list[str]:
+    """Returns the prompts of the queue that the client has sent as one, [] for other words.
+
+    All that waits when a turn ends is sent together, a line break between one and the next.
+    """
+    rest, found = prompt.strip(), list[str]()
+    for one in queued:
+        if one and rest.startswith(one) and (len(rest) == len(one) or rest[len(one)].isspace()):
+            after = rest[len(one) :]
+            gap = after[: len(after) - len(after.lstrip())]
+            if after and "\n" not in gap:
+                continue
+            found.append(one)
+            rest = after.lstrip()
+        if found and not rest:
+            return found if len(found) > 1 else []
+    return []
 
 
 def squeezed(text: str) -> str:

@@ -10,7 +10,7 @@ from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
 from plait.record import Attachment, Record, System, ToolUse
 from plait.record.codec import encode
 from plait.record.model import BlockHead
-from plait.record.prompt import is_human_prompt, without_notes
+from plait.record.prompt import is_human_prompt, is_typed_in_queue, without_notes
 from plait.record.record import content_blocks, content_of, has_message
 from plait.record.spawn import named_by
 
@@ -226,9 +226,11 @@ def _attachment_facts(record: Record) -> dict[str, Any]:
     head = record.envelope.attachment
     kind = head.type if head else None
     facts: dict[str, Any] = {"subtype": intern(kind) if kind else None}
-    if kind != "queued_command" or not head or head.command_mode not in (None, "prompt"):
+    if kind != "queued_command" or not head:
         return {**facts, "traits": _shared(record, STRUCTURAL)}
     text = _queued_text(record)
+    if head.command_mode not in (None, "prompt") or not is_typed_in_queue(record.envelope, text):
+        return {**facts, "traits": _shared(record, STRUCTURAL)}
     return {
         **facts,
         "traits": _shared(record, Trait.QUEUED),

@@ -47,8 +47,6 @@ TOLD: dict[ToldKind, PassageKind] = {
     "command-output": "output",
     "bash-output": "output",
     "summary": "summary",
-    "teammate": "prompt",
-    "peer": "prompt",
 }
 COPIES = frozenset(
     """

@@ -36,8 +36,9 @@ MUCH = 30_000_000
 MOST_WORKERS = 8
 COMPOSED = (
     r"<(?:command-|local-command-|bash-|task-|teammate-|ide_|system-reminder|persisted-|"
-    r"[\w-]{1,40}-hook>)",
+    r"cross-session-|agent-message|observed_from|channel source|[\w-]{1,40}-hook>)",
     r'-notification"',
+    r'"enqueue"',
     r"Base directory for this skill",
 )
 """What stands in lines of which people read other words than those that stand there: tags that

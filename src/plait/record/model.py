@@ -35,6 +35,8 @@ class KindHead(Struct, frozen=True, gc=False):
     kind: str | None = None
     command_mode: str | None = field(default=None, name="commandMode")
     agent_id: str | None = field(default=None, name="agentId")
+    origin: "KindHead | None" = None
+    is_meta: bool | None = field(default=None, name="isMeta")
 
 
 class ForkedFrom(Struct, frozen=True, gc=False, rename="camel"):

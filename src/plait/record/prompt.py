@@ -11,23 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+from plait.record.machine_text import is_machine_notice, is_machine_text
 from plait.record.model import Envelope
 from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.types.kinds import User
-
-MACHINE_TAGS = (
-    "<command-name>",
-    "<command-message>",
-    "<local-command-",
-    "<bash-",
-    "<task-notification>",
-    "<teammate-message",
-    "<system-reminder>",
-    "<user-prompt-submit-hook>",
-    "<session-start-hook>",
-    "[Request interrupted",
-)
 
 EDITOR_NOTES = re.compile(r"\A(?:\s*<(ide_\w+)>.*?</\1>)+", re.DOTALL)
 
@@ -47,7 +35,7 @@ def is_human_prompt(record: Record) -> bool:
     if record.block_heads and all(head.type != "text" for head in record.block_heads):
         return True  # a picture or a document alone
     text = prompt_text(record)
-    return bool(text) and not text.startswith(MACHINE_TAGS)
+    return bool(text) and not is_machine_text(text)
 
 
 def prompt_text(record: Record) -> str:
@@ -62,14 +50,30 @@ def without_notes(text: str) -> str:
 
 def is_marked(envelope: Envelope) -> bool:
     """Tells whether the client says that no person typed this."""
-    kind = envelope.origin.kind if envelope.origin else None
+    kind, waiting = origin_of(envelope), envelope.attachment
     return bool(
         envelope.is_meta
+        or (waiting and waiting.is_meta)
         or envelope.is_compact_summary
         or envelope.is_visible_in_transcript_only
         or envelope.source_tool_use_id
         or kind not in (None, "human")
     )
+
+
+def origin_of(envelope: Envelope) -> str | None:
+    """Returns who wrote a record, or what waited in it, where the client says so."""
+    waiting = envelope.attachment
+    head = envelope.origin or (waiting.origin if waiting else None)
+    return head.kind if head else None
+
+
+def is_typed_in_queue(envelope: Envelope, text: str) -> bool:
+    """Tells whether a person typed what waited in the queue of prompts."""
+    mode = envelope.attachment.command_mode if envelope.attachment else None
+    if mode == "task-notification" or is_marked(envelope):
+        return False
+    return origin_of(envelope) == "human" or not is_machine_notice(without_notes(text))
 
 
 TitleKind = Literal["custom", "ai", "last prompt", "summary", "first prompt"]

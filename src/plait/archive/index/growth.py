@@ -54,7 +54,7 @@ class LineEnd(Struct, gc=False, array_like=True):
     calls: dict[str, tuple[str, str | None]]
     """The tools that were called in the last turn, with the files that they were asked about."""
     queued: list[bytes]
-    """Prompts of this session that stand in the queue alone."""
+    """First lines of what stands in the queue alone: a later prompt may be it, or begin with it."""
     checkpoint: Checkpoint
 
 
@@ -160,7 +160,7 @@ class Grower:
         if isinstance(item, Told):
             if not _opens(item, is_agent=self.tail.state == "agent"):
                 return False
-            if digest(squeezed(item.text)) in self.tail.queued:
+            if _first_line(item) in self.tail.queued:
                 return False
             self.begin(item)
         elif isinstance(item, Called):
@@ -321,9 +321,13 @@ def _line_end(
 
 def _queued_in(lines: list[WordedLine]) -> list[bytes]:
     found = {
-        digest(squeezed(item.text))
+        _first_line(item)
         for read in lines
         for item in opened(read.items)
         if isinstance(item, Told) and item.is_only_queued
     }
     return sorted(found)
+
+
+def _first_line(told: Told) -> bytes:
+    return digest(squeezed(told.text.strip().partition("\n")[0]))

@@ -24,6 +24,7 @@ from plait.conversation.model import (
     Standing,
     Thought,
     Told,
+    ToldKind,
     Turn,
 )
 from plait.conversation.results import key_of, story
@@ -246,6 +247,19 @@ APART: dict[Standing, str] = {
     "orphan": "answers a call that is in no file",
 }
 """What is said of a result that stands apart from its call."""
+
+
+CONTEXTS: dict[ToldKind, str] = {
+    "command": "said while it ran",
+    "teammate": "in short",
+    "peer": "said around it",
+    "notice": "said beside it",
+}
+
+
+def context_name(told: Told) -> str:
+    """Returns what stands beside words in the user's place."""
+    return CONTEXTS.get(told.kind, "what the editor added")
 
 
 def turn_words(turn: Turn) -> str:

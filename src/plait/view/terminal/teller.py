@@ -40,6 +40,7 @@ from plait.view.passages.stream import (
     Manner,
     Stream,
     TurnBegins,
+    context_name,
     enclosure_words,
     first_told,
     note_body,
@@ -222,7 +223,7 @@ class TerminalTeller:
         if told.kind in ("command", "bash") and self.depth != "prompts":
             yield from _outputs(told.output, told.errors, is_full=self._is_full)
         if self._is_full:
-            added = f"the editor adds: {told.context}" if told.context else ""
+            added = f"{context_name(told)}: {told.context}" if told.context else ""
             yield from printed_lines(added, ALL_LINES)
             yield from enclosed(told.enclosures)
 

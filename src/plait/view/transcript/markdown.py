@@ -120,7 +120,9 @@ class MarkdownWriter:
             case Told():
                 yield self.anchors(item.uuid) if item.is_typed and is_own else ""
                 is_agent = not is_own or self.transcript.agent is not None
-                yield from told_blocks(item, is_task=item.kind == "prompt" and is_agent)
+                is_task = item.kind == "prompt" and is_agent
+                is_full = self.stream.manner.depth == "all"
+                yield from told_blocks(item, is_task=is_task, is_full=is_full)
             case Said():
                 if item.text.strip():
                     yield self.anchors(item.uuid) if is_own else ""

@@ -20,7 +20,14 @@ from plait.conversation.questions import asked_by
 from plait.conversation.tools import is_plan, tool_named
 from plait.view.amounts import bytes_in_words
 from plait.view.passages.call_view import CallView, Piece, as_json, pieces_of
-from plait.view.passages.stream import APART, enclosure_words, note_line, note_name, speaker_of
+from plait.view.passages.stream import (
+    APART,
+    context_name,
+    enclosure_words,
+    note_line,
+    note_name,
+    speaker_of,
+)
 from plait.view.passages.tools import CallLine, call_line, tool_name
 from plait.view.text import clean, when
 from plait.view.transcript.markdown_text import (
@@ -34,6 +41,7 @@ from plait.view.transcript.markdown_text import (
 )
 
 SPOKEN = frozenset({"prompt", "queued", "teammate", "peer"})
+PROMPTS = frozenset({"prompt", "queued"})
 PRINTED = frozenset({"command-output", "bash-output"})
 MOST_ON_A_LINE = 160
 SIGNS = {"failed": "✗ ", "rejected": "✗ ", "interrupted": "✗ "}
@@ -45,7 +53,7 @@ def folded(summary: str, blocks: list[str], *, is_open: bool = False) -> str:
     return f"<details{' open' * is_open}>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
-def told_blocks(told: Told, *, is_task: bool = False) -> Iterator[str]:
+def told_blocks(told: Told, *, is_task: bool = False, is_full: bool = False) -> Iterator[str]:
     """Yields what stands in the user's place."""
     if told.kind in SPOKEN:
         yield from _spoken_blocks(told, is_task=is_task)
@@ -64,6 +72,8 @@ def told_blocks(told: Told, *, is_task: bool = False) -> Iterator[str]:
         yield from _notice_blocks(told)
     else:
         yield from _aside_blocks(told)
+    if told.context and (is_full or told.kind in PROMPTS):
+        yield folded(context_name(told), [fenced(clean(told.context))])
     yield from enclosure_blocks(told.enclosures)
 
 
@@ -77,8 +87,6 @@ def _spoken_blocks(told: Told, *, is_task: bool) -> Iterator[str]:
         yield "*task*"
     if told.text.strip():
         yield quoted(literal(told.text))
-    if told.context:
-        yield folded("what the editor added", [fenced(clean(told.context))])
 
 
 def _outputs(text: str | None, errors: str | None) -> Iterator[str]:

@@ -40,6 +40,8 @@ VOICES: dict[ToldKind, str] = {
     "bash": "shell",
     "command": "command",
 }
+QUEUED = "in the queue, never seen by the model"
+NAMED = frozenset({"teammate", "peer", "notice"})
 ASIDES: dict[ToldKind, str] = {
     "skill": "skill",
     "ide": "shown by the editor",
@@ -85,8 +87,8 @@ def prompt(item: Told, setting: Setting) -> str:
     """Returns what somebody asked: a chapter of the conversation."""
     label = VOICES.get(item.kind, "")
     if item.is_only_queued:
-        label = "in the queue, never seen by the model"
-    name = f"{label} {item.name}" if item.name and item.kind in ("teammate", "notice") else label
+        label = f"{label}, in the queue alone" if item.kind != "queued" else QUEUED
+    name = f"{label} {item.name}" if item.name and item.kind in NAMED else label
     tag = f'<span class="tag">{esc(name)}</span>' if name else ""
     shown, hidden = beginning(item.text, setting.words)
     is_code = item.kind in ("command", "bash")
@@ -126,7 +128,8 @@ def _output_of(item: Told, setting: Setting) -> str:
 def _aside(item: Told, setting: Setting) -> str:
     label = ASIDES[item.kind]
     name = f" {item.name}" if item.name and item.name != "caveat" else ""
-    body = printed(item.text, item, "text", setting.output, "out words") + _pictures(item)
+    body = printed(item.text, item, "text", setting.output, "out words") + _context_of(item)
+    body += _pictures(item)
     first = " ".join(item.text[:160].split())
     kind = f'<span class="kind">{esc(label + name)}</span>'
     head = f'{icon("note")}{kind} <span class="obj">{esc(first)}</span>'
