@@ -1,5 +1,10 @@
 """Who owns a uuid that several lines hold."""
 
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
 from examples.drawing import draw
 from plait.graph import build
 from plait.graph.source import FileFacts, source_file
@@ -112,3 +117,63 @@ def test_a_call_that_only_a_copy_holds_is_in_a_file() -> None:
     two[2] = two[2].replace(parentUuid=one[1].uuid)
     graph = build([("one.jsonl", one), ("two.jsonl", two)])
     assert "orphan-result" not in graph.account.findings
+
+
+def owners(drawing: str) -> dict[str, str]:
+    """Returns who owns each record, by letters, where no copy says what it was forked from."""
+    drawn = sketch(drawing)
+    stripped = [
+        (source.file.path, [one.with_fields(_unnamed(one.fields)) for one in source.records])
+        for source in sources_of(drawn.drawing)
+    ]
+    graph = build(stripped)
+    assert graph.account.balanced
+    return {drawn.names[uuid]: drawn.title(node.session) for uuid, node in graph.nodes.items()}
+
+
+def _unnamed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if key != "forkedFrom"}
+
+
+NAMES = pytest.mark.parametrize(("old", "new"), [("main", "side"), ("side", "main")])
+"""Whichever comes first by its name: that decides nothing."""
+LEFT = "file {old}\n{note}U1\nA1<\n{between}U2<A1\nA2<\nfile {new} start=2026-11-03T09:00:00Z\n"
+COPIED = "copy {old}:U1 {old}:A1 {old}:U2 {old}:A2 forked\nU3<{old}:A2\nA3<"
+
+
+@NAMES
+def test_a_file_that_was_begun_later_is_the_copy(old: str, new: str) -> None:
+    names = {"old": old, "new": new, "note": "enqueue\n", "between": ""}
+    fork = LEFT.format(**names) + "mode normal\nenqueue\ndequeue\n" + COPIED.format(**names)
+    assert owners(fork) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}
+
+
+@NAMES
+def test_what_was_written_in_one_go_is_the_copy(old: str, new: str) -> None:
+    names = {"old": old, "new": new, "note": "", "between": "mode normal\n"}
+    left = LEFT.format(**names) + COPIED.format(**names)
+    assert owners(left) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}
+    gone_on = left.replace("A2<\n", "A2<\nU4<@2026-11-05T09:00:00Z\nA4<\n", 1)
+    assert owners(gone_on) == {**owners(left), "U4": old, "A4": old}
+
+
+@NAMES
+def test_notes_behind_the_answers_that_are_shared_say_nothing(old: str, new: str) -> None:
+    names = {"old": old, "new": new, "note": "", "between": ""}
+    left = LEFT.format(**names).replace("A2<\n", "A2<\nmode normal\n") + COPIED.format(**names)
+    noted = left.replace("U3<", "mode normal\nU3<")
+    assert owners(noted) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}
+
+
+@NAMES
+def test_who_has_nothing_else_was_left(old: str, new: str) -> None:
+    names = {"old": old, "new": new, "note": "", "between": ""}
+    fork = LEFT.format(**names) + COPIED.format(**names)
+    assert owners(fork) == {"U1": old, "A1": old, "U2": old, "A2": old, "U3": new, "A3": new}
+
+
+def test_a_fork_of_a_fork_leaves_to_each_what_it_wrote() -> None:
+    first = "file a\nenqueue\nU1\nA1<\n"
+    second = "file b start=2026-11-03T09:00:00Z\nenqueue\ncopy a:U1 a:A1 forked\nU2<a:A1\nA2<\n"
+    third = "file c start=2026-11-04T09:00:00Z\nenqueue\ncopy a:U1 a:A1 b:U2 b:A2 forked\nU3<b:A2"
+    assert owners(first + second + third) == {"U1": "a", "A1": "a", "U2": "b", "A2": "b", "U3": "c"}

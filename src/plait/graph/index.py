@@ -14,9 +14,11 @@ The index numbers its nodes in the order of files and lines. That number is the 
 that "earlier in the file" means everywhere in this package.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, permutations
+from math import inf
 from pathlib import PurePath
 from typing import Any
 
@@ -131,6 +133,10 @@ def _other_content(owner: str, nodes: Sequence[Node]) -> Finding:
 
 LATE = "\uffff"
 """Sorts behind every timestamp."""
+SHORT = 2000
+"""Bytes of the notes that tell an original from its copy: longer ones are not looked at where
+only money is counted, and both must come to the same.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +208,8 @@ def _repeat(held: Held, node: Node) -> None:
         held.first[uuid] = node
 
 
-Rank = tuple[bool, bool, str, int, str, str, str]
-SURE = 4
+Rank = tuple[bool, bool, str, int, bool, int, str, str, str]
+SURE = 6
 """How many of the first parts of a rank are knowledge; the others are a guess."""
 
 
@@ -212,8 +218,15 @@ def _choose_owners(
 ) -> tuple[dict[str, int], list[Finding]]:
     if not shared:
         return {}, []
-    concerned = {node.file for nodes in shared.values() for node in nodes}
-    ranks = {file: _rank_of(file, files[file], sessions, shared) for file in sorted(concerned)}
+    concerned = sorted({node.file for nodes in shared.values() for node in nodes})
+    copies = _copies_of(files, concerned, shared)
+    ids = Counter(sessions[file] for file in concerned)
+    ranks = {
+        file: _rank_of(
+            files[file], sessions[file], shared, copies, is_alone=ids[sessions[file]] == 1
+        )
+        for file in concerned
+    }
     owners: dict[str, int] = {}
     guesses: dict[tuple[int, int], str] = {}
     for uuid, nodes in shared.items():
@@ -225,16 +238,51 @@ def _choose_owners(
     return owners, [_guessed(files, pair, uuid) for pair, uuid in guesses.items()]
 
 
+def _copies_of(
+    files: Sequence[FileFacts], concerned: Iterable[int], shared: Mapping[str, list[Node]]
+) -> set[tuple[int, int]]:
+    """Returns the pairs of a file and the one that it was copied from, as far as lines tell.
+
+    A copy is written in one go; whoever wrote a conversation noted things between its records.
+    """
+    last: dict[tuple[int, int], int] = {}
+    for nodes in shared.values():
+        if nodes[0].kind == "assistant":
+            for node, rival in permutations(nodes, 2):
+                pair = node.file, rival.file
+                last[pair] = max(last.get(pair, 0), node.line)
+    ends = {file: _end_of_opening(files[file]) for file in concerned}
+    return {
+        (one, other)
+        for (one, other), line in last.items()
+        if line < ends[one] and last[other, one] >= ends[other]
+    }
+
+
+def _end_of_opening(facts: FileFacts) -> float:
+    """Returns the line up to which records follow each other from the first on."""
+    notes = (one.line for one in facts.asides if one.after and one.length < SHORT)
+    return next(notes, inf)
+
+
 def _rank_of(
-    file: int, facts: FileFacts, sessions: Sequence[str], shared: dict[str, list[Node]]
+    facts: FileFacts,
+    session: str,
+    shared: Mapping[str, list[Node]],
+    copies: set[tuple[int, int]],
+    *,
+    is_alone: bool,
 ) -> "Ranking":
     stamps = [node.timestamp for node in facts.nodes if node.timestamp]
     outside = [node.timestamp for node in facts.nodes if node.timestamp and node.uuid not in shared]
+    notes = (one.timestamp for one in facts.asides if not one.after and one.timestamp)
     return Ranking(
         facts.file.kind == "agent",
-        sessions[file],
+        session,
         min(stamps, default=LATE),
-        min(outside, default=LATE),
+        next(notes, ""),
+        copies,
+        min(outside, default="" if is_alone else LATE),
         facts.file.path,
     )
 
@@ -246,8 +294,14 @@ class Ranking:
     is_agent: bool
     session: str
     started: str
+    begun: str
+    """When the first line was written, where that is a note; a fork's own precede its copies."""
+    copies: set[tuple[int, int]]
+    """The pairs of a file and the one that it was copied from."""
     went_on: str
-    """The first record that no other file has; late where there is none."""
+    """The first record that no other file has. Who has none was left; late among files of one
+    session, where it is only an older state.
+    """
     path: str
 
     def __call__(self, node: Node, rivals: Sequence[Node]) -> Rank:
@@ -258,6 +312,8 @@ class Ranking:
             node.session not in ("", self.session),
             self.started,
             2 - named - (named and node.forked_from is None),
+            self.begun > (node.timestamp or LATE),
+            sum((node.file, rival.file) in self.copies for rival in rivals),
             self.went_on,
             self.session,
             self.path,

@@ -57,6 +57,7 @@ class Aside(Struct, frozen=True, gc=False):
     text: str | None = None
     explicit: bool = False
     agent: str | None = None
+    timestamp: str | None = None
 
 
 @dataclass(slots=True)
@@ -125,6 +126,7 @@ def _aside_of(record: Record, line: int, after: int) -> Aside:
         envelope.summary or envelope.custom_title or envelope.ai_title,
         envelope.explicit is True,
         envelope.agent_id,
+        record.timestamp,
     )
 
 
