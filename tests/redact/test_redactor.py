@@ -17,6 +17,8 @@ from tests.redact.planted import ALNUM, B64, HEX, drawn
 
 RNG = Random(3)
 KEY = "gh" + "p_" + drawn(RNG, ALNUM, 36)
+PACKED = "AK" + "IA" + drawn(RNG, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)
+"""A key by its form, and what the bytes of a picture may look like as well."""
 PASSWORD = drawn(RNG, ALNUM, 18)
 SESSION = "7f1c2d3e-0000-4000-8000-000000000001"
 
@@ -140,15 +142,16 @@ def test_a_record_without_hits_keeps_its_bytes() -> None:
 
 def test_ids_signatures_and_pictures_are_left_alone() -> None:
     fixed = {
-        "uuid": KEY,
+        "uuid": SESSION,
         "sessionId": SESSION,
         "requestId": "req_" + drawn(RNG, ALNUM, 24),
         "message": {
-            "id": KEY,
+            "id": "msg_" + drawn(RNG, ALNUM, 24),
+            "model": "claude-opus-4-5-20251101",
             "content": [
-                {"type": "thinking", "thinking": "", "signature": KEY},
-                {"type": "image", "source": {"media_type": "image/png", "data": KEY}},
-                {"type": "tool_use", "id": KEY, "input": {}},
+                {"type": "thinking", "thinking": "", "signature": PACKED},
+                {"type": "image", "source": {"media_type": "image/png", "data": PACKED}},
+                {"type": "tool_use", "id": "toolu_" + drawn(RNG, ALNUM, 24), "input": {}},
             ],
         },
     }
@@ -156,6 +159,33 @@ def test_ids_signatures_and_pictures_are_left_alone() -> None:
     assert Redactor().record(record) is record
     given = line(message={"content": [{"type": "tool_use", "input": {"id": KEY, "data": KEY}}]})
     assert KEY.encode() not in Redactor().record(given).raw
+
+
+def test_what_stands_in_the_place_of_an_id_is_no_id() -> None:
+    picture = {"type": "image", "source": {"media_type": "image/png", "data": KEY}}
+    said = {"content": [picture, {"type": "thinking", "thinking": "", "signature": KEY}]}
+    assert KEY.encode() not in Redactor().record(line(message=said)).raw
+    odd = line(uuid=KEY, parentUuid=KEY, uuids=[SESSION, KEY], sessionId=SESSION, version=KEY)
+    found = Redactor().record(odd)
+    assert KEY.encode() not in found.raw
+    assert found.uuid == found.parent_uuid == found.fields["uuids"][1] == found.version
+    assert found.session_id == found.fields["uuids"][0] == SESSION
+
+
+def test_what_a_value_holds_twice_is_changed_at_both_places() -> None:
+    shared = {"text": f"token {KEY}"}
+    inner = [shared]
+    value = {"one": shared, "two": {"deep": [inner, shared]}, "three": inner}
+    found = Redactor().value(value)
+    assert KEY not in repr(found)
+    assert found["one"] == found["two"]["deep"][1] == found["three"][0]
+    assert KEY in repr(value)
+
+
+def test_a_value_that_holds_itself_ends() -> None:
+    value: dict[str, Any] = {"text": f"token {KEY}"}
+    value["self"] = value
+    assert KEY not in Redactor().value(value)["text"]
 
 
 def test_json_inside_a_text_stays_json() -> None:

@@ -18,6 +18,8 @@ from plait.redact.model import MOST_PLACES
 from tests.redact.planted import ALNUM, HEX, drawn
 
 KEY = "gh" + "p_" + drawn(Random(3), ALNUM, 36)
+PACKED = "AK" + "IA" + "QWERTYUIOP234567"
+HASH = "3f9a1c77e0b24d58a6c1f0e92b7d4c35"
 TOKEN = "‹secret 1: github token›"
 SETTING = "‹secret 1: secret in a setting›"
 WORD = drawn(Random(4), ALNUM, 12)
@@ -56,7 +58,16 @@ WALKED: dict[str, tuple[Any, Any]] = {
     ),
     "a key that is no name": ({f"/x/{KEY}": 1}, {f"/x/{TOKEN}": 1}),
     "a long key": ({KEY: KEY, "z": 1}, {TOKEN: TOKEN, "z": 1}),
-    "an id is left": ({"uuid": KEY}, {"uuid": KEY}),
+    "an id is left": (
+        {"db_password": HASH, "uuid": HASH},
+        {"db_password": "‹secret 1: secret in a setting›", "uuid": HASH},
+    ),
+    "ids are left": (
+        {"db_password": HASH, "uuids": [HASH]},
+        {"db_password": "‹secret 1: secret in a setting›", "uuids": [HASH]},
+    ),
+    "what is no picture is not": ({"type": "image", "data": KEY}, {"type": "image", "data": TOKEN}),
+    "what is no id is not": ({"uuid": KEY, "uuids": [KEY]}, {"uuid": TOKEN, "uuids": [TOKEN]}),
     "an id in what a tool was given is not": ({"input": {"id": KEY}}, {"input": {"id": TOKEN}}),
     "nor deeper in it": ({"input": {"x": {"id": KEY}}}, {"input": {"x": {"id": TOKEN}}}),
     "nor in what a tool gave": (
@@ -64,8 +75,8 @@ WALKED: dict[str, tuple[Any, Any]] = {
         {"structuredContent": [{"id": TOKEN}]},
     ),
     "an id that is a table": ({"id": {"x": KEY}}, {"id": {"x": TOKEN}}),
-    "a picture is left": ({"type": "image", "data": KEY}, {"type": "image", "data": KEY}),
-    "by its medium": ({"media_type": "x", "base64": KEY}, {"media_type": "x", "base64": KEY}),
+    "a picture is left": ({"type": "image", "data": PACKED}, {"type": "image", "data": PACKED}),
+    "by its medium": ({"media_type": "x", "base64": PACKED}, {"media_type": "x", "base64": PACKED}),
     "its other fields are not": ({"type": "image", "x": KEY}, {"type": "image", "x": TOKEN}),
     "data of another kind is not": ({"type": "x", "data": KEY}, {"type": "x", "data": TOKEN}),
     "data that is a list is not": (
@@ -223,6 +234,13 @@ def test_the_report_counts_all_and_keeps_two_hundred_places() -> None:
     assert redactor.report.found["‹user 1›"].places == [Place("a", 12, "u")]
 
 
+def test_no_key_of_a_log_stands_in_the_report() -> None:
+    redactor = Redactor()
+    redactor.value({"message": {f"ana@firm.io {KEY}": {"someones_name": KEY, "content": [KEY]}}})
+    places = [one.field for found in redactor.report.found.values() for one in found.places]
+    assert places == ["message.*", "message.*", "message.*.*", "message.*.content[0]"]
+
+
 def test_places_in_values_and_records() -> None:
     redactor = Redactor()
     redactor.value({"a": [{"b": KEY}]}, Place("x", 3))
@@ -270,7 +288,11 @@ RECORDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"cwd": "/x", "a": 'to "ana@firm.io"'},
         {"cwd": "/x", "a": 'to "‹email 1›"'},
     ),
-    "an id is left": ({"uuid": KEY, "x": 1}, {"uuid": KEY, "x": 1}),
+    "an id is left": (
+        {"db_password": HASH, "uuid": HASH},
+        {"db_password": "‹secret 1: secret in a setting›", "uuid": HASH},
+    ),
+    "what is no id is not": ({"uuid": KEY, "x": 1}, {"uuid": TOKEN, "x": 1}),
     "what an escape hides": (
         {"x": "ana\\u0040firm.io"},
         {"x": "‹email 1.1›"},

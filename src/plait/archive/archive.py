@@ -30,7 +30,8 @@ from plait.record.sidecar import cleanup_days
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
     from plait.archive.export.plan import ExportPlan, File
-    from plait.archive.open_session import OpenSession, Through
+    from plait.archive.open_session import OpenSession
+    from plait.archive.redaction import Redaction
     from plait.archive.resume import Resume, Resumption
     from plait.archive.session_turns import SessionConversations, SessionTurn
     from plait.archive.tree import SessionTree, TreeWay
@@ -173,10 +174,10 @@ class Archive:
         """Takes the facts of sessions, by path, that need not be read again."""
         self._facts.update(known)
 
-    def open(self, session: Named, *, through: "Through | None" = None) -> "OpenSession":
+    def open(self, session: Named, *, through: "Redaction | None" = None) -> "OpenSession":
         """Reads a session, once; the last one stays open as long as its files do not change.
 
-        Each record goes through what is given before anything is made of it.
+        All of it goes through what is given before anything is made of it.
         """
         from plait.archive.open_session import opened
 

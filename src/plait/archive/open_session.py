@@ -27,6 +27,7 @@ from plait.record.read import Broken, Recovered, entry_of, record_of
 from plait.record.sidecar import agent_meta, title_file
 
 if TYPE_CHECKING:  # a graph or a context needs no conversation: its modules are loaded when asked
+    from plait.archive.redaction import Redaction
     from plait.archive.resume import Resumption
     from plait.conversation.build import RecordAt
     from plait.conversation.model import Conversation, Conversations, Turn
@@ -34,8 +35,6 @@ if TYPE_CHECKING:  # a graph or a context needs no conversation: its modules are
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
 """Verdicts in which the record that the client goes on from has a say."""
-Through: TypeAlias = Callable[[Record, str], Record]
-"""What each record goes through before anything is made of it, with the path of its file."""
 
 
 class Log(NamedTuple):
@@ -82,11 +81,12 @@ class OpenSession:
         self,
         files: Iterable[Given],
         *sessions: Session,
-        through: Through | None = None,
+        through: "Redaction | None" = None,
         read: Reader = read_log,
     ) -> None:
         self.sessions = sessions
         self.through = through
+        """What everything goes through before anything is made of it."""
         self.sources: list[Source] = []
         self.stamps: dict[str, FileStamp | None] = {}
         self._logs: dict[str, Log] = {}
@@ -102,7 +102,8 @@ class OpenSession:
             log = read(one.path)
             one = source_of(one, log.records)
         if self.through:
-            log = Log([self.through(record, path) for record in log.records], log.recovered)
+            one = self.through.source(one)
+            log = Log(list(one.records), log.recovered)
         self._logs[path] = log
         self.sources.append(replace(one, records=log.records))
 
@@ -115,9 +116,10 @@ class OpenSession:
     def id(self) -> str:
         """The name that the graph knows the session by, "" where it knows none."""
         known = self.graph.sessions
-        if self.sessions and self.session.id in known:
-            return self.session.id
-        return next(iter(known), "")
+        own = self.session.id if self.sessions else ""
+        if self.through:
+            own = self.through.name(own)
+        return own if own in known else next(iter(known), "")
 
     @property
     def title(self) -> str | None:
@@ -145,7 +147,7 @@ class OpenSession:
         for number, file in enumerate(self.graph.files):
             for one in self.recovered_of(file.path):
                 record = record_of(encode(one.fields), one.line, one.offset)
-                yield number, self.through(record, file.path) if self.through else record
+                yield number, self.through.record(record, file.path) if self.through else record
 
     @cached_property
     def _builder(self) -> Builder:
@@ -267,8 +269,8 @@ class OpenSession:
         text = repr(sorted(self.stamps.items())).encode("utf-8", "surrogatepass")
         return blake2b(text, digest_size=8).hexdigest()
 
-    def passed_through(self, through: Through) -> "OpenSession":
-        """Returns the same session, each record of it changed before anything is made of it."""
+    def passed_through(self, through: "Redaction") -> "OpenSession":
+        """Returns the same session, all of it changed before anything is made of it."""
         found = OpenSession(self.sources, *self.sessions, through=through)
         for path, log in self._logs.items():
             found._logs[path].recovered.extend(log.recovered)
@@ -314,12 +316,12 @@ class OpenSession:
         return Log([*known.records, *new.records], [*before, *new.recovered])
 
 
-def opened(session: Session, through: Through | None = None) -> OpenSession:
+def opened(session: Session, through: "Redaction | None" = None) -> OpenSession:
     """Reads a session."""
     return OpenSession(session.files, session, through=through)
 
 
-def opened_together(sessions: Iterable[Session], through: Through | None = None) -> OpenSession:
+def opened_together(sessions: Iterable[Session], through: "Redaction | None" = None) -> OpenSession:
     """Reads sessions that share records."""
     chosen = tuple(sessions)
     files = (file for session in chosen for file in session.files)

@@ -2,17 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import TYPE_CHECKING
-
-from msgspec.structs import replace
 
 from plait.archive.families import families
 from plait.archive.model import Session
 from plait.archive.open_session import opened_together
-from plait.conversation.model import Conversation
+from plait.archive.redaction import Redaction
 from plait.conversation.totals import Pricing
-from plait.record import Record
 from plait.record.read import read_if_there
 from plait.trace.model import Content, Span
 from plait.trace.send.attributes import outgoing
@@ -39,31 +35,15 @@ class TracePlan:
 
     def traces(self) -> Iterator[list[Span]]:
         """Yields the spans of each answered turn, ready to go out; one family after the other."""
-        self._learn()
+        redaction = Redaction(self.redactor) if self.redactor else None
+        if redaction:
+            redaction.learn(self.sessions)
         origins = _origins_of(self.sessions, self.among)
+        others = {redaction.name(one) for one in origins} if redaction else {*origins}
         for members in families((*self.sessions, *origins.values())):
-            for spans in traces_of(self._conversations(members), self.pricing):
-                if spans[0].session not in origins:
+            for spans in traces_of(opened_together(members, redaction).by_line, self.pricing):
+                if spans[0].session not in others:
                     yield list(outgoing(spans, self.content))
-
-    def _learn(self) -> None:
-        """Lets the redactor see everything first: what one place tells is hidden in all."""
-        for session in self.sessions if self.redactor else ():
-            for file in session.files:
-                if self.redactor:
-                    self.redactor.learn(read_if_there(file.path))
-
-    def _conversations(self, members: Iterable[Session]) -> dict[str, Conversation]:
-        """Returns the conversations of sessions that share records."""
-        found = opened_together(members, self._redacted if self.redactor else None)
-        return {name: self._private(one) for name, one in found.by_line.items()}
-
-    def _redacted(self, record: Record, path: str) -> Record:
-        return self.redactor.record(record, PurePath(path).name) if self.redactor else record
-
-    def _private(self, one: Conversation) -> Conversation:
-        """Returns a conversation whose project does not name its user."""
-        return replace(one, project=self.redactor.text(one.project)) if self.redactor else one
 
 
 def _origins_of(sessions: Iterable[Session], among: Iterable[Session]) -> dict[str, Session]:

@@ -126,8 +126,7 @@ class CustomRules:
     def _is_named(self, tree: Tree, leaf: Leaf) -> bool:
         if leaf.is_key:
             return False
-        steps = re.split(r"\[\d+\]|\.", tree.place(leaf))
-        way = ".".join(step for step in steps if step)
+        way = ".".join(key for key in tree.keys(leaf) if isinstance(key, str) and key)
         return way in self.fields or not self.fields.isdisjoint(way.split("."))
 
     def _hidden_nodes(self, tree: Tree) -> frozenset[int]:

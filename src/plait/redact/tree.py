@@ -4,7 +4,7 @@ import dataclasses
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
@@ -23,11 +23,45 @@ FIXED = frozenset(
     collapseId summaryUuid type subtype role timestamp backupTime backupFileName model version
     stop_reason userType media_type signature originalHeadCommit""".split()
 )
+# What those fields usually hold; anything else in them is read like a text.
+USUAL = re.compile(
+    r"[0-9a-fA-F-]{1,64}"  # uuids, hashes, ids of agents
+    r"|(?:toolu|srvtoolu|mcptoolu|msg|req|call|cse|session)_[A-Za-z0-9_-]{1,64}"
+    r"|[a-z]{1,32}(?:[_/+-][a-z]{1,32}){0,6}"  # kinds
+    r"|claude-[a-z0-9.@-]{1,48}|<synthetic>"
+    r"|[0-9][0-9T:.,Z+ -]{0,40}"  # times, versions
+    r"|[0-9a-f]{1,64}@v[0-9]{1,6}"
+)
+PACKED = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
+"""What is only for machines: a signature, the bytes of a picture."""
+SIGNATURE = "signature"
 PICTURES = frozenset(("data", "base64"))
 PICTURE_TYPES = ("base64", "image", "redacted_thinking", "image/png", "image/jpeg", "pdf")
 # What a tool is given has keys of its own: an `id` there may be anything.
 FREE = frozenset(("input", "structuredContent"))
 LONGEST_PLAIN_KEY = 24
+SHORT_KEY = 2
+"""So short that it gives nothing away."""
+# Of messages, of what usual tools are given, and of what lies within what they answer.
+USUAL_KEYS = frozenset(
+    """message content text thinking source data input output command description prompt file_path
+    path pattern query url old_string new_string replace_all edits todos plan name value key code
+    status subject questions answers options header label question answer lines file filePath
+    toolUseResult attachment snapshot summary customTitle aiTitle lastPrompt cwd gitBranch
+    structuredPatch stdout stderr title citations trackedFileBackups compactMetadata result error
+    notebook_path new_source subagent_type skill args glob files steps notes request response body
+    headers config env settings arguments params""".split()
+)
+
+
+@cache
+def known_keys() -> frozenset[str]:
+    """Returns the keys that the format itself has: no log decides what they are."""
+    from plait.record.types.fields import ATTACHMENTS, BESIDE, PROGRESS, STATE
+    from plait.record.types.results import RESULTS
+
+    tables = (ATTACHMENTS, BESIDE, PROGRESS, STATE, RESULTS)
+    return USUAL_KEYS.union(FIXED, *(table.names(kind) for table in tables for kind in table))
 
 
 class Leaf(NamedTuple):
@@ -55,19 +89,28 @@ class Tree:
     def __init__(self, value: Any) -> None:
         self.nodes: list[Node] = [Node(value, -1, None, False)]
         self.leaves: list[Leaf] = []
-        waiting: list[Iterator[tuple[int, Any, Any]]] = [self._members(0)]
-        seen: set[int] = {id(value)}  # what a value holds twice is changed at its first place
+        self.whole: list[int] = []
+        """The numbers of containers, each behind all that it holds."""
+        self.again: dict[int, list[tuple[int, Any]]] = {}
+        """Where a container stands besides its first place: in which other, by which key."""
+        waiting = [(0, self._members(0))]
+        known: dict[int, int] = {id(value): 0}
         while waiting:
-            for node, key, member in waiting[-1]:
+            number, members = waiting[-1]
+            for node, key, member in members:
                 if isinstance(member, str):
                     self.leaves.append(Leaf(node, key, member))
-                elif _is_container(member) and id(member) not in seen:
-                    seen.add(id(member))
+                elif _is_container(member):
+                    if id(member) in known:
+                        self.again.setdefault(known[id(member)], []).append((node, key))
+                        continue
+                    known[id(member)] = len(self.nodes)
                     free = self.nodes[node].is_free or key in FREE
                     self.nodes.append(Node(member, node, key, free))
-                    waiting.append(self._members(len(self.nodes) - 1))
+                    waiting.append((len(self.nodes) - 1, self._members(len(self.nodes) - 1)))
                     break
             else:
+                self.whole.append(number)
                 waiting.pop()
 
     def _members(self, number: int) -> Iterator[tuple[int, Any, Any]]:
@@ -80,19 +123,29 @@ class Tree:
         for key, member in value.items():
             if isinstance(key, str) and (len(key) > LONGEST_PLAIN_KEY or not key.isidentifier()):
                 self.leaves.append(Leaf(number, key, key, is_key=True))
-            is_data = is_picture and key in PICTURES and isinstance(member, str)
-            is_fixed = key in FIXED and not node.is_free and not isinstance(member, dict)
+            is_data = is_picture and key in PICTURES and _is_packed(member)
+            is_fixed = key in FIXED and not node.is_free and _is_usual(key, member)
             if not is_data and not is_fixed:
                 yield number, key, member
 
-    def place(self, leaf: Leaf) -> str:
-        """Returns the way to a text, such as `message.content[0].text`."""
+    def keys(self, leaf: Leaf) -> list[Any]:
+        """Returns the keys that lead to a text."""
         keys = [] if leaf.key is None else [leaf.key]
         node = self.nodes[leaf.node]
         while node.parent >= 0:
             keys.append(node.key)
             node = self.nodes[node.parent]
-        steps = (f"[{key}]" if isinstance(key, int) else f".{key}" for key in reversed(keys))
+        return keys[::-1]
+
+    def place(self, leaf: Leaf) -> str:
+        """Returns the way to a text, such as `message.content[0].text`, for a report.
+
+        A key that is none of the format's own is told as `*`: it may be anything.
+        """
+        steps = (
+            f"[{key}]" if isinstance(key, int) else f".{key if _tells_nothing(key) else '*'}"
+            for key in self.keys(leaf)
+        )
         return "".join(steps).lstrip(".")
 
     def changed(self, texts: dict[int, str]) -> Any:
@@ -102,15 +155,33 @@ class Tree:
         for number, text in texts.items():
             leaf = self.leaves[number]
             (renamed if leaf.is_key else changes).setdefault(leaf.node, {})[leaf.key] = text
-        for number in range(len(self.nodes) - 1, -1, -1):  # parents come before their members
+        for number in self.whole:
             if number not in changes and number not in renamed:
                 continue
             node = self.nodes[number]
             value = _rebuilt(node.value, changes.get(number, {}), renamed.get(number, {}))
             if node.parent < 0:
                 return value
-            changes.setdefault(node.parent, {})[node.key] = value
+            for parent, key in ((node.parent, node.key), *self.again.get(number, ())):
+                changes.setdefault(parent, {})[key] = value
         return self.nodes[0].value
+
+
+def _tells_nothing(key: Any) -> bool:
+    return isinstance(key, str) and (len(key) <= SHORT_KEY or key in known_keys())
+
+
+def _is_usual(key: str, value: Any) -> bool:
+    """Tells whether a field of a record holds what it should: no text of anybody's."""
+    if isinstance(value, str):
+        return _is_packed(value) if key == SIGNATURE else USUAL.fullmatch(value) is not None
+    if isinstance(value, list | tuple):
+        return all(isinstance(one, str) and USUAL.fullmatch(one) for one in value)
+    return not _is_container(value)
+
+
+def _is_packed(value: Any) -> bool:
+    return isinstance(value, str) and PACKED.fullmatch(value) is not None
 
 
 def _is_container(value: Any) -> bool:

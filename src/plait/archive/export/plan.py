@@ -8,8 +8,8 @@ through the redactor before a word of it is looked at, unless the plan has none.
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
@@ -24,8 +24,6 @@ from plait.conversation.walk import Depth
 from plait.graph.model import Place
 from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import uuids
-from plait.record import Record
-from plait.record.read import read_if_there
 from plait.view.passages.stream import Manner
 from plait.view.transcript.heading import Entry, Transcript, entry_of, index_of
 from plait.view.transcript.json_form import FORMAT, json_of
@@ -33,6 +31,7 @@ from plait.view.transcript.markdown import KeptTurns, markdown_of, text_of
 from plait.view.transcript.plain import plain_of
 
 if TYPE_CHECKING:
+    from plait.archive.redaction import Redaction
     from plait.redact import Redactor
 
 
@@ -63,8 +62,6 @@ class ExportPlan:
     """The transcripts that were made so far."""
     copies: list[str] = field(default_factory=list)
     """Sessions without a transcript: another holds all that they do."""
-    reencoded: int = 0
-    """Records whose bytes redaction changed."""
     names: Names = field(default_factory=Names)
     page_depth: Depth | None = None
     """How much pages show; None shows everything, what is long folded and cut."""
@@ -72,18 +69,23 @@ class ExportPlan:
     """Whether each page holds all that it needs."""
     _held: OpenSession | None = None
 
+    @cached_property
+    def redaction(self) -> "Redaction | None":
+        """What everything goes through before a word of it is looked at."""
+        from plait.archive.redaction import Redaction
+
+        return Redaction(self.redactor) if self.redactor else None
+
     def learn(self) -> None:
         """Lets the redactor see everything first: what one place tells is hidden in all."""
-        if self.redactor is None:
+        if self.redaction is None:
             return
         if len(self.sessions) == 1:  # one is held, so that it is read once
             self._held = opened_together(self.sessions)
             for source in self._held.sources:
-                self.redactor.learn(source.records)
+                self.redaction.learn_source(source)
             return
-        for session in self.sessions:
-            for file in session.files:
-                self.redactor.learn(read_if_there(file.path))
+        self.redaction.learn(self.sessions)
 
     def families(self) -> Iterator[Family]:
         """Yields sessions that share records together, read and redacted."""
@@ -91,13 +93,13 @@ class ExportPlan:
             found = self._opened(members)
             is_active = self.branches == "active"
             family = Family(found, self.private, self.names, self.pricing, is_active)
-            self.copies += map(self.private, family.copies)
+            self.copies += family.copies
             yield family
 
     def _opened(self, members: Iterable[Session]) -> OpenSession:
-        if self._held:
-            return self._held.passed_through(self.redacted)
-        return opened_together(members, self.redacted if self.redactor else None)
+        if self._held and self.redaction:
+            return self._held.passed_through(self.redaction)
+        return opened_together(members, self.redaction)
 
     def transcripts(self) -> Iterator[Transcript]:
         """Yields all transcripts, one by one, and remembers what each was about."""
@@ -109,17 +111,9 @@ class ExportPlan:
                 self.written.append(entry_of(transcript))
                 yield transcript
 
-    def redacted(self, record: Record, path: str) -> Record:
-        """Returns a record without what should not be shared; the report names its file alone."""
-        if self.redactor is None:
-            return record
-        found = self.redactor.record(record, PurePath(path).name)
-        self.reencoded += found is not record
-        return found
-
     def private(self, text: str) -> str:
-        """Returns a title or a name without what should not be shared."""
-        return self.redactor.text(text) if self.redactor else text
+        """Returns the name of a file without what should not be shared."""
+        return self.redaction.name(text) if self.redaction else text
 
 
 Exporter: TypeAlias = Callable[[ExportPlan], Iterator[File]]
@@ -283,7 +277,7 @@ def _report_of(plan: ExportPlan) -> dict[str, Any]:
     return {
         "count": sum(one.count for one in found),
         "kinds": report.kinds if report else {},
-        "records_changed": plan.reencoded,
+        "records_changed": plan.redaction.changed if plan.redaction else 0,
         "found": [msgspec.to_builtins(one) for one in found],
     }
 

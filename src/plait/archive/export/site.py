@@ -98,9 +98,9 @@ class Site:
         models = dict.fromkeys(one.model for one in answers if one.model and not one.is_synthetic)
         title = told.active.title or told.active.label or session.title or session.id
         return PageHeading(
-            session=family.private(session.id),
-            title=shortened(family.private(title)),
-            project=family.private(session.project),
+            session=session.id,
+            title=shortened(title),
+            project=session.project,
             directory=place.directory,
             git_branch=place.branch,
             models=tuple(models),

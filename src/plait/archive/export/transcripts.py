@@ -88,9 +88,9 @@ class Family:
 
     @cached_property
     def by_line(self) -> dict[str, Conversation]:
-        """All conversations, their names without what should not be shared."""
+        """All conversations, their files by their names alone."""
         told = {**self.opened.by_line, **self.recovered}
-        return {name: self._named(one) for name, one in told.items()}
+        return {name: replace(one, files=self._files) for name, one in told.items()}
 
     @cached_property
     def recovered(self) -> dict[str, Conversation]:
@@ -156,7 +156,7 @@ class Family:
     @cached_property
     def pages(self) -> dict[str, str]:
         """The name of each session's page, without its ending."""
-        return {one: self.names.free(self.private(one)) for one in self.graph.sessions}
+        return {one: self.names.free(one) for one in self.graph.sessions}
 
     @cached_property
     def targets(self) -> dict[str, str]:
@@ -166,7 +166,7 @@ class Family:
             for line in self.way(path):
                 found.setdefault(line, self.named[number])
         for line in self.agents:
-            session = self.private(self.by_line[line].session)
+            session = self.by_line[line].session
             agent = self.by_line[line].agent or line.rpartition("#")[2]
             found[line] = self.names.free(f"transcript_{session}_agent_{agent}")
         return found
@@ -220,7 +220,7 @@ class Family:
             yield Transcript(
                 name=self.targets[name],
                 heading=Heading(
-                    session=self.private(agent.session),
+                    session=agent.session,
                     started=agent.started,
                     ended=agent.ended,
                     turns=len(agent.turns),
@@ -237,12 +237,7 @@ class Family:
     def _name(self, path: Path) -> str:
         number = f"_path{path.path}" if path.of > 1 else ""
         mark = "_abandoned" if path.of > 1 and path.status == "ABANDONED" else ""
-        return f"transcript_{self.private(path.session)}{number}{mark}"
-
-    def _named(self, one: Conversation) -> Conversation:
-        title = self.private(one.title) if one.title else one.title
-        label = self.private(one.label) if one.label else one.label
-        return replace(one, title=title, label=label, files=self._files)
+        return f"transcript_{path.session}{number}{mark}"
 
     @cached_property
     def _files(self) -> tuple[str, ...]:
@@ -256,7 +251,7 @@ class Family:
         started = next((turn.started for turn in told.turns if turn.started), told.started)
         can_resume = path.status == "ACTIVE" and is_uuid(path.session)
         return Heading(
-            session=self.private(path.session),
+            session=path.session,
             path=path.path,
             of=path.of,
             status=path.status,
@@ -264,8 +259,8 @@ class Family:
             messages=path.messages,
             compactions=path.compactions,
             turns=sum(turn.number > 0 for turn in told.turns),
-            title=self.private(session.title) if session.title else None,
-            project=self.private(session.project),
+            title=session.title or None,
+            project=session.project,
             directory=place.directory,
             branch=place.branch,
             models=tuple(dict.fromkeys(models)),

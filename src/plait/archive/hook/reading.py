@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
-from msgspec.structs import replace
 
 from plait.archive.checkpoint import Checkpoint, goes_on_straight, with_judged
-from plait.archive.open_session import OpenSession, Through
+from plait.archive.open_session import OpenSession
+from plait.archive.redaction import Redaction
 from plait.archive.sessions import beside
 from plait.conversation.branching import Branching
 from plait.conversation.model import (
@@ -41,7 +41,7 @@ from plait.line.discover import SUFFIX, log_file
 from plait.record import Record
 from plait.record.codec import NotAnObject
 from plait.record.read import Broken, entry_of, read, read_if_there, record_of
-from plait.record.sidecar import title_file
+from plait.record.sidecar import agent_meta, title_file
 from plait.trace.sent import Progress, SentSession, goes_on_from
 
 if TYPE_CHECKING:
@@ -257,14 +257,12 @@ def _reading_of(
     file = log_file(path, path.stat().st_size)
     own = Source(source_file(file), records, title=title_file(file.folder))
     telling = _teaching_lines(redactor, own, agents, start) if redactor else None
-    opened = OpenSession([own, *agents], through=_redacting(redactor) if redactor else None)
-    known, found = opened.graph.sessions, opened.by_line
-    name = session if session in known or not known else next(iter(known))
-    if redactor:
-        found = {
-            key: replace(one, project=redactor.text(one.project)) for key, one in found.items()
-        }
-    return HookReading(path, name, records, agents, found, start, telling=telling)
+    redaction = Redaction(redactor) if redactor else None
+    opened = OpenSession([own, *agents], through=redaction)
+    known = opened.graph.sessions
+    called = redaction.name(session) if redaction else session
+    name = called if called in known or not known else next(iter(known))
+    return HookReading(path, name, records, agents, opened.by_line, start, telling=telling)
 
 
 def _teaching_lines(
@@ -276,6 +274,7 @@ def _teaching_lines(
     read again.
     """
     telling = list(start.telling or ()) if start else []
+    Redaction(redactor).learn_beside(own.title, *(agent_meta(one.path) for one in agents))
     for path, offset, length in telling:
         with suppress(SourceError, NotAnObject):
             redactor.learn(record_of(read_slice(Path(path), offset, length)))
@@ -288,10 +287,6 @@ def _teaching_lines(
             if redactor.learnt > before:
                 telling.append((path, record.offset, len(record.raw)))
     return telling
-
-
-def _redacting(redactor: "Redactor") -> Through:
-    return lambda record, path: redactor.record(record, PurePath(path).name)
 
 
 def _is_sound(reading: HookReading) -> bool:

@@ -5,7 +5,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -141,9 +141,19 @@ def _checked(request: Request, redactor: Redactor, sources: list[Source]) -> Rep
     for source in output.progress(sources, "learning"):
         redactor.learn(entry for entry, _ in source.entries())
     for source in output.progress(sources, "looking"):
+        name = _uncounted(redactor, str(source.path))
         for entry, place in source.entries():
-            redactor.value(entry, place)
+            redactor.value(entry, replace(place, file=name))
     return redactor.report
+
+
+def _uncounted(redactor: Redactor, text: str) -> str:
+    """Returns a text without what should not be shared, of which the report says nothing."""
+    counted, redactor.report = redactor.report, Report()
+    try:
+        return redactor.text(text)
+    finally:
+        redactor.report = counted
 
 
 def _second_look(sources: list[Source], redactor: Redactor) -> list[dict[str, object]]:
