@@ -94,7 +94,7 @@ PAGE = """\
 A search box
 44c6406c-0c3e-4e67-886a-f5022bdc707b  /home/dev/shop
 active, beside 1 branch
-homemade-1 · 2026-11-02 09:00–09:01 · 3 turns · 1 min 51 s of work
+homemade-1 · 2026-11-02 09:00–09:01 · 3 turns · 1 min 46 s of work
 1 agent · 115k tokens
 
 ─── 1 ───────────────────────────────────── Nov 02 09:00 · 41 s · 89 out
@@ -116,7 +116,7 @@ Which one?
 ├─○ branch 32d803d3-d07: “Take LIKE”, abandoned
 │    plait show 44c6406c --branch 32d803d3-d07
 
-─── 2 ─────────────────────────────── Nov 02 09:00 · 1 min 6 s · 130 out
+─── 2 ─────────────────────────────── Nov 02 09:00 · 1 min 4 s · 130 out
 ▌ Use FTS5 after all
 
 ◌ retracted: “Use FTS5 afetr all”

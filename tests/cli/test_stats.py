@@ -70,8 +70,8 @@ def test_the_figures_that_matter_come_first(capfd: pytest.CaptureFixture[str], w
     assert "\n".join(lines).rstrip() == shown("""
     2 sessions · 2 projects · 2 Nov 2026 to 3 Nov 2026 · 2 days with prompts
 
-    3          6            3             0         123           14 s
-    prompts    responses    tool calls    agents    tokens out    at work
+    3          6            3             0         123           13 s
+    prompts    responses    tool calls    agents    tokens out    work time
 
     Prompts by day
        ███
@@ -112,11 +112,11 @@ def test_the_figures_that_matter_come_first(capfd: pytest.CaptureFixture[str], w
 
     Longest turns
          9.0 s  Add a search box                                            44c6406c
-         4.0 s  And now by address                                          44c6406c
+         3.0 s  And now by address                                          44c6406c
          1.0 s  Hello                                                       32ca6930
 
     Longest sessions
-          13 s  Add a search box                                            44c6406c
+          12 s  Add a search box                                            44c6406c
          1.0 s  Hello                                                       32ca6930
     """)
 

@@ -82,7 +82,7 @@ def test_what_is_counted_of_a_session() -> None:
         ("Edit", 1, 0),
     ]
     assert [(file.path, file.changes, file.reads) for file in found.files] == [("/x/a.py", 1, 0)]
-    assert (found.working_ms, found.waiting_ms, found.asking_ms) == (7000, 1000, 0)
+    assert (found.working_ms, found.waiting_ms, found.asking_ms) == (6000, 1000, 0)
 
 
 def test_moments_are_those_of_the_zone() -> None:

@@ -2,6 +2,8 @@
 
 from textwrap import dedent
 
+import pytest
+
 from plait.conversation.model import Turn
 from tests.conversation.sketched import talk
 
@@ -10,18 +12,11 @@ def turns(text: str) -> list[Turn]:
     return [turn for turn in talk(dedent(text)).main.turns if turn.number]
 
 
-def test_the_clients_own_figure_is_believed() -> None:
-    (turn,) = turns(
-        """\
-        U1 "go"
-        A1<@+5s "done"
-        S1<@+1s turn_duration {"durationMs": 5500}
-        """
-    )
-    assert (turn.duration_ms, turn.duration_by) == (5500, "client")
+def figures(turn: Turn) -> tuple[float | None, float | None, float]:
+    return turn.duration_ms, turn.working_ms, turn.asking_ms
 
 
-def test_without_it_the_times_of_what_was_said_and_done_count() -> None:
+def test_a_turn_ends_with_its_last_answer_or_result() -> None:
     (turn,) = turns(
         """\
         U1 "go"
@@ -29,7 +24,96 @@ def test_without_it_the_times_of_what_was_said_and_done_count() -> None:
         S1<@+3600s away_summary "You were away"
         """
     )
-    assert (turn.duration_ms, turn.duration_by) == (5000, "times")
+    assert (turn.ended, figures(turn)) == ("2026-11-02T09:00:05.000Z", (5000, 5000, 0))
+    (turn,) = turns('U1 "go"\nA1<@+5s Bash(command="ls") as ls\nR1<@+2s of ls\nI1<@+9s\n')
+    assert (turn.ended, figures(turn)) == ("2026-11-02T09:00:07.000Z", (7000, 7000, 0))
+
+
+LATER = {
+    "a caveat": 'M1<@+15d "<local-command-caveat>Caveat: …</local-command-caveat>"',
+    "a command that nobody answered": "K1<@+15d",
+    "a shell line": 'B1<@+15d "ls"',
+    "a notice": "N1<@+15d of sent",
+    "an interruption": "I1<@+15d",
+    "a note of the client": 'S1<@+15d local_command "x"',
+    "words in the place of an answer": 'A3<@+15d "No response requested." model=<synthetic>',
+    "words that the client put in": 'A3<@+15d "well" {"isMeta": true}',
+}
+
+
+@pytest.mark.parametrize("why", LATER)
+def test_what_comes_after_the_last_answer_is_no_work(why: str) -> None:
+    sent = 'Task(prompt="look") as sent\nR1<A1@+1s of sent\nA2<@+1s "done"'
+    first, *_ = turns(f'U1 "go"\nA1<@+3s {sent}\n{LATER[why]}\n')
+    assert (first.ended, figures(first)) == ("2026-11-02T09:00:05.000Z", (5000, 5000, 0))
+
+
+def test_an_error_of_the_api_and_words_of_the_client_are_answers() -> None:
+    for words in ('"No response requested."', '"I stopped." model=<synthetic>'):
+        (turn,) = turns(f'U1 "go"\nA1<@+5s {words}\n')
+        assert turn.duration_ms == 5000
+    (turn,) = turns('U1 "go"\nE1<@+5s "API Error"\n')
+    assert turn.duration_ms == 5000
+
+
+def test_a_turn_that_nobody_answered_takes_no_time() -> None:
+    (turn,) = turns('U1 "go"\nS1<@+9s turn_duration {"durationMs": 9000}\n')
+    assert (turn.started, turn.ended, figures(turn)) == (turn.started, turn.started, (0, 0, 0))
+
+
+CLIENT = {
+    "it goes on while hooks run": (5500, (5000, 5000, 0)),
+    "it leaves out the time in which a person was asked for leave": (3000, (5000, 3000, 2000)),
+    "it says nothing": (0, (5000, 5000, 0)),
+    "it is no number": ('"long"', (5000, 5000, 0)),
+    "it is less than nothing": (-1, (5000, 5000, 0)),
+}
+
+
+@pytest.mark.parametrize("why", CLIENT)
+def test_the_clients_own_figure_can_only_take_from_the_times(why: str) -> None:
+    said, expected = CLIENT[why]
+    (turn,) = turns(
+        f"""\
+        U1 "go"
+        A1<@+5s "done"
+        S1<@+1s turn_duration {{"durationMs": {said}}}
+        """
+    )
+    assert figures(turn) == expected
+
+
+def test_the_clients_own_figures_of_one_turn_are_added() -> None:
+    (turn,) = turns(
+        """\
+        U1 "go"
+        A1<@+5s Bash(command="ls") as ls
+        S1<@+1s turn_duration {"durationMs": 3000}
+        R1<@+2s of ls
+        A2<@+2s "done"
+        S2<@+1s turn_duration {"durationMs": 4000}
+        """
+    )
+    assert figures(turn) == (10_000, 7000, 3000)
+
+
+def test_answers_without_a_time_end_with_the_note_of_the_client() -> None:
+    (turn,) = turns(
+        """\
+        U1 "go"
+        A1<@= "done" -timestamp
+        S1<@+6s turn_duration {"durationMs": 5500}
+        """
+    )
+    assert figures(turn) == (6000, 5500, 500)
+    (turn,) = turns(
+        """\
+        U1 "go" -timestamp
+        A1< "done" -timestamp
+        S1< turn_duration {"durationMs": 5500} -timestamp
+        """
+    )
+    assert (turn.started, figures(turn)) == (None, (5500, 5500, 0))
 
 
 def test_waiting_for_a_prompt_is_no_work() -> None:
@@ -54,12 +138,27 @@ def test_waiting_for_an_answer_of_the_person_is_no_work_either() -> None:
         A2<@+5s "done"
         """
     )
-    assert (turn.duration_ms, turn.asking_ms, turn.working_ms) == (50_000, 40_000, 10_000)
+    assert figures(turn) == (50_000, 10_000, 40_000)
+
+
+def test_the_client_leaves_out_what_a_person_was_asked_already() -> None:
+    asked = """\
+        U1 "go"
+        A1<@+5s AskUserQuestion(questions=[]) as one + AskUserQuestion(questions=[]) as two
+        R1<A1@+30s of one
+        R2<A1@+10s of two
+        A2<R2@+5s "done"
+        """
+    (turn,) = turns(asked)
+    assert figures(turn) == (51_000, 10_000, 41_000)
+    for said, working in ((9000, 9000), (12_000, 10_000)):
+        (turn,) = turns(f'{asked}S1<@+1s turn_duration {{"durationMs": {said}}}\n')
+        assert (turn.duration_ms, turn.working_ms) == (51_000, working)
 
 
 def test_times_that_are_missing_or_step_back_give_no_nonsense() -> None:
     (turn,) = turns('U1 "go" -timestamp\nA1< "done" -timestamp\n')
-    assert (turn.started, turn.duration_ms, turn.duration_by) == (None, None, None)
+    assert (turn.started, turn.ended, figures(turn)) == (None, None, (None, None, 0))
     (turn,) = turns('U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:00Z "done"\n')
     assert turn.duration_ms == 0
 

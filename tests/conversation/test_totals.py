@@ -69,6 +69,13 @@ def test_a_conversation_alone_counts_its_own(nested: Talk) -> None:
     assert totals.working_ms > 0
 
 
+def test_the_time_of_agents_lies_within_the_turns_that_sent_them_out(nested: Talk) -> None:
+    own, all_of_it = totals_of(nested.main), totals_below(nested.all, nested.main.id)
+    assert (all_of_it.duration_ms, all_of_it.working_ms) == (own.duration_ms, own.working_ms)
+    agent = nested.all.by_line[agents_below(nested.all, nested.main.id)[0]]
+    assert totals_of(agent).duration_ms == agent.duration_ms > 0
+
+
 def test_agents_below_are_counted_with_theirs(nested: Talk) -> None:
     names = agents_below(nested.all, nested.main.id)
     assert len(names) == 2

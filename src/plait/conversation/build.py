@@ -67,9 +67,9 @@ def recovered_from(records: Iterable[tuple[int, Record]], session: str) -> Conve
     if not items:
         return None
     told = paired(items, lambda _: None, lambda _: True)
-    turns = turns_of(told)
+    answers = responses.finished()
     name = f"{session}~recovered"
-    return Conversation(name, "foreign", session, "", None, turns, responses.finished(), ())
+    return Conversation(name, "foreign", session, "", None, turns_of(told, answers), answers, ())
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,7 @@ class Teller:
         """Returns one DAG-line as a conversation, with the lines outside the chain beside it."""
         responses = Responses()
         told = self.items(line, responses)
+        answers = responses.finished()
         link = self.graph.agents.get(line.id)
         known = self.graph.sessions[line.session]
         is_agent = line.kind in ("agent", "service")
@@ -98,8 +99,8 @@ class Teller:
             line.session,
             known.project,
             known.title if line.id == line.session else line.summary or line.label,
-            turns_of(told, is_agent=is_agent),
-            responses.finished(),
+            turns_of(told, answers, is_agent=is_agent),
+            answers,
             tuple(file.path for file in self.graph.files),
             is_active=line.is_active,
             parent=line.parent,

@@ -232,9 +232,6 @@ Item: TypeAlias = (
 )
 
 
-DurationBy: TypeAlias = Literal["client", "times"]
-
-
 class Response(Struct, frozen=True):
     """One answer of the model: all blocks of one `message.id`, with its final figures."""
 
@@ -283,11 +280,11 @@ class Turn(Struct, frozen=True):
     """Those that begin here, by their places in the conversation's."""
     started: str | None
     ended: str | None
+    """Of the last answer or result: what follows is none of the turn's time."""
     duration_ms: float | None = None
-    duration_by: DurationBy | None = None
-    """Who says how long it took: the client, else the times of its records."""
-    asking_ms: float = 0
-    """The part of it in which the model waited for a person's answer."""
+    """From the prompt to the last answer or result, waiting for a person included."""
+    working_ms: float | None = None
+    """The duration without the time in which a person was asked something."""
     waited_ms: float | None = None
     """How long the conversation waited for this prompt."""
     is_interrupted: bool = False
@@ -309,9 +306,9 @@ class Turn(Struct, frozen=True):
         return bool(self.responses)
 
     @property
-    def working_ms(self) -> float | None:
-        """How long the model and its tools worked."""
-        return None if self.duration_ms is None else max(self.duration_ms - self.asking_ms, 0)
+    def asking_ms(self) -> float:
+        """The part of the duration in which the model waited for a person."""
+        return (self.duration_ms or 0) - (self.working_ms or 0)
 
 
 class Conversation(Struct, frozen=True):
@@ -342,6 +339,11 @@ class Conversation(Struct, frozen=True):
     def interval(self) -> Interval:
         """From its first record to its last."""
         return interval(self.started, self.ended)
+
+    @property
+    def duration_ms(self) -> float:
+        """How long its turns took together."""
+        return sum(turn.duration_ms or 0 for turn in self.turns)
 
     def items(self) -> Iterator[Item]:
         """Yields everything in reading order, folded records within what folds them."""

@@ -17,10 +17,12 @@ from plait.conversation.model import (
     Shown,
     Thought,
     Told,
+    Turn,
 )
 from plait.conversation.prices import name_of
 from plait.conversation.usage import NOTHING, Tokens, supersedes
 from plait.conversation.walk import walk
+from plait.graph.paths import SPOKEN
 from plait.record.time import moment
 
 TYPED = frozenset({"prompt", "queued"})
@@ -51,9 +53,10 @@ class Totals(Struct, frozen=True, kw_only=True):
     unpriced: Mapping[str, int] = {}
     """Responses without a price, by model."""
     duration_ms: float = 0
+    """Of the turns that people had: an agent's time lies within the turn that sent it out."""
     working_ms: float = 0
     asking_ms: float = 0
-    """How long the model waited for a person's answers."""
+    """How long the model waited for a person within a turn."""
     waiting_ms: float = 0
     """How long the conversation waited for the next prompt."""
     first: str | None = None
@@ -91,6 +94,7 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
     """Returns the totals of several conversations; a response that they share counts once."""
     chosen = list(conversations)
     turns = [turn for one in chosen for turn in one.turns if turn.number]
+    held = list(_held_by_people(chosen)) or turns
     answers = [response for _, _, response in counted_once(chosen)]
     counts = Counter(counted for one in chosen for counted in _counted_in(one))
     cost, unpriced = _priced(answers, prices)
@@ -105,13 +109,19 @@ def totals_over(conversations: Iterable[Conversation], prices: Pricing | None = 
         tokens=sum((one.tokens for one in answers), NOTHING),
         cost_usd=cost,
         unpriced=unpriced,
-        duration_ms=sum(turn.duration_ms or 0 for turn in turns),
-        working_ms=sum(turn.working_ms or 0 for turn in turns),
-        asking_ms=sum(turn.asking_ms for turn in turns),
-        waiting_ms=sum(turn.waited_ms or 0 for turn in turns),
+        duration_ms=sum(turn.duration_ms or 0 for turn in held),
+        working_ms=sum(turn.working_ms or 0 for turn in held),
+        asking_ms=sum(turn.asking_ms for turn in held),
+        waiting_ms=sum(turn.waited_ms or 0 for turn in held),
         first=min((one.started for one in chosen if one.started), default=None),
         last=max((one.ended for one in chosen if one.ended), default=None),
     )
+
+
+def _held_by_people(conversations: Iterable[Conversation]) -> Iterator[Turn]:
+    for one in conversations:
+        if one.kind in SPOKEN:
+            yield from (turn for turn in one.turns if turn.number)
 
 
 def counted_once(

@@ -1,4 +1,4 @@
-"""Items in reading order to turns: a prompt, all that answers it, and how long that took.
+"""Items in reading order to turns: a prompt, and all that answers it.
 
 A person's prompt always opens a turn. A command, a shell line, a notice or a message opens one
 where the model was at rest and answers it; everything else belongs to the turn it stands in.
@@ -7,15 +7,12 @@ where the model was at rest and answers it; everything else belongs to the turn 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
 from plait.conversation.model import (
     Answered,
     Called,
     Folded,
     Item,
-    Left,
-    Noted,
+    Response,
     Said,
     Shown,
     Thought,
@@ -23,19 +20,19 @@ from plait.conversation.model import (
     ToldKind,
     Turn,
 )
-from plait.conversation.tools import tool_named
-from plait.record.time import between
+from plait.conversation.timing import WORKED, timed
 
 ASKING: tuple[ToldKind, ...] = ("queued", "command", "bash", "teammate", "peer", "notice", "prompt")
 """What can open a turn without being a person's prompt, if it is answered."""
 LAST_RESORTS: tuple[ToldKind, ...] = ("meta", "summary")
 OUTPUTS = frozenset({"command-output", "bash-output"})
 SPOKEN = (Said, Thought, Called, Shown)
-WORKED = (*SPOKEN, Answered)
-"""What the model and its tools did. Tuples: they are asked for each item."""
+"""What a response is made of. A tuple: it is asked for each item."""
 
 
-def turns_of(items: Sequence[Item], *, is_agent: bool = False) -> tuple[Turn, ...]:
+def turns_of(
+    items: Sequence[Item], responses: Sequence[Response] = (), *, is_agent: bool = False
+) -> tuple[Turn, ...]:
     """Returns the turns of a conversation; number 0 holds what stands before the first."""
     openers = set(openers_of(items, is_agent=is_agent))
     parts: list[list[Item]] = [[]]
@@ -44,7 +41,8 @@ def turns_of(items: Sequence[Item], *, is_agent: bool = False) -> tuple[Turn, ..
             parts.append([])
         parts[-1].append(item)
     begun: set[int] = set()
-    return timed(_turn_of(number, part, begun) for number, part in enumerate(parts) if part)
+    turns = (_turn_of(number, part, begun) for number, part in enumerate(parts) if part)
+    return timed(turns, responses)
 
 
 def _turn_of(number: int, items: Sequence[Item], begun: set[int]) -> Turn:
@@ -154,64 +152,3 @@ def _printed(items: Sequence[Item], place: int, places: Sequence[int]) -> bool:
 def _kind_at(items: Sequence[Item], place: int) -> ToldKind | None:
     item = items[place]
     return item.kind if isinstance(item, Told) and item.name != "caveat" else None
-
-
-def timed(turns: Iterable[Turn]) -> tuple[Turn, ...]:
-    """Returns the turns with their times."""
-    given = list(turns)
-    found: list[Turn] = []
-    before: str | None = None
-    for place, turn in enumerate(given):
-        timely = _with_times(turn, before, _next_prompt(given[place + 1 : place + 2]))
-        found.append(timely)
-        before = timely.ended or before
-    return tuple(found)
-
-
-def _next_prompt(turns: Sequence[Turn]) -> str | None:
-    return turns[0].opener.time if turns and turns[0].opener else None
-
-
-def _with_times(turn: Turn, before: str | None, after: str | None) -> Turn:
-    """Returns a turn with its times; the client's own figure is believed where it gives one.
-
-    A compaction writes the records that it keeps anew, with its own time: what is later than
-    the next prompt says nothing of this turn.
-    """
-    stamps = [stamp for stamp in _stamps_of(turn.items) if after is None or stamp <= after]
-    opened = turn.opener.time if turn.opener else None
-    started = opened or min(stamps, default=None)
-    ended = max(stamps, default=opened)
-    told = _client_duration(turn.items)
-    duration = between(started, ended) if told is None else told
-    return replace(
-        turn,
-        started=started,
-        ended=ended,
-        duration_ms=duration,
-        duration_by=None if duration is None else "times" if told is None else "client",
-        asking_ms=sum(_asked(item) for item in turn.items if isinstance(item, Called)),
-        waited_ms=between(before, opened) if before else None,
-    )
-
-
-def _stamps_of(items: Iterable[Item]) -> Iterator[str]:
-    for item in items:
-        if item.time and not isinstance(item, Noted | Left | Folded):
-            yield item.time
-
-
-def _client_duration(items: Iterable[Item]) -> float | None:
-    said = [
-        item.value.get("durationMs")
-        for item in items
-        if isinstance(item, Noted) and item.subtype == "turn_duration"
-    ]
-    numbers = [one for one in said if isinstance(one, int | float) and one >= 0]
-    return sum(numbers) if numbers else None
-
-
-def _asked(call: Called) -> float:
-    if not tool_named(call.name).is_answered_by_person:
-        return 0
-    return call.took_ms or 0

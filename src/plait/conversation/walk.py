@@ -27,8 +27,9 @@ from plait.conversation.model import (
     ToldKind,
     Turn,
 )
+from plait.conversation.timing import timed
 from plait.conversation.tools import tool_named
-from plait.conversation.turns import responses_in, timed
+from plait.conversation.turns import responses_in
 from plait.graph.paths import SPOKEN
 
 
@@ -183,7 +184,7 @@ def _joined(
         responses.extend(conversation.responses[number] for number in places)
     first = turns[0].number if turns else 0
     numbered = (replace(turn, number=first + place) for place, turn in enumerate(turns))
-    return replace(end, turns=timed(numbered), responses=tuple(responses))
+    return replace(end, turns=timed(numbered, responses), responses=tuple(responses))
 
 
 def _responses_in_turns(turns: Iterable[Turn]) -> Iterator[int]:

@@ -13,6 +13,9 @@ from msgspec.structs import asdict
 
 from plait.record.codec import fitting, lenient
 
+NO_RESPONSE = "No response requested."
+"""What the client writes in the place of an answer that nobody waits for any more."""
+
 
 class Text(Struct, frozen=True, tag="text"):
     """Words of the user or the model."""

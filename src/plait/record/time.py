@@ -1,6 +1,7 @@
 """Timestamps of the log to moments, and to stretches from one to another."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -57,6 +58,15 @@ def between(earlier: str | None, later: str | None) -> float | None:
     if first is None or last is None:
         return None
     return max((last - first).total_seconds() * 1000, 0)
+
+
+def covered(stretches: Iterable[tuple[float, float]]) -> float:
+    """Returns how long any of some stretches lasted; side by side counts once."""
+    total, until = 0.0, float("-inf")
+    for first, last in sorted(stretches):
+        total += max(last - max(first, until), 0)
+        until = max(until, last)
+    return total
 
 
 NO_TIME = float("-inf")

@@ -58,6 +58,12 @@ def time_in_words(milliseconds: float | None) -> str:
     return f"{int(seconds // DAY)} d"
 
 
+def duration_in_words(milliseconds: float | None, asking: float) -> str:
+    """Writes how long a turn took, and how much of it was waiting for a person."""
+    waiting = time_in_words(asking)
+    return time_in_words(milliseconds) + (f", {waiting} waiting for you" if waiting else "")
+
+
 def money_in_words(dollars: float) -> str:
     """Writes a sum of money, with as many places as it needs."""
     if dollars >= 0.995:

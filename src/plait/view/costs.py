@@ -21,6 +21,8 @@ class Figures(Struct, frozen=True, kw_only=True):
     """What something took: time, calls, tokens, money."""
 
     duration_ms: float | None = None
+    asking_ms: float = 0
+    """The part of the duration in which a person was asked something."""
     calls: int = 0
     tokens: int = 0
     """All that was read and written."""
@@ -44,7 +46,7 @@ class SessionFigures:
         """Returns what a turn took, its agents included."""
         begun = self._begun_in(conversation)
         numbers = [number for number in turn.responses if begun.get(number) == turn.number]
-        own = self._own(conversation, numbers, turn.items, turn.working_ms)
+        own = self._own(conversation, numbers, turn.items, turn.duration_ms, turn.asking_ms)
         return total_figures(own, map(self.of_agent, agents_sent(turn.items, self._by_line)))
 
     def _begun_in(self, conversation: Conversation) -> dict[int, int]:
@@ -64,7 +66,7 @@ class SessionFigures:
             agent = self._by_line[line]
             numbers = range(len(agent.responses))
             items = list(agent.items())
-            found = self._own(agent, numbers, items, working_time(agent))
+            found = self._own(agent, numbers, items, agent.duration_ms)
             self._whole[line] = found
         return found
 
@@ -74,6 +76,7 @@ class SessionFigures:
         numbers: Iterable[int],
         items: Iterable[Item],
         duration_ms: float | None,
+        asking_ms: float = 0,
     ) -> Figures:
         tokens = written = 0
         costs: list[float | None] = []
@@ -88,6 +91,7 @@ class SessionFigures:
         known = [cost for cost in costs if cost is not None]
         return Figures(
             duration_ms=duration_ms,
+            asking_ms=asking_ms,
             calls=sum(isinstance(i, Called) and not i.is_intermediate for i in items),
             tokens=tokens,
             written=written,
@@ -120,17 +124,13 @@ def agents_called(items: Iterable[Item]) -> Iterator[str]:
             yield from item.agents
 
 
-def working_time(conversation: Conversation) -> float:
-    """Returns how long the turns of a conversation took."""
-    return sum(turn.working_ms or 0 for turn in conversation.turns)
-
-
 def total_figures(own: Figures, others: Iterable[Figures]) -> Figures:
     """Returns a sum of what was spent; time and calls are one's own."""
     parts = [own, *others]
     costs = [part.cost for part in parts if part.cost is not None]
     return Figures(
         duration_ms=own.duration_ms,
+        asking_ms=own.asking_ms,
         calls=own.calls,
         tokens=sum(part.tokens for part in parts),
         written=sum(part.written for part in parts),

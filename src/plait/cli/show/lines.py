@@ -14,7 +14,12 @@ from rich.text import Text
 from plait.cli.selection import short_name
 from plait.cli.text import clipped, columns, counted, fitting, local, safe, short, size
 from plait.conversation.model import Left, Outcome
-from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
+from plait.view.amounts import (
+    duration_in_words,
+    money_in_words,
+    time_in_words,
+    tokens_in_words,
+)
 from plait.view.costs import Figures
 from plait.view.passages.tools import CallLine
 from plait.view.terminal.model import (
@@ -266,7 +271,7 @@ def _link_style(link: str | None) -> str:
 def _figures(spent: Figures) -> list[str]:
     cost = money_in_words(spent.cost) if spent.cost else ""
     return [
-        time_in_words(spent.duration_ms),
+        duration_in_words(spent.duration_ms, spent.asking_ms),
         cost + ("+" if cost and spent.is_partly_priced else ""),
         f"{tokens_in_words(spent.written)} out" if spent.written else "",
     ]

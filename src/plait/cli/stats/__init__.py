@@ -143,7 +143,7 @@ class StatsPage:
         yield short_count(figures.calls), "tool calls"
         yield short_count(figures.agents), "agents"
         yield short_count(figures.tokens.output), "tokens out"
-        yield hours_in_words(figures.working_ms) or "0", "at work"
+        yield hours_in_words(figures.working_ms) or "0", "work time"
 
 
 def _between(first: date | None, last: date | None) -> str:

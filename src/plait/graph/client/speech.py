@@ -9,6 +9,7 @@ from plait.graph.client.model import NO_CONTENT, Block, Loaded, Said
 from plait.graph.client.turns import answered_calls, last_response, last_turn
 from plait.graph.entries import ROOT
 from plait.record import Record
+from plait.record.message import NO_RESPONSE
 from plait.record.record import content_blocks
 
 SYNTHETIC = "<synthetic>"
@@ -151,7 +152,6 @@ def _whole_characters(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-NO_RESPONSE = "No response requested."
 INTERRUPTED = (
     "[Tool call interrupted: the session ended before this call's result was recorded, so its "
     "outcome is unknown. Check whether it took effect before relying on it or running it again.]"

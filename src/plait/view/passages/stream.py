@@ -31,7 +31,6 @@ from plait.conversation.results import key_of, story
 from plait.conversation.walk import Depth, visible
 from plait.graph.paths import SPOKEN
 from plait.view.amounts import bytes_in_words, many, time_in_words
-from plait.view.costs import working_time
 from plait.view.passages.call_view import first_text, text_field, whole_number
 from plait.view.text import short, when
 from plait.view.words import one_line, plain_words
@@ -292,7 +291,7 @@ def agent_words(agent: Conversation, *, is_called: bool = True) -> str:
     is_lost = not is_called and agent.kind == "agent"
     first = f"{who} {name} (no call names it)" if is_lost else f"{who} {name}"
     words = f": {short(plain_words(label), MOST)}" if label else ""
-    took = time_in_words(working_time(agent))
+    took = time_in_words(agent.duration_ms)
     return f"{first}{words}" + (f" · {took}" if took else "")
 
 

@@ -160,7 +160,7 @@ def _counts(head: Heading) -> str:
     agents = totals.conversations - 1
     parts += [many(agents, "agent")] if agents > 0 else []
     took = time_in_words(totals.working_ms)
-    return ", ".join(parts) + (f"; {took} at work" if took else "")
+    return ", ".join(parts) + (f"; {took} of work" if took else "")
 
 
 def _tokens(totals: Totals) -> str:

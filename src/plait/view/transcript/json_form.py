@@ -169,7 +169,7 @@ def _conversation_object(shown: Conversation, turns: Sequence[Turn]) -> dict[str
 def _turn_object(turn: Turn) -> dict[str, Any]:
     value = builtins(turn)
     value["opener"] = turn.opener.uuid if turn.opener else None
-    value["working_ms"] = turn.working_ms
+    value["asking_ms"] = turn.asking_ms
     return value
 
 

@@ -19,7 +19,7 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
-from plait.view.amounts import many, time_in_words
+from plait.view.amounts import duration_in_words, many
 from plait.view.passages.stream import (
     AgentBegins,
     AgentElsewhere,
@@ -100,7 +100,7 @@ class MarkdownWriter:
         calls = sum(isinstance(i, Called) and not i.is_intermediate for i in turn.items)
         parts = (
             when(turn.started),
-            time_in_words(turn.working_ms),
+            duration_in_words(turn.duration_ms, turn.asking_ms),
             many(calls, "call") if calls else "",
             "interrupted" if turn.is_interrupted else "",
         )

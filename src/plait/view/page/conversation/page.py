@@ -99,10 +99,11 @@ def header(heading: PageHeading, told: Conversations, home: str | None) -> str:
 def facts(heading: PageHeading) -> str:
     """Returns what a session came to, on one line."""
     totals = heading.totals
+    took = time_in_words(totals.working_ms)
     words = [
         model_names(heading.models),
         many(heading.turns, "turn") if heading.turns else "",
-        time_in_words(totals.working_ms),
+        f"{took} of work" if took else "",
         f"{tokens_in_words(totals.tokens.total)} tokens" if totals.tokens.total else "",
         money_in_words(totals.cost_usd) if totals.cost_usd else "",
     ]

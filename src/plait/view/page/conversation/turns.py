@@ -23,7 +23,13 @@ from plait.conversation.model import (
 )
 from plait.conversation.tools import tool_named
 from plait.conversation.walk import TROUBLE
-from plait.view.amounts import many, money_in_words, time_in_words, tokens_in_words
+from plait.view.amounts import (
+    duration_in_words,
+    many,
+    money_in_words,
+    time_in_words,
+    tokens_in_words,
+)
 from plait.view.costs import agents_sent
 from plait.view.page.conversation import entries
 from plait.view.page.conversation.blocks import Setting, box
@@ -85,7 +91,8 @@ class TurnWriter:
             answers += self.setting.conversations[agent].responses
         written = sum(one.tokens.output for one in answers)
         tokens = f"{tokens_in_words(written)} token{'s' if written > 1 else ''}" if written else ""
-        words = _joined(time_in_words(turn.duration_ms), tokens, _money(answers, self.setting))
+        took = duration_in_words(turn.duration_ms, turn.asking_ms)
+        words = _joined(took, tokens, _money(answers, self.setting))
         return f'<span class="spent">{esc(words)}</span>' if words else ""
 
     def _entries(self, conversation: Conversation, turn: Turn) -> Iterator[str]:
@@ -234,7 +241,7 @@ def agent_box(conversation: Conversation, setting: Setting, body: str) -> str:
     tokens = sum(one.tokens.total for one in conversation.responses)
     totals = _joined(
         many(calls, "call") if calls else "",
-        time_in_words(sum(turn.duration_ms or 0 for turn in conversation.turns)),
+        time_in_words(conversation.duration_ms),
         f"{tokens_in_words(tokens)} tokens" if tokens else "",
         _money(conversation.responses, setting),
     )

@@ -52,7 +52,7 @@ def _totals(figures: Figures, is_counting: bool) -> str:
         ("Responses", number(figures.responses), f"{tokens_in_words(figures.tokens.total)} tokens"),
         ("Tool calls", number(figures.calls), f"{number(figures.failed)} failed"),
         ("Agents", number(figures.agents), f"{number(figures.service_agents)} of the client"),
-        ("Models at work", time_in_words(figures.working_ms) or "0 s", waiting),
+        ("Work time", time_in_words(figures.working_ms) or "0 s", waiting),
     )
     return strip(cells, is_counting=is_counting)
 

@@ -163,7 +163,7 @@ class ComparedPage:
         rows = [
             ("Turns", [str(count) for count in turns]),
             ("Calls", [_calls_in_words(side.totals) for side in sides]),
-            ("Worked", [time_in_words(side.totals.working_ms) or "–" for side in sides]),
+            ("Work time", [time_in_words(side.totals.working_ms) or "–" for side in sides]),
             ("Tokens", [tokens_in_words(side.totals.tokens.total) for side in sides]),
             ("Cost", [money_in_words(side.totals.cost_usd or 0) for side in sides]),
         ]
