@@ -441,3 +441,58 @@ def test_commands_give_one_title(capfd: pytest.CaptureFixture[str], work: Path) 
     ways = [one for one in value(capfd, "paths", "--root", work) if one["line"] in listed]
     assert all(one["title"] == listed[one["session"]] for one in ways)
     assert all(out(capfd, "log", one, "--root", work).startswith(listed[one]) for one in listed)
+
+
+UNSEEN = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "Where is it computed?"
+A1< "In cart.py."
+U2<?@+1h "And who calls it?"
+A2< "Nobody."
+"""
+NOT_SENT = "not sent on resume"
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """Returns a folder with a session whose second prompt names a parent that is nowhere."""
+    draw(UNSEEN).write(tmp_path / "logs")
+    return tmp_path / "logs"
+
+
+def test_what_is_beside_the_chain_is_marked_in_every_face(
+    capfd: pytest.CaptureFixture[str], beside: Path, tmp_path: Path
+) -> None:
+    at = ("--root", beside)
+    reasons = [one["reason"] for one in value(capfd, "context", SESSION, *at)["left_out"]]
+    assert reasons == [Reason.UNSEEN, Reason.UNSEEN]
+    logged = [line for line in out(capfd, "log", SESSION, *at).splitlines() if NOT_SENT in line]
+    assert len(logged) == 1 and "Where is it computed?" in logged[0]
+    assert f"2 {NOT_SENT}" in out(capfd, "paths", SESSION, *at)
+    assert value(capfd, "paths", SESSION, *at)[0]["unseen"] == 2
+    heads = [line for line in out(capfd, "show", SESSION, *at).splitlines() if "───" in line]
+    assert [NOT_SENT in line for line in heads] == [True, False]
+    turns = value(capfd, "show", SESSION, *at)["turns"]
+    assert [len(turn["unseen"]) for turn in turns] == [2, 0]
+    for form, name in (("md", "*.md"), ("txt", "*.txt"), ("html", "*.html")):
+        where = ["--output", tmp_path / form, "--format", form, *at]
+        assert run(["export", SESSION, *map(str, where)]) == 0
+        texts = [one.read_text() for one in (tmp_path / form).rglob(name)]
+        assert any(NOT_SENT in text and "Where is it computed?" in text for text in texts), form
+
+
+def test_a_turn_of_which_only_some_is_sent_says_so(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    draw("file work\nU1\nA1<\nA2<U1\nU2<A2\nA3<").write(tmp_path)
+    heads = out(capfd, "show", SESSION, "--root", tmp_path).splitlines()
+    assert ["not all sent on resume" in line for line in heads if "───" in line] == [True, False]
+
+
+def test_what_stands_before_a_compaction_is_said_to(
+    capfd: pytest.CaptureFixture[str], work: Path
+) -> None:
+    found = value(capfd, "context", SESSION, "--root", work)["left_out"]
+    reasons = {one["line"]: one["reason"] for one in found}
+    assert [reasons[line] for line in (2, 5)] == [Reason.BEFORE_COMPACTION] * 2
+    assert [reasons[line] for line in (6, 7, 8)] == [Reason.ABANDONED] * 3

@@ -21,6 +21,7 @@ PROMPT = Child(
     holds_leaf=False,
     went_on=True,
     is_after_error=False,
+    is_below_prompt=False,
     first=1,
     last=2,
 )
@@ -43,9 +44,29 @@ CASES = {
     "the same words at the same time": (PROMPT, replace(PROMPT, step=2, first=3), "replay"),
     "the same time alone": (PROMPT, replace(LATER, stamp=PROMPT.stamp), "rewind"),
     "an answer beside an answer": (ANSWER, replace(ANSWER, step=2), "retry"),
+    "an answer to another result of the same call": (
+        ANSWER,
+        replace(ANSWER, step=2, host=ANSWER.host + 1),
+        "note",
+    ),
+    "answers to a prompt that was written twice": (
+        replace(ANSWER, is_below_prompt=True),
+        replace(ANSWER, step=2, host=ANSWER.host + 1, is_below_prompt=True),
+        "retry",
+    ),
+    "an answer to a result beside one to a prompt": (
+        replace(ANSWER, is_below_prompt=True),
+        replace(ANSWER, step=2, host=ANSWER.host + 1),
+        "note",
+    ),
     "a prompt behind an error": (ANSWER, replace(LATER, is_after_error=True), "retry"),
     "a prompt beside an answer": (ANSWER, LATER, "rewind"),
     "a notice beside an answer": (ANSWER, replace(LATER, is_prompt=False), "note"),
+    "a notice beside an answer that people went on from": (
+        replace(ANSWER, went_on=True),
+        replace(LATER, is_prompt=False),
+        "rewind",
+    ),
     "what begins nothing and says nothing": (PROMPT, replace(ANSWER, is_answered=False), "note"),
     "an answer beside a prompt that none went on from": (UNANSWERED, ANSWER, "note"),
     "an answer beside a conversation that went on": (PROMPT, ANSWER, "parallel"),
@@ -90,6 +111,7 @@ children = st.builds(
     holds_leaf=st.booleans(),
     went_on=st.booleans(),
     is_after_error=st.booleans(),
+    is_below_prompt=st.booleans(),
     first=st.integers(0, 9),
     last=st.integers(0, 9),
 )

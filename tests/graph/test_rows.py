@@ -51,6 +51,31 @@ def shape(drawn: Sketch, row: RowShape) -> str:
             id="a turn a row",
         ),
         pytest.param(
+            'U1\nA1<\nK1< "/clear"\nP1\nU2<P1\nA2<',
+            [
+                "0 U1 A1    active",
+                "0 K1  0>0:straight  active",
+                "0 P1 U2 A2  0>0:straight 0>0:end  active restart leaf",
+            ],
+            id="a context that was cleared, with a hook before the next prompt",
+        ),
+        pytest.param(
+            "U1 A1< A2<U1 U2<A2 A3<",
+            [
+                "0 U1 A1 A2    active unseen retry",
+                "0 U2 A3  0>0:straight 0>0:end  active leaf",
+            ],
+            id="an answer and another",
+        ),
+        pytest.param(
+            "U1\nA1<\nS1<U1 api_error\nU2<S1\nA2<",
+            [
+                "0 U1 A1 S1    active unseen",
+                "0 U2 A2  0>0:straight 0>0:end  active leaf",
+            ],
+            id="a prompt behind an error is no answer",
+        ),
+        pytest.param(
             "U1 A1< S1< U2< A2< U3<S1 A3<",
             [
                 "0 U1 A1 S1    active fork",

@@ -201,6 +201,14 @@ RUNGS = {
         "U1 T1<U1 R1<T1 U2<R1 A2<R1 U3<A2 A3<U3",
         "main: U1 T1 R1 U2 A2 U3 A3",
     ),
+    "a notice below an older result, beside what the model went on with": (
+        "U1\nT1<\nR1<\nA1<\nN1<R1 of T1\nA2<",
+        "main: U1 T1 R1 A1 N1 A2",
+    ),
+    "and beside what a person went on with": (
+        "U1\nT1<\nR1<\nA1<\nU2<\nA3<\nN1<R1 of T1\nA2<",
+        "main: U1 T1 R1 N1 A2\nmain@A1: A1 U2 A3",
+    ),
     "a queued prompt never opens a branch": (
         "U1 T1<U1 R1<T1 Q1<R1 A2<R1 U2<A2 A3<U2",
         "main: U1 T1 R1 Q1 A2 U2 A3",

@@ -18,6 +18,7 @@ from plait.archive.open_session import OpenSession, opened
 from plait.archive.sessions import is_uuid
 from plait.errors import UserError
 from plait.graph.client import Context, Reason, context
+from plait.graph.client.left_out import told_by
 from plait.graph.model import PREVIEW
 from plait.line import lines, slug_of
 from plait.record import Record, Usage
@@ -61,6 +62,8 @@ def resumption_of(
         next(lines(path), None)  # gone: says so
     records = found.records
     seen = context(records, size=session.file.size, as_=as_)
+    if as_ == "client":
+        seen = told_by(found.client_graph, found.id, seen)
     answer = _last_answer(records, seen.chain)
     usage = answer.message.usage if answer and answer.message else None
     return Resumption(seen, usage, answer.uuid if answer else None)

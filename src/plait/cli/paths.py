@@ -10,7 +10,7 @@ from plait.archive import unlinked_in
 from plait.cli.options import Request, filter_options, global_options, json_option, name_argument
 from plait.cli.output import Output, as_json, write_bytes
 from plait.cli.selection import required, selected
-from plait.cli.text import SHORT, clipped, columns, counted, fitting, local, safe, short
+from plait.cli.text import SHORT, clipped, columns, counted, fitting, local, number, safe, short
 from plait.cli.tree import unlinked
 from plait.graph.model import SessionGraph
 from plait.graph.paths import Path, RawGraph, paths, uuids
@@ -64,6 +64,7 @@ def _as_object(graph: SessionGraph, path: Path, way: tuple[str, ...]) -> dict[st
         "line": path.line,
         "messages": path.messages,
         "compactions": path.compactions,
+        "unseen": path.unseen,
         "uuids": way,
     }
 
@@ -116,6 +117,8 @@ def _figures(graph: SessionGraph, path: Path) -> Iterator[str]:
         yield f"leaves at {path.fork_point[:SHORT]}"
     if path.compactions:
         yield counted(path.compactions, "compaction")
+    if path.unseen:
+        yield f"{number(path.unseen)} not sent on resume"
     ended = local(graph.nodes[path.leaf].timestamp)
     if ended:
         yield f"{ended:%Y-%m-%d}"

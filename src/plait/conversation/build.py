@@ -25,6 +25,7 @@ from plait.conversation.model import (
     Left,
     Noted,
     Told,
+    Turn,
 )
 from plait.conversation.results import paired
 from plait.conversation.turns import turns_of
@@ -72,6 +73,23 @@ def recovered_from(records: Iterable[tuple[int, Record]], session: str) -> Conve
     return Conversation(name, "foreign", session, "", None, turns_of(told, answers), answers, ())
 
 
+def _marked(turns: tuple[Turn, ...], unseen: Sequence[str]) -> tuple[Turn, ...]:
+    """Returns turns with what the client will not send of each."""
+    if not unseen:
+        return turns
+    beside = frozenset(unseen)
+    return tuple(
+        replace(turn, unseen=held) if (held := tuple(_held_by(turn, beside))) else turn
+        for turn in turns
+    )
+
+
+def _held_by(turn: Turn, beside: frozenset[str]) -> Iterator[str]:
+    """Yields the records of a turn that are among some, each once."""
+    found = (item.uuid for item in turn.items if item.uuid in beside)
+    yield from (uuid for uuid in dict.fromkeys(found) if uuid)
+
+
 @dataclass(frozen=True)
 class Teller:
     """Tells the conversations of one graph; what several of them need is made once."""
@@ -99,7 +117,7 @@ class Teller:
             line.session,
             known.project,
             known.title if line.id == line.session else line.summary or line.label,
-            turns_of(told, answers, is_agent=is_agent),
+            _marked(turns_of(told, answers, is_agent=is_agent), known.unseen),
             answers,
             tuple(file.path for file in self.graph.files),
             is_active=line.is_active,

@@ -288,6 +288,8 @@ class Turn(Struct, frozen=True):
     waited_ms: float | None = None
     """How long the conversation waited for this prompt."""
     is_interrupted: bool = False
+    unseen: tuple[str, ...] = ()
+    """The records in it that are beside the client's chain: not sent on resume."""
 
     @property
     def prompt(self) -> str | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from plait.graph.index import Index
 from plait.graph.ladder import Child, Judged, Outcome, weigh
-from plait.graph.model import FoldReason, LineKind, Trait, Verdict
+from plait.graph.model import FoldReason, LineKind, Node, Trait, Verdict
 from plait.graph.repair import NOWHERE, Parents
 from plait.graph.steps import Descent, Steps, below, is_opener
 from plait.graph.walks import Walk, Walks
@@ -161,6 +161,7 @@ class Assignment:
             bool(steps.holds_leaf[step]),
             bool(steps.went_on[step]),
             bool(steps.after_error[top]),
+            host >= 0 and _asks(self.index.nodes[host]),
             steps.first[step],
             steps.last[step],
         )
@@ -227,3 +228,7 @@ class Assignment:
             else:
                 drafts.folds[number] = folding
                 drafts.lines[line].folded.setdefault(folding.under, []).append(number)
+
+
+def _asks(node: Node) -> bool:
+    return node.kind == "user" and not node.results

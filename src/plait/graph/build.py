@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from plait.graph.agents import Anchor, Spawns, agent_links, join_agents, runs_of, unnamed_agents
 from plait.graph.assign import LineDrafts, assign_lines
 from plait.graph.index import Index, index
@@ -21,6 +23,7 @@ from plait.graph.model import (
     Loose,
     Node,
     RungName,
+    Session,
     SessionGraph,
     Verdict,
 )
@@ -28,6 +31,7 @@ from plait.graph.repair import Parents, repair
 from plait.graph.source import FileFacts, Readable, Source, sources
 from plait.graph.steps import contract
 from plait.graph.tree import mark_active, resolve_summaries, sessions_of, tree_of, with_summaries
+from plait.graph.unseen import unseen_on
 from plait.graph.walks import Walks, walks_of
 
 
@@ -270,7 +274,7 @@ def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
         nodes=dict(zip(known.at, known.nodes, strict=True)),
         edges=_edges_of(known, made.parents, made.walks, made.anchors),
         lines=lines,
-        sessions=sessions_of(known, lines, made.leaves),
+        sessions=_with_unseen(made, sessions_of(known, lines, made.leaves), lines),
         folds=folds,
         verdicts=verdicts,
         findings=findings,
@@ -282,6 +286,18 @@ def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
         account=account,
         accounts=accounts,
     )
+
+
+def _with_unseen(
+    made: Joined, sessions: Mapping[str, Session], lines: Mapping[str, DagLine]
+) -> dict[str, Session]:
+    found = dict(sessions)
+    for name, session in sessions.items():
+        trunk = lines.get(session.trunk or "")
+        unseen = unseen_on(made.index, made.parents, trunk, session.leaf) if trunk else ()
+        if unseen:
+            found[name] = replace(session, unseen=unseen)
+    return found
 
 
 def _found_so_far(made: Joined) -> Iterator[Finding]:

@@ -36,6 +36,8 @@ class Child:
     """A person's prompt was answered in it or below it."""
     is_after_error: bool
     """An API error stands between it and its host."""
+    is_below_prompt: bool
+    """Its host is what somebody asked, not an answer or a result."""
     first: int
     last: int
     """Positions in the file: its first record, and the last in it or below it."""
@@ -53,6 +55,12 @@ class Fork:
     @property
     def is_same_place(self) -> bool:
         return self.older.host == self.newer.host
+
+    @property
+    def answers_same(self) -> bool:
+        """Tells whether both answer one thing: a prompt, though it was written twice."""
+        is_prompted = self.older.is_below_prompt and self.newer.is_below_prompt
+        return self.is_same_place or is_prompted
 
     @property
     def has_same_words(self) -> bool:
@@ -81,7 +89,7 @@ def _retry(fork: Fork) -> RungName | None:
     if fork.is_rootless or fork.older.is_opener or not fork.older.is_answered:
         return None
     if not fork.newer.is_opener:
-        return "retry" if fork.newer.is_answered else None
+        return "retry" if fork.newer.is_answered and fork.answers_same else None
     return "retry" if fork.newer.is_after_error else None
 
 
@@ -101,13 +109,18 @@ def _note(fork: Fork) -> RungName | None:
 
     A ──┬── U "next" ── A …             ∅ ── U    ∅ ── A    ∅ ── U     no parents at all
         └── "/model" (no answer)
+
+    R ──┬── A …                         R ──┬── A ── U ── A …
+        └── notice ── A …  stays            └── notice ── A …   leaves a person's words behind
     """
     older, newer = fork.older, fork.newer
     if not newer.is_opener:
         return "note"
     if older.is_opener:
         return None
-    return "note" if fork.is_rootless or not older.is_answered or not newer.is_prompt else None
+    if fork.is_rootless or not older.is_answered:
+        return "note"
+    return "note" if not newer.is_prompt and not older.went_on else None
 
 
 def _retracted(fork: Fork) -> RungName | None:

@@ -22,7 +22,7 @@ def leaf_of(facts: FileFacts) -> str | None:
     """Returns the uuid of the record that the client continues, None where there is none."""
     if facts.nodes and _ends_plainly(facts):
         return facts.nodes[-1].uuid
-    entries = _entries_of(facts)
+    entries = entries_of(facts)
     end = end_of_chain(entries)
     return None if end is None else entries.records[end].uuid
 
@@ -208,7 +208,7 @@ def trailing_notes(entries: Entries[E], path: list[int]) -> list[int]:
     return sorted(found - {path[0]})
 
 
-def _entries_of(facts: FileFacts) -> Entries[Node]:
+def entries_of(facts: FileFacts) -> Entries[Node]:
     """Returns the links of a file's chain, as the client loads them, by what the graph knows."""
     links = [node for node in facts.nodes if node.kind in CHAIN_TYPES]
     records, index = links, {node.uuid: number for number, node in enumerate(links)}

@@ -150,6 +150,7 @@ EdgeKind: TypeAlias = Literal[
     "lost",  # its parent is missing and nothing could stand in: a root
     "cut",  # its parent closed a cycle: the record before it stands in
     "logical",  # a compaction goes on from here
+    "boundary",  # the record names no parent and follows the boundary of a compaction
     "restart",  # the context was cleared, the conversation goes on
     "spawn",  # the call that sent the agent out
     "fork",  # the record up to which a forked agent shares its parent's context
@@ -285,6 +286,8 @@ class Session(Struct, frozen=True, gc=False):
     ended: str | None
     title: str | None
     project: str
+    unseen: tuple[str, ...] = ()
+    """Messages on its trunk that are beside the client's chain: drawn, and not sent on resume."""
 
 
 class Junction(Struct, frozen=True, gc=False):

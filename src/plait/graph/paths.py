@@ -47,6 +47,8 @@ class Path(Struct, frozen=True, gc=False):
     """What it is known by: a summary, a title, its first prompt."""
     messages: int = 0
     compactions: int = 0
+    unseen: int = 0
+    """Messages on it that the client would not send."""
 
 
 class Prefix(NamedTuple):
@@ -232,18 +234,17 @@ def _path_on(graph: SessionGraph, line: DagLine, number: int, of: int, prefix: P
         label=label_of(graph, line),
         messages=prefix.messages,
         compactions=prefix.compactions,
+        unseen=len(graph.sessions[line.session].unseen) if line.id == line.session else 0,
     )
 
 
 def label_of(graph: SessionGraph, line: DagLine) -> str | None:
     """Returns what a line is known by: a session by its title, others by summary or prompt."""
-    session = graph.sessions.get(line.session)
-    if session and line.kind == "trunk":
-        return session.title
-    return line.summary or line.label
+    session = graph.sessions.get(line.session) if line.kind == "trunk" else None
+    return session.title if session else line.summary or line.label
 
 
-PLAIN_EDGES = frozenset({"parent", "logical"})
+PLAIN_EDGES = frozenset({"parent", "logical", "boundary"})
 
 
 class Standing(NamedTuple):

@@ -13,6 +13,8 @@ from plait.graph.model import Edge, EdgeKind, Finding, Node, Trait
 
 CHAIN = frozenset({"user", "assistant", "system", "attachment"})
 NOWHERE = -1
+NEAR = 16
+"""How many hooks and caveats may lead up to the command that clears the context."""
 LOUD = ~(Trait.TEAM | Trait.SIDECHAIN | Trait.MUTE)
 
 
@@ -165,8 +167,18 @@ class FileWalk:
             target = self.continued(node)
             if target >= 0:
                 self.parents.hang(number, target, self.index, "logical")
+        elif self.follows_boundary(node):
+            self.parents.hang(number, self.spoken[node.session], self.index, "boundary")
         elif self.restarts(node):
             self.parents.hang(number, self.spoken[node.session], self.index, "restart")
+
+    def follows_boundary(self, node: Node) -> bool:
+        """Tells whether a root is what a compaction goes on with: some writers name no parent.
+
+        U1 ── A1 ── B1    ∅ ── U2 ── A2      U2 hangs on B1
+        """
+        last = self.spoken.get(node.session, NOWHERE)
+        return last >= 0 and self.index.nodes[last].is_boundary
 
     def continued(self, node: Node) -> int:
         """Returns the record that a compaction goes on from, or the one before it."""
@@ -187,14 +199,18 @@ class FileWalk:
         return bool((last.traits & (Trait.INTERRUPTION | Trait.CLEAR)) or self.clears(node))
 
     def clears(self, node: Node) -> bool:
-        """Tells whether a root is the clearing command, or the caveat that introduces it."""
+        """Tells whether a root is the clearing command, or leads up to it: a caveat, a hook."""
         if node.traits & Trait.CLEAR:
             return True
         following = self.index.at[node.uuid] + 1
-        if not node.traits & Trait.META or following >= len(self.index.nodes):
-            return False
-        child = self.index.nodes[following]
-        return child.parent == node.uuid and bool(child.traits & Trait.CLEAR)
+        for child in self.index.nodes[following : following + NEAR]:
+            is_leading = node.traits & (Trait.META | Trait.STRUCTURAL)
+            if not is_leading or child.parent != node.uuid:
+                return False
+            if child.traits & Trait.CLEAR:
+                return True
+            node = child
+        return False
 
     def note(self, code: str, node: Node, sentence: str) -> None:
         """Keeps a finding at the place of a node."""

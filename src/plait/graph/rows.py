@@ -18,7 +18,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.graph.model import DagLine, Node, SessionGraph, Trait
+from plait.graph.model import DagLine, Node, SessionGraph, Trait, Verdict
 from plait.graph.paths import SPOKEN
 from plait.graph.segments import (
     Detail,
@@ -42,6 +42,7 @@ Mark: TypeAlias = Literal[
     "parallel",  # two clients wrote at the same time
     "restart",  # the context was cleared before this
     "retry",  # the model answered again
+    "unseen",  # beside the client's chain: not sent on resume
     "compaction",
     "session",  # another session begins here
     "agent",
@@ -89,7 +90,7 @@ class RowShape(Struct, frozen=True, gc=False):
 
 
 StrandKind: TypeAlias = Literal["line", "branch", "agent", "folded"]
-MARKED_RUNGS = frozenset({"rewind", "parallel", "restart", "retry"})
+MARKED_RUNGS = frozenset({"rewind", "parallel", "restart"})
 MARKED_TRAITS: dict[int, Mark] = {
     Trait.BOUNDARY: "compaction",
     Trait.INTERRUPTION: "interrupted",
@@ -160,7 +161,9 @@ class RowDrawing:
         self.everything = everything
         self.leaving = lines_leaving(graph, everything=everything)
         self.forks = forks_on_lines(self.leaving)
-        self.rungs = {v.newer: v.rung for v in graph.verdicts if v.rung in MARKED_RUNGS}
+        self.rungs = {v.newer: v.rung for v in graph.verdicts if _is_marked(graph, v)}
+        self.cleared = {uuid for uuid, rung in self.rungs.items() if rung == "restart"}
+        self.unseen = {uuid for one in graph.sessions.values() for uuid in one.unseen}
         self.leaves = {session.leaf for session in graph.sessions.values()}
         self.passing: Counter[int] = Counter()
 
@@ -207,7 +210,8 @@ class RowDrawing:
         detail = self.detail if start.kind != "agent" or self.everything else "run"
         if start.kind != "folded":
             yield from self.starts(self.leaving.get((line.id, None), ()))
-        for segment in segments(self.graph, start.nodes, detail, self.forks.get(line.id, set())):
+        forks, cleared = self.forks.get(line.id, set()), self.cleared if detail == "turn" else set()
+        for segment in segments(self.graph, start.nodes, detail, forks, cleared):
             for node in segment:
                 if node.uuid in line.folded:
                     yield StrandStart(line, "folded", line.folded[node.uuid])
@@ -258,6 +262,8 @@ class RowDrawing:
             traits |= node.traits
             if node.uuid in self.rungs:
                 found.append(self.rungs[node.uuid])  # type: ignore[arg-type]
+            if node.uuid in self.unseen:
+                found.append("unseen")
             if node.uuid in self.leaves and strand.kind != "agent":
                 found.append("leaf")
         found += [mark for trait, mark in MARKED_TRAITS.items() if traits & trait]
@@ -266,6 +272,13 @@ class RowDrawing:
         if any(line.kind in SPOKEN for line in self.leaving_from(strand.line, segment)):
             found.append("fork")
         return tuple(dict.fromkeys(found))
+
+
+def _is_marked(graph: SessionGraph, verdict: Verdict) -> bool:
+    """Tells whether a reader should see a verdict; a prompt behind an error answers nothing."""
+    if verdict.rung == "retry":
+        return graph.nodes[verdict.newer].kind == "assistant"
+    return verdict.rung in MARKED_RUNGS
 
 
 def _kind_of(line: DagLine) -> StrandKind:

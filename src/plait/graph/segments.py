@@ -17,15 +17,24 @@ PROMPTS = Trait.HUMAN | Trait.QUEUED
 
 
 def segments(
-    graph: SessionGraph, nodes: Iterable[str], detail: Detail, forks: Set[str]
+    graph: SessionGraph,
+    nodes: Iterable[str],
+    detail: Detail,
+    forks: Set[str],
+    cleared: Set[str] = frozenset(),
 ) -> Iterator[Segment]:
-    """Yields the records of a line, cut where a row begins and behind every fork."""
+    """Yields the records of a line, cut where a row begins and behind every fork.
+
+    Turns are also cut where the context was cleared: a hook can stand before the first prompt.
+    """
     begins = BEGINNINGS[detail]
     held: list[Node] = []
     is_forked = False
     for uuid in nodes:
         node = graph.nodes[uuid]
-        if held and (begins(held, node) or (is_forked and not node.is_structural)):
+        is_cleared = uuid in cleared and any(map(is_part_of_turn, held))
+        is_new = is_cleared or (is_forked and not node.is_structural)
+        if held and (is_new or begins(held, node)):
             yield tuple(held)
             held, is_forked = [], False
         held.append(node)

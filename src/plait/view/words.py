@@ -24,6 +24,7 @@ NOTES: dict[Mark, str] = {
     "parallel": "two clients at once",
     "restart": "context cleared",
     "retry": "answered again",
+    "unseen": "not sent on resume",
     "replay": "written twice",
     "retracted": "retracted",
     "resent": "sent again",

@@ -102,7 +102,8 @@ class Lines:
     def turn(self, head: TurnHead) -> Text:
         """Returns the rule that a turn begins with, its figures at the right."""
         name = f"─── {head.number} "
-        facts = [_day_and_time(head.time), "interrupted" if head.is_interrupted else ""]
+        interrupted = "interrupted" if head.is_interrupted else ""
+        facts = [_day_and_time(head.time), interrupted, head.unseen]
         margin = fitting([*facts, *_figures(head.spent)], max(self.width - len(name) - 4, 8))
         rule = "─" * max(self.width - columns(name) - columns(margin) - 1, 1)
         return Text.assemble((name, "bold"), (rule, "dim"), (f" {margin}", "dim"))

@@ -1,86 +1,19 @@
-"""A leaf to the whole chain above it: by parents, and by time where a parent is missing.
+"""A walk from the leaf to the whole chain: with what parallel calls left aside.
 
-Each result hangs on its own call, so a walk by parents meets one of several; what parallel
-calls left aside is put back:
+Each result hangs on its own call, so a walk by parents meets one of several; the
+others are put back:
 
     c₁ ── c₂ ── r₂          the walk from a: c₁ r₁ a
      └─── r₁ ── a           the chain:       c₁ c₂ r₁ r₂ a
 """
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from plait.graph.client.load import call_ids, has_calls, is_note, is_result, result_ids
 from plait.graph.client.model import Loaded
-from plait.graph.entries import ROOT
 from plait.record import Record
-from plait.record.time import milliseconds
-
-WINDOW = 5000.0
-"""Milliseconds within which an older entry stands in for a missing parent."""
-
-
-def walk(loaded: Loaded, leaf: int) -> list[int]:
-    """Returns the chain from a root to the leaf, without what parallel calls left aside."""
-    chain = [leaf]
-    seen = {leaf}
-    stand_ins: StandIns | None = None
-    current = leaf
-    while (parent := loaded.parents[current]) != ROOT:
-        if parent < 0 or parent in seen:
-            stand_ins = stand_ins or StandIns(loaded)
-            parent = stand_ins.nearest(current, seen)
-            if parent < 0:
-                break
-        seen.add(parent)
-        chain.append(parent)
-        current = parent
-    return chain[::-1]
-
-
-class StandIns:
-    """All entries by time, for those whose parent is missing or closes a circle."""
-
-    def __init__(self, loaded: Loaded) -> None:
-        self.loaded = loaded
-        timed = [
-            (milliseconds(record.envelope.timestamp), -number)
-            for number, record in enumerate(loaded.records)
-            if loaded.is_read[number] and not record.is_sidechain
-        ]
-        # among equals the first of the file is tried first
-        self.timed = sorted(
-            pair for pair in timed if pair[0] == pair[0] and pair[0] > float("-inf")
-        )
-        self.below = list(range(len(self.timed)))
-        """For each place the next one down that may be free: skips grow as places are used."""
-
-    def nearest(self, number: int, seen: set[int]) -> int:
-        """Returns the newest unused entry up to five seconds older, else ROOT."""
-        record = self.loaded.records[number]
-        time = milliseconds(record.envelope.timestamp)
-        if record.is_sidechain or time != time:
-            return ROOT
-        place = self.free(bisect_right(self.timed, (time, 1)) - 1, seen)
-        if place < 0 or self.timed[place][0] < time - WINDOW:
-            return ROOT
-        return -self.timed[place][1]
-
-    def free(self, place: int, seen: set[int]) -> int:
-        """Returns the highest place at or below one whose entry is not in use."""
-        passed: list[int] = []
-        while place >= 0:
-            if self.below[place] != place:
-                passed.append(place)
-                place = self.below[place]
-            elif -self.timed[place][1] in seen:
-                self.below[place] = place - 1
-            else:
-                break
-        for one in passed:
-            self.below[one] = place
-        return place
 
 
 @dataclass(slots=True)

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Literal
 
-from plait.graph.client.chain import walk, with_parallel
+from plait.graph.ascent import walk
+from plait.graph.client.chain import with_parallel
 from plait.graph.client.load import block_heads, load
 from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Said
 from plait.graph.client.sdk import sdk_chain

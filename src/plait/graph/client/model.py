@@ -24,15 +24,19 @@ class Reason(StrEnum):
     API_ERROR = "api error"
     BEFORE_COMPACTION = "before compaction"
     BRIDGED = "bridged progress"
+    CLEARED = "before a cleared context"
     EMPTY = "empty"
     NO_MESSAGE = "no message"
     NO_RENDERED_TEXT = "attachment without text"
+    OTHER_SESSION = "of another session"
     REPLACED = "replaced by a later line"
     SIDECHAIN = "sidechain"
     SYSTEM = "system entry"
     THINKING_ONLY = "thinking-only"
     UNANSWERED = "unanswered call dropped"
     UNKNOWN_TYPE = "unknown type"
+    UNSEEN = "beside the chain"
+    """On the line that goes on, and yet not on the chain that the client sends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -350,24 +350,32 @@ def reasons(
     places = {number: place for place, number in enumerate(chain)}
     cuts = [places[number] for number in chain if is_boundary(loaded.records[number])]
     cut = cuts[-1] if cuts else -1
+    start = _first_since_compaction(loaded, chain)
     for number, record in enumerate(loaded.records):
         if number in shown or record.uuid is None:
             continue
         if number in dropped:
             reason = dropped[number]
         elif number not in places:
-            reason = _why_not_on_chain(loaded, number, record)
+            reason = _why_not_on_chain(loaded, number, record, start)
         else:
             is_before = places[number] < cut
             reason = Reason.BEFORE_COMPACTION if is_before else _why_not_said(record)
         yield LeftOut(record.uuid, record.line, reason)
 
 
-def _why_not_on_chain(loaded: Loaded, number: int, record: Record) -> Reason:
+def _first_since_compaction(loaded: Loaded, chain: list[int]) -> int:
+    """Returns the boundary that the chain begins with or behind, 0 where it does with none."""
+    before = [number for number in loaded.lines if chain and number <= chain[0]]
+    nearest = [number for number in before[-2:] if is_boundary(loaded.records[number])]
+    return nearest[-1] if nearest else 0
+
+
+def _why_not_on_chain(loaded: Loaded, number: int, record: Record, start: int) -> Reason:
     if record.is_sidechain:
         return Reason.SIDECHAIN
     if loaded.is_read[number]:
-        return Reason.ABANDONED
+        return Reason.BEFORE_COMPACTION if number < start else Reason.ABANDONED
     return Reason.BEFORE_COMPACTION if number in loaded.forgotten else Reason.NO_MESSAGE
 
 

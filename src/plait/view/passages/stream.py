@@ -236,6 +236,7 @@ def agents_by_time(called: Called, by_line: Mapping[str, Conversation]) -> list[
     return sorted(known, key=lambda name: by_line[name].started or "")
 
 
+MESSAGES = (Told, Said, Thought, Called, Answered)
 THOUSAND = 1000
 MOST = 100
 FOLDED = {"retracted": "retracted", "resent": "sent again", "replay": "written twice"}
@@ -273,6 +274,14 @@ def turn_words(turn: Turn) -> str:
     if opener.text.strip():
         return opener.text
     return ", ".join(one.kind for one in opener.enclosures) or f"({opener.kind})"
+
+
+def unseen_words(turn: Turn) -> str:
+    """Says that the client will not send a turn, or some of it; "" where it will."""
+    if not turn.unseen:
+        return ""
+    spoken = {item.uuid for item in turn.items if isinstance(item, MESSAGES) and item.uuid}
+    return "not sent on resume" if spoken <= set(turn.unseen) else "not all sent on resume"
 
 
 def speaker_of(conversation: Conversation, said: Said) -> str:

@@ -48,6 +48,8 @@ class TurnHead(Block, frozen=True, kw_only=True):
     time: str | None
     spent: Figures
     is_interrupted: bool = False
+    unseen: str = ""
+    """What the client will not send of it, in words."""
 
 
 class Words(Block, frozen=True, kw_only=True):

@@ -47,6 +47,7 @@ from plait.view.passages.stream import (
     note_line,
     speaker_of,
     told_items,
+    unseen_words,
 )
 from plait.view.terminal.calls import CallTeller, IsKept, WholeOf, enclosed, spelled_out
 from plait.view.terminal.model import (
@@ -175,6 +176,7 @@ class TerminalTeller:
                 time=turn.started,
                 spent=self.spending.of_turn(begun.conversation, turn),
                 is_interrupted=turn.is_interrupted,
+                unseen=unseen_words(turn),
             )
         if turn.opener and turn.opener != begun.first:
             name = f" {turn.opener.name}" if turn.opener.name else ""

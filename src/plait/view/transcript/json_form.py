@@ -34,7 +34,7 @@ BASE64_KEYS = frozenset({"data", "base64"})
 OF_CONVERSATION = "id kind label agent call parent attachment started ended".split()
 OF_TURN = (
     "number opener started ended duration_ms working_ms asking_ms waited_ms is_interrupted "
-    "responses"
+    "unseen responses"
 ).split()
 
 

@@ -34,6 +34,7 @@ from plait.view.passages.stream import (
     compaction_words,
     fold_words,
     turn_words,
+    unseen_words,
 )
 from plait.view.text import short, when
 from plait.view.transcript.heading import (
@@ -103,6 +104,7 @@ class MarkdownWriter:
             duration_in_words(turn.duration_ms, turn.asking_ms),
             many(calls, "call") if calls else "",
             "interrupted" if turn.is_interrupted else "",
+            unseen_words(turn),
         )
         facts = " · ".join(part for part in parts if part)
         if facts:

@@ -39,6 +39,7 @@ from plait.view.passages.stream import (
     note_line,
     speaker_of,
     turn_words,
+    unseen_words,
 )
 from plait.view.passages.tools import CallLine, call_line, tool_name
 from plait.view.text import clean, short, when
@@ -111,9 +112,9 @@ class PlainWriter:
     def _turn(self, turn: Turn) -> Iterator[str]:
         if turn.number and not self.level and not self.transcript.agent:
             yield from ("", RULE)
-            time = when(turn.started)
+            facts = ", ".join(filter(None, (when(turn.started), unseen_words(turn))))
             words = short(turn_words(turn), WIDTH - 36)
-            yield f"{turn.number}. {words}" + (f"  ({time})" if time else "")
+            yield f"{turn.number}. {words}" + (f"  ({facts})" if facts else "")
             yield RULE
 
     def _entry(self, entry: Entry) -> Iterator[str]:

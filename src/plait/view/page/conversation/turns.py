@@ -36,7 +36,7 @@ from plait.view.page.conversation.blocks import Setting, box
 from plait.view.page.conversation.calls import call, result_apart
 from plait.view.page.markup import esc, icon
 from plait.view.passages.call_view import text_field
-from plait.view.passages.stream import Entry, speaker_of
+from plait.view.passages.stream import Entry, speaker_of, unseen_words
 from plait.view.passages.tools import tool_name
 
 GROUPED = 4
@@ -82,7 +82,10 @@ class TurnWriter:
         if turn.opener:
             number = f'<a class="n" href="#{esc(turn.opener.uuid or "")}">{turn.number}</a>'
         spent = self._spent(conversation, turn)
-        return f'<header class="head">{number}{entries.clock(turn.started)}{spent}</header>'
+        words = unseen_words(turn)
+        unseen = f'<span class="unseen">{words}</span>' if words else ""
+        clock = entries.clock(turn.started)
+        return f'<header class="head">{number}{clock}{unseen}{spent}</header>'
 
     def _spent(self, conversation: Conversation, turn: Turn) -> str:
         """Returns what a turn took, in the margin, the agents that it sent out included."""
