@@ -252,7 +252,7 @@ def _back_to(session: Session, context: Context, number: int) -> Back:
         count = f"{len(found)} turn" + "s" * (len(found) != 1)
         raise UserError(
             f"there is no turn {number}: the active conversation has {count}",
-            f"`plait show {session.id[:8]} --depth prompts` shows them",
+            f"`plait show {quote(session.id[:8])} --depth prompts` shows them",
         )
     uuid = turn.opener.uuid or ""
     lost = {one.uuid for one in context.left_out if one.reason is Reason.BEFORE_COMPACTION}

@@ -101,6 +101,6 @@ def print_line(request: Request, line: Line, *, pretty: bool) -> None:
         else:
             write_bytes(text.encode() + b"\n")
     elif sys.stdout.isatty():
-        request.output.console.out(safe(line.data.decode("utf-8", "replace")), highlight=False)
+        request.output.plain(line.data.decode("utf-8", "replace") + "\n")
     else:
         write_bytes(line.data + (b"\n" if line.is_ended else b""))

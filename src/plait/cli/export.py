@@ -30,7 +30,7 @@ from plait.cli.options import (
     names_argument,
     rules_option,
 )
-from plait.cli.output import write_bytes
+from plait.cli.output import escaped, write_bytes
 from plait.cli.selection import all_named
 from plait.cli.text import counted, in_words, size
 from plait.conversation.walk import DEPTHS
@@ -282,7 +282,7 @@ def _hand_over(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
             return
         request.output.note("there is no clipboard here: this is what would be in it")
     if asked["output"] in (None, STDOUT):
-        write_bytes(data)
+        write_bytes(escaped(data) if asked["format_"] == "json" else data)
     else:
         folder = Path(asked["output"])
         _prepare(folder, is_forced=asked["force"])

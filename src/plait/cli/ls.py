@@ -4,7 +4,6 @@ import sys
 from dataclasses import fields
 from datetime import datetime, timedelta
 from pathlib import Path
-from shlex import quote
 from shutil import which
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,7 @@ from plait.cli.options import (
 )
 from plait.cli.output import Output
 from plait.cli.selection import is_in, is_within, point_in_time
-from plait.cli.text import ago, clipped, counted, now, number, safe, size
+from plait.cli.text import ago, clipped, counted, now, number, safe_line, size, to_type
 from plait.record.time import moment
 from plait.view.amounts import until
 
@@ -121,7 +120,7 @@ def _print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long:
         return
     for project, members in _by_project(rows).items():
         heading = next((row.cwd for row in members if row.cwd), project)
-        output.unbroken(heading, style="bold")
+        output.unbroken(safe_line(heading), style="bold")
         output.print(_project_table(output, members, time, is_long=is_long))
         output.print("")
     total = sum(row.bytes for row in rows)
@@ -153,7 +152,7 @@ def _project_table(output: Output, rows: list[Facts], time: datetime, *, is_long
     for row in rows:
         ended = moment(row.ended)
         table.add_row(
-            row.session if is_long else row.session[:8],
+            safe_line(row.session if is_long else row.session[:8]),
             _title_cell(row, time, is_long=is_long),
             ago(ended, time) if ended else "",
             number(row.entries),
@@ -171,13 +170,13 @@ def _title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
         cell.append("● ", style="green")
     if _is_expiring(row, time) and row.deleted_at:
         cell.append(f"† {until(row.deleted_at, time)}  ", style="red")
-    title = safe(row.title or "(no title)")
+    title = safe_line(row.title or "(no title)")
     cell.append(title if is_long else clipped(title, LONGEST_TITLE), "" if row.title else "dim")
     if is_long:
         if row.first_prompt and row.first_prompt != row.title:
-            cell.append(f"\n{safe(row.first_prompt)}", style="dim")
+            cell.append(f"\n{safe_line(row.first_prompt)}", style="dim")
         if row.versions:
-            cell.append(f"\nversion {', '.join(row.versions)}", style="dim")
+            cell.append(f"\nversion {safe_line(', '.join(row.versions))}", style="dim")
     return cell
 
 
@@ -254,7 +253,7 @@ def _print_expiring(output: Output, rows: list[Facts]) -> None:
 def _print_next_steps(output: Output, rows: list[Facts], roots: tuple[str, ...]) -> None:
     newest = _unique_name(max(rows, key=lambda row: row.ended or ""), rows)
     plait = _name_of_command()
-    root = "".join(f" --root {quote(root)}" for root in roots)
+    root = "".join(f" --root {to_type(root)}" for root in roots)
     output.print("Try", style="bold")
     steps = {
         f"{plait} show {newest}{root}": "a conversation, to read",
@@ -277,4 +276,4 @@ def _name_of_command() -> str:
 def _unique_name(row: Facts, rows: list[Facts]) -> str:
     short = row.session[:8]
     is_alone = sum(other.session.startswith(short) for other in rows) == 1
-    return short if is_alone else quote(str(row.path))
+    return to_type(short if is_alone else str(row.path))

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from plait.cli.settings import Settings
-from plait.cli.text import clipped, counted, safe
+from plait.cli.text import clipped, counted, safe, safe_line
 from plait.errors import PlaitError
+from plait.view.text import UNSAFE
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -45,10 +46,10 @@ class Output:
         return self._console(sys.stderr)
 
     def _console(self, stream: Any) -> "Console":
-        from rich.console import Console
+        from plait.cli.console import SafeConsole
 
         colour = self.settings.colour
-        return Console(
+        return SafeConsole(
             file=stream,
             force_terminal=True if colour == "always" else None,
             no_color=colour == "never",
@@ -80,9 +81,13 @@ class Output:
         for line in lines:
             fits = line.cell_len <= width
             if is_plain and fits:
-                console.file.write(f"{line.plain}\n")
+                self.plain(f"{line.plain}\n")
             else:
                 console.print(line, soft_wrap=fits)
+
+    def plain(self, text: str) -> None:
+        """Writes words alone, as they are, thousands quickly."""
+        self.console.file.write(safe(text))
 
     def unbroken(self, text: str, style: str = "") -> None:
         """Writes a line that is never broken: a path or a command must stay whole."""
@@ -93,7 +98,7 @@ class Output:
         from plait.view.words import one_line
 
         self.print(clipped(one_line(facts.title or "(no title)"), self.width), style="bold")
-        self.print(f"{facts.session}  {facts.cwd or facts.project}", style="dim")
+        self.print(safe_line(f"{facts.session}  {facts.cwd or facts.project}"), style="dim")
         self.print("")
 
     def note_unread(self, archive: "Archive") -> None:
@@ -136,7 +141,7 @@ class Output:
             yield
         text = capture.get()
         if text.count("\n") < self.console.height:
-            write_bytes(text.encode("utf-8", "replace"))
+            _write(text.encode("utf-8", "replace"))
         else:
             page(text, self.settings.pager)
 
@@ -173,11 +178,22 @@ class Output:
 
 
 def as_json(value: object) -> bytes:
-    """Returns a value as indented JSON; a lone surrogate of the log stands as its escape."""
+    """Returns a value as indented JSON.
+
+    A lone surrogate of the log and what a terminal would obey stand as their escapes.
+    """
     try:
-        return msgspec.json.format(msgspec.json.encode(value, enc_hook=_plain), indent=2)
+        data = msgspec.json.format(msgspec.json.encode(value, enc_hook=_plain), indent=2)
     except UnicodeEncodeError:
         return json.dumps(msgspec.to_builtins(value, enc_hook=_plain), indent=2).encode()
+    return escaped(data)
+
+
+def escaped(data: bytes) -> bytes:
+    """Returns JSON that means the same, without what a terminal would obey."""
+    if data.isascii() and b"\x7f" not in data:
+        return data
+    return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", data.decode()).encode()
 
 
 def page(text: str, pager: str) -> None:
@@ -188,11 +204,17 @@ def page(text: str, pager: str) -> None:
     try:
         subprocess.run(shlex.split(pager), input=data, check=False)  # noqa: S603  the user's own
     except (OSError, ValueError):
-        write_bytes(data)
+        _write(data)
 
 
 def write_bytes(data: bytes) -> None:
-    """Writes bytes to stdout as they are."""
+    """Writes bytes to stdout as they are; to a screen, only what it cannot obey."""
+    if sys.stdout.isatty():
+        data = safe(data.decode("utf-8", "replace")).encode()
+    _write(data)
+
+
+def _write(data: bytes) -> None:
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
@@ -210,9 +232,9 @@ def print_error(error: PlaitError, *, as_json: bool) -> None:
         body = {"error": error.message, "hints": list(error.hints), "exit_code": error.exit_code}
         print(json.dumps(body), file=sys.stderr)
         return
-    print(f"error: {safe(error.message)}", file=sys.stderr)
+    print(f"error: {safe_line(error.message)}", file=sys.stderr)
     for hint in error.hints:
-        print(f"hint: {safe(hint)}", file=sys.stderr)
+        print(f"hint: {safe_line(hint)}", file=sys.stderr)
 
 
 def _bar(console: "Console", label: str) -> "Progress":

@@ -114,7 +114,7 @@ def _words_of(graph: SessionGraph, path: Path) -> str:
 def _figures(graph: SessionGraph, path: Path) -> Iterator[str]:
     yield counted(path.messages, "message")
     if path.fork_point:
-        yield f"leaves at {path.fork_point[:SHORT]}"
+        yield f"leaves at {short(path.fork_point)}"
     if path.compactions:
         yield counted(path.compactions, "compaction")
     if path.unseen:

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-from shlex import join, quote
 from typing import Any
 
 import click
@@ -12,7 +11,7 @@ from plait.archive import CLIENT, Back, Resume
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder, expanded
-from plait.cli.text import clipped, safe
+from plait.cli.text import clipped, safe, to_type
 from plait.errors import UserError
 
 
@@ -120,9 +119,9 @@ def _check(resume: Resume, *, force: bool) -> None:
     if resume.why_not:
         raise UserError(f"refusing to run: {resume.why_not}")
     if gone := resume.warning("gone", "no directory"):
-        hints = [f"`{join(resume.command)}` may find it from anywhere"]
+        hints = [f"`{to_type(*resume.command)}` may find it from anywhere"]
         if resume.directory:
-            hints.insert(0, f"`mkdir -p {quote(resume.directory)}` makes it again")
+            hints.insert(0, f"`{to_type('mkdir', '-p', resume.directory)}` makes it again")
         raise UserError(f"refusing to run: {gone.sentence}", *hints)
     live = resume.warning("live")
     if live and not force:

@@ -19,14 +19,13 @@ from plait.cli.text import (
     number,
     safe,
     short,
+    to_type,
 )
 from plait.errors import UserError
 from plait.index.model import Hit, SearchResult
 from plait.index.query import Field
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.text import Text
 
     from plait.archive import SearchWay
@@ -121,19 +120,19 @@ def _as_object(found: SearchResult) -> dict[str, Any]:
 
     hits = [
         to_builtins(hit)
-        | {"open": " ".join(_opening(hit)), "resume": f"claude --resume {hit.session}"}
+        | {"open": _opening(hit), "resume": to_type("claude", "--resume", hit.session)}
         for hit in found.hits
     ]
     return structs.asdict(found) | {"hits": hits}
 
 
-def _opening(hit: Hit) -> "Sequence[str]":
+def _opening(hit: Hit) -> str:
     parts = ["plait", "show", short(hit.session)]
     if hit.branch and hit.branch != hit.session:
         parts += ["--branch", hit.branch.rpartition("@")[2].rpartition("#")[2]]
     if hit.turn is not None:
         parts += ["--turn", str(hit.turn)]
-    return parts
+    return to_type(*parts)
 
 
 def _open_first(ctx: click.Context, found: SearchResult, text: str) -> None:
@@ -212,7 +211,7 @@ def _print_hit(request: Request, hit: Hit) -> None:
 def _heading(hit: Hit, width: int) -> "Iterator[Text]":
     from rich.text import Text
 
-    command = " ".join(_opening(hit))
+    command = _opening(hit)
     more = counted(hit.more, "more match", "more matches") if hit.more else ""
     text = _what_and_where(hit, more)
     if more and text.cell_len + len(command) + 2 > width:
@@ -277,7 +276,7 @@ def _print_total(request: Request, found: SearchResult) -> None:
         counted(len(found.hits), "turn"),
         f"{number(found.total)} passages match" if found.total > len(found.hits) else "",
         "`--open` shows the first",
-        f"`plait resume {short(found.hits[0].session)}` goes on with it",
+        f"`{to_type('plait', 'resume', short(found.hits[0].session))}` goes on with it",
     )
     output.print("")
     output.print(fitting(parts, output.width), style="dim")

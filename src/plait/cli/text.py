@@ -1,16 +1,13 @@
 """Numbers, times and strings of the log to text that is safe and short."""
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from shlex import quote
 
 from plait.view.amounts import bytes_in_words, many, since, tokens_in_words
+from plait.view.text import UNSAFE
 
-# Escape sequences of a log must not reach the terminal, nor may text run backwards.
-UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
 MINUTE, HOUR, DAY = 60, 3600, 86400
 size, counted = bytes_in_words, many
 
@@ -18,6 +15,16 @@ size, counted = bytes_in_words, many
 def safe(text: str) -> str:
     """Returns a text in which nothing commands the terminal."""
     return UNSAFE.sub("\ufffd", text)
+
+
+def safe_line(text: str) -> str:
+    """Returns a text on one line in which nothing commands the terminal."""
+    return safe(text).replace("\n", "\ufffd").replace("\t", " ")
+
+
+def to_type(*words: str) -> str:
+    """Returns a command as it is typed: whatever a word holds, a shell takes it as that word."""
+    return " ".join(quote(safe_line(word)) for word in words)
 
 
 def number(count: int) -> str:
@@ -32,7 +39,9 @@ def by_count(counts: Mapping[str, int]) -> dict[str, int]:
 
 def in_words(counts: Mapping[str, int]) -> str:
     """Writes names with their counts, the largest first."""
-    return ", ".join(f"{name} {number(count)}" for name, count in by_count(counts).items())
+    return ", ".join(
+        f"{safe_line(name)} {number(count)}" for name, count in by_count(counts).items()
+    )
 
 
 def ago(time: datetime, now: datetime) -> str:
@@ -97,7 +106,7 @@ def lasting(started: str | None, ended: str | None) -> str:
 
 def short(session: str) -> str:
     """Returns the beginning of a session's id; what tells it from a namesake stays."""
-    name, mark, number = session.partition("~")
+    name, mark, number = safe_line(session).partition("~")
     return f"{name[:SHORT]}{mark}{number}"
 
 

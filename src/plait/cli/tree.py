@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +18,6 @@ from plait.cli.options import (
 from plait.cli.output import Output
 from plait.cli.selection import required, selected
 from plait.cli.text import (
-    SHORT,
     clipped,
     columns,
     counted,
@@ -27,8 +25,10 @@ from plait.cli.text import (
     lasting,
     local,
     safe,
+    safe_line,
     short,
     size,
+    to_type,
 )
 from plait.graph.outline import OutlineItem
 from plait.view.graph_text import branching
@@ -109,7 +109,7 @@ class Drawing:
                 if project is not None:
                     yield Text()
                 heading = self.projects.get(item.project) or item.project
-                yield Text(safe(heading or "(no project)"), style="bold")
+                yield Text(safe_line(heading or "(no project)"), style="bold")
                 project = item.project
             yield self.line(prefix, item, width)
 
@@ -122,7 +122,7 @@ class Drawing:
         text.append(f"{sign} ", style=f"not dim {style}")
         name = _name_of(item)
         if name:
-            text.append(f"{safe(name)}  ")
+            text.append(f"{safe_line(name)}  ")
         left = width - text.cell_len
         right = fitting(_figures(item), left - NARROW)
         room = left - columns(right) - 2
@@ -157,7 +157,7 @@ def _figures(item: OutlineItem) -> Iterator[str]:
     if item.kind == "agents":
         return
     if item.kind == "summary":
-        yield f"a summary of {item.parent[:SHORT]}" if item.parent else "a summary of nothing here"
+        yield f"a summary of {short(item.parent)}" if item.parent else "a summary of nothing here"
         return
     if item.kind == "branch":
         yield "abandoned"
@@ -166,7 +166,7 @@ def _figures(item: OutlineItem) -> Iterator[str]:
     elif item.records or item.kind == "trunk":
         yield counted(item.records, "record")
     if item.attachment and item.kind in ("branch", "trunk", "foreign"):
-        yield f"leaves at {item.attachment[:SHORT]}"
+        yield f"leaves at {short(item.attachment)}"
     if item.bytes:
         yield size(item.bytes)
     yield lasting(item.started, item.ended)
@@ -212,4 +212,4 @@ def recovered(archive: Archive, session: Session) -> Iterator[str]:
         if count:
             are, them = ("is", "it") if count == 1 else ("are", "them")
             records = f"{counted(count, 'record')} recovered from broken lines {are} not drawn"
-            yield f"{records}: `plait doctor {quote(str(file.path))}` lists {them}"
+            yield f"{records}: `{to_type('plait', 'doctor', str(file.path))}` lists {them}"

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from shlex import quote as shell_quote
 from textwrap import wrap
 from typing import Literal, TypeAlias
 from urllib.parse import quote
@@ -12,7 +11,7 @@ from rich.cells import chop_cells
 from rich.text import Text
 
 from plait.cli.selection import short_name
-from plait.cli.text import clipped, columns, counted, fitting, local, safe, short, size
+from plait.cli.text import clipped, columns, counted, fitting, local, safe, short, size, to_type
 from plait.conversation.model import Left, Outcome
 from plait.view.amounts import (
     duration_in_words,
@@ -198,8 +197,8 @@ class Lines:
         sign = "├─●" if left.is_active else "├─○"
         line = Text.assemble((f"{sign} {what} {name}", "yellow"), words, (f", {state}", "dim"))
         yield from self._within(line)
-        to_type = f"plait show {shell_quote(safe(short(self.session)))} --branch {name}"
-        yield Text(f"│    {to_type}" if len(to_type) < self.width - 5 else to_type, style="dim")
+        typed = to_type("plait", "show", short(self.session), "--branch", name)
+        yield Text(f"│    {typed}" if len(typed) < self.width - 5 else typed, style="dim")
 
     def _within(self, line: Text) -> Iterator[Text]:
         if self.beyond == "as is" or line.cell_len <= self.width:

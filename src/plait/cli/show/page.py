@@ -112,7 +112,7 @@ class Page:
         """Prints lines behind the rails of their level, all at once: a thousand are common."""
         rails, console = RAIL * min(level, MOST_RAILS), self.output.console
         if self.is_plain:
-            console.file.write("".join(f"{rails}{line.plain}".rstrip() + "\n" for line in lines))
+            self.output.plain("".join(f"{rails}{line.plain}".rstrip() + "\n" for line in lines))
             return
         marks = [Segment(rails, console.get_style("dim"))] if rails else []
         segments: list[Segment] = []
@@ -136,7 +136,7 @@ class Page:
         if self.is_plain:
             rails, later = RAIL * min(words.level, MOST_RAILS), _later_bar(bar)
             lines = (f"{rails}{later if n else bar}{x}" for n, x in enumerate(text.split("\n")))
-            self.output.console.file.write("".join(line.rstrip() + "\n" for line in lines))
+            self.output.plain("".join(line.rstrip() + "\n" for line in lines))
         else:
             self._laid_out(words, text, style)
         if words.hidden:

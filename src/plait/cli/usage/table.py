@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from plait.archive import Session
 from plait.cli.options import Request
-from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe, short, thousands
+from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe_line, short, thousands
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
 from plait.view.usage import cost_of, model_names, money, told_apart
 
@@ -186,7 +186,8 @@ def _laid_out(words: tuple[str, ...], widths: list[int]) -> str:
 
 
 def _padded(text: str, width: int) -> str:
-    shown = clipped(safe(text), width) if columns(text) > width else safe(text)
+    text = safe_line(text)
+    shown = clipped(text, width) if columns(text) > width else text
     return shown + " " * (width - columns(shown))
 
 
@@ -221,7 +222,7 @@ def _print_notes(request: Request, totals: SpendingRow, *, is_full: bool, hidden
         said.append(f"the log says {money(totals.total.logged)}")
     output.print(SEPARATOR.join(said), style="dim")
     for name, count in sorted(totals.total.unpriced.items()):
-        output.print(f"* no price is known for {name} ({counted(count, 'response')})")
+        output.print(f"* no price is known for {safe_line(name)} ({counted(count, 'response')})")
     if totals.total.unpriced:
         output.print("  `--prices FILE` takes yours", style="dim")
 

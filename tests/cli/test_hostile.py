@@ -1,0 +1,180 @@
+"""Every command over an archive that means harm: nothing commands the terminal or the shell."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait.cli.app import COMMANDS, run
+from tests.hostile.archive import SESSION, hostile_archive
+
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+OWN_STYLE = re.compile(
+    r"\x1b\[[0-9;]*m|\x1b\]8;[ -~]*\x1b\\|\r?\x1b\[(?:\?25[lh]|2K|[0-9]*A)|\r(?=\x1b)"
+)
+"""What a terminal is told by Plait itself: colours, links to plain addresses, a bar that moves."""
+LISTS = ("config", "doctor", "index", "log", "ls", "paths", "stats", "trace", "tree", "usage", "")
+"""Commands that print names and figures, each on a line of its own."""
+FILE = "FILE"
+PLAIT = (sys.executable, "-m", "plait")
+RUNS: dict[str, list[list[str]]] = {
+    "cat": [["--pretty", SESSION], ["--pretty", FILE]],
+    "completion": [["bash"]],
+    "config": [[], ["--json"]],
+    "context": [[SESSION], [FILE], [SESSION, "--json"], [SESSION, "--as", "sdk"]],
+    "doctor": [[], ["--all"], ["--inventory"], ["--json"], ["--inventory", "--json"], [FILE]],
+    "export": [
+        [FILE, "-o", "-", "-f", format_, "--depth", "all"] for format_ in ("md", "txt", "json")
+    ]
+    + [[SESSION, "-o", "out", "-f", format_] for format_ in ("md", "html", "jsonl")]
+    + [[SESSION, "--turn", "1"], [SESSION, "-o", "out/json", "--json"]],
+    "hook": [["status"], ["install", "--dry-run"]],
+    "index": [[], ["--json"], ["--status"]],
+    "log": [[SESSION], [FILE], [SESSION, "--json"], [FILE, "--all"]],
+    "ls": [[], ["--long"], ["--json"], ["--expiring"]],
+    "open": [["\x1b]0;x\x07"]],
+    "paths": [[], [SESSION], [FILE], ["--raw"], ["--json"]],
+    "redact": [["--check"], ["--check", "--all"], ["--check", "--json"], ["--check", SESSION]],
+    "resume": [[SESSION], [FILE], [SESSION, "--json"], [SESSION, "--turn", "1"], [FILE, "--run"]],
+    "search": [["link"], ["link", "--json"], ["--exact", "link"], ["link", "--context", "2"]],
+    "serve": [["--stop"]],
+    "show": [
+        [SESSION, "--depth", "all"],
+        [FILE, "--depth", "all"],
+        [SESSION, "--json"],
+        [SESSION, "--turn", "1"],
+        [SESSION, "--branch", "nope"],
+        ["\x1b]0;x\x07"],
+    ],
+    "stats": [[], ["--json"]],
+    "trace": [["show", SESSION], ["show", FILE], ["show", SESSION, "--json"], ["status"]],
+    "tree": [[], ["--all"], ["--json"], [SESSION], [FILE]],
+    "usage": [[], ["session"], ["project"], ["model"], ["--json"], ["--statusline"]],
+    "": [[]],
+}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the archive."""
+    return hostile_archive(tmp_path_factory.mktemp("hostile"))
+
+
+def arguments(root: Path, command: str, given: list[str], *more: str) -> list[str]:
+    """Returns what is run: a command over the archive."""
+    named = max(root.glob("projects/*/*.jsonl"))
+    words = [str(named) if one == FILE else one for one in given]
+    name = [command] if command else []
+    first, rest = (words[:1], words[1:]) if command in ("hook", "trace") else ([], words)
+    place = (
+        [] if command in ("completion", "hook") or first == ["status"] else ["--root", str(root)]
+    )
+    return [*name, *first, *place, *more, *rest]
+
+
+def test_every_command_is_asked() -> None:
+    assert {*RUNS} == {*COMMANDS, ""}
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [(name, given) for name, runs in RUNS.items() for given in runs],
+    ids=lambda one: " ".join(one).replace("\x1b", "ESC") if isinstance(one, list) else one,
+)
+def test_nothing_commands_the_terminal(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    command: str,
+    given: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = run(arguments(root, command, given))
+    out, err = capfd.readouterr()
+    said = out + err
+    assert code in (0, 1, 2, 3), said[-500:]
+    assert UNSAFE.findall(said) == []
+    if command in LISTS:
+        assert "\nhint: run this" not in said
+    assert not (tmp_path / "owned").exists()
+    if "--json" in given and code == 0:
+        json.loads(out)
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("cat", [SESSION]),
+        ("cat", [FILE, "--pretty"]),
+        ("log", [FILE]),
+        ("show", [FILE, "--depth", "all"]),
+        ("search", ["link"]),
+        ("tree", []),
+        ("doctor", ["--all"]),
+        ("export", [FILE, "-o", "-", "-f", "jsonl", "--no-redact"]),
+        ("", []),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else one,
+)
+def test_on_a_screen_too(root: Path, tmp_path: Path, command: str, given: list[str]) -> None:
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "PLAIT_PAGER": "cat", "TERM": "xterm-256color"}
+    words = [*PLAIT, *arguments(root, command, given)]
+    process = subprocess.Popen(
+        words, stdout=theirs, stderr=theirs, stdin=theirs, cwd=tmp_path, env=environment
+    )
+    os.close(theirs)
+    said = screen(ours).decode("utf-8", "replace").replace("\r\n", "\n")
+    assert process.wait(timeout=60) in (0, 1)
+    assert "Traceback" not in said
+    assert UNSAFE.findall(OWN_STYLE.sub("", said)) == []
+
+
+def screen(handle: int) -> bytes:
+    """Returns all that is drawn."""
+    found = b""
+    try:
+        while part := os.read(handle, 65536):
+            found += part
+    except OSError:  # the other side has gone
+        pass
+    os.close(handle)
+    return found
+
+
+COMMAND = re.compile(
+    r"(?:^|[ `])((?:cd .* && )?(?:plait|claude|mkdir) (?:[^`\n]|'[^']*')*)", re.MULTILINE
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "given"),
+    [
+        ("search", ["said"]),
+        ("show", [FILE]),
+        ("resume", [FILE]),
+        ("resume", [FILE, "--turn", "999"]),
+        ("tree", [FILE]),
+        ("context", [FILE]),
+        ("", []),
+    ],
+    ids=lambda one: " ".join(one) if isinstance(one, list) else one,
+)
+def test_what_is_to_be_typed_is_quoted(tmp_path: Path, command: str, given: list[str]) -> None:
+    evil = "$(>own);>own;#"  # harmful within the eight letters that an id is shortened to
+    root = hostile_archive(tmp_path / "root", f"{evil} said", evil)
+    words = [*PLAIT, *arguments(root, command, given)]
+    done = subprocess.run(words, capture_output=True, cwd=tmp_path, timeout=120, check=False)
+    said = (done.stdout + done.stderr).decode()
+    found = [one for one in COMMAND.findall(said) if "own" in one]
+    assert found or command != "search"
+    for line in found:
+        script = f"plait() {{ :; }}; claude() {{ :; }}; mkdir() {{ :; }}; cd() {{ :; }}\n{line}\n"
+        subprocess.run(["sh", "-c", script], cwd=tmp_path, check=False, capture_output=True)
+        assert not (tmp_path / "own").exists(), line
