@@ -14,6 +14,7 @@ from plait.documents.transcript import group_turns
 from plait.record import read
 from plait.trace.model import Span
 from plait.trace.send.attributes import langfuse_usage
+from plait.trace.spans.builder import times_of
 from tests.trace.pictured import named, picture, traced_lines, written
 
 TEN = datetime(2025, 1, 15, 10, tzinfo=UTC).timestamp()
@@ -171,6 +172,33 @@ def test_a_missing_time_omits_the_times_of_what_lacks_it(tmp_path: Path, stamp: 
     assert (tool.start, tool.end) == (ns(1), None)
 
 
+def timeless(number: int) -> list[dict[str, Any]]:
+    return [prompt(f"go {number}", sessionId="sess1"), answer(f"m{number}", text("done"))]
+
+
+def timely(number: int, second: int) -> list[dict[str, Any]]:
+    return [
+        prompt(f"go {number}", sessionId="sess1", timestamp=at(second)),
+        answer(f"m{number}", text("done"), timestamp=at(second + 1)),
+    ]
+
+
+# checklist: T50
+def test_a_turn_without_times_stands_where_its_neighbours_say(tmp_path: Path) -> None:
+    found = traced_lines(tmp_path, *timely(1, 0), *timeless(2), *timely(3, 20))
+    assert [one[0].near for one in found] == [None, ns(1), None], "where the one before ended"
+    assert (found[1][0].start, found[1][0].end) == (None, None)
+    assert times_of(found[1])[found[1][1].id] == (ns(1), ns(1))
+    found = traced_lines(tmp_path, *timeless(1), *timely(2, 20), *timely(3, 30))
+    assert [one[0].near for one in found] == [ns(20), None, None], "where the next began"
+
+
+# checklist: T50
+def test_a_log_without_times_is_as_old_as_its_file(tmp_path: Path) -> None:
+    for found in traced_lines(tmp_path, *timeless(1), *timeless(2)):
+        assert found[0].near == int((tmp_path / "sess1.jsonl").stat().st_mtime * 1e9)
+
+
 # checklist: T13, T51
 def test_a_call_without_a_result_has_null_as_output(tmp_path: Path) -> None:
     (spans,) = traced_lines(tmp_path, EXAMPLE[0], EXAMPLE[1], result("other"), EXAMPLE[3])
@@ -203,6 +231,38 @@ def test_responses_without_an_id_are_responses(tmp_path: Path) -> None:
         answer("m2", text("two")),
     )
     assert [span.output["content"] for span in spans if span.kind == "generation"] == ["one", "two"]
+
+
+WITHOUT_ID: dict[str, list[tuple[str | None, str]]] = {
+    "parts without an id are one response": [(None, "a"), (None, "b")],
+    "one joins the response that is open": [("m1", "a"), (None, "b"), ("m2", "c")],
+    "an id begins another": [(None, "a"), ("m1", "b"), (None, "c"), (None, "d")],
+}
+
+
+# checklist: T54
+@pytest.mark.parametrize("why", WITHOUT_ID)
+def test_parts_without_an_id_join_as_the_document_groups_them(tmp_path: Path, why: str) -> None:
+    parts = [answer(id_, text(word)) for id_, word in WITHOUT_ID[why]]
+    (spans,) = traced_lines(tmp_path, prompt("go", sessionId="sess1"), *parts)
+    (turn,) = group_turns(read(tmp_path / "sess1.jsonl")).turns
+    found = [span.output["content"] for span in spans if span.kind == "generation"]
+    assert found == [one.text for one in turn.assistants]
+
+
+def test_parts_that_joined_keep_their_tokens_times_and_calls(tmp_path: Path) -> None:
+    usage = {"input_tokens": 10, "output_tokens": 5}
+    (spans,) = traced_lines(
+        tmp_path,
+        prompt("go", sessionId="sess1", timestamp=at(0)),
+        answer(None, call("t1"), timestamp=at(1), message_usage=usage),
+        result("t1", timestamp=at(2)),
+        answer(None, text("done"), timestamp=at(4), message_usage=usage),
+    )
+    assert [span.kind for span in spans] == ["turn", "generation", "tool"]
+    assert (spans[1].start, spans[1].end) == (ns(1), ns(4))
+    assert spans[1].tokens is not None
+    assert (spans[1].tokens.input, spans[1].tokens.output) == (20, 10)
 
 
 # checklist: T10, T55

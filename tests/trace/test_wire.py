@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from subprocess import run
 from typing import Any
 
@@ -196,6 +197,26 @@ def test_a_span_without_times_begins_with_the_one_that_it_is_within() -> None:
     inner = span(id="00000000000000bb", parent=root.id)
     other = span(id="00000000000000cc", trace="0" * 31 + "2", kind="turn")
     assert times_of([root, inner, other]) == {root.id: (5, 9), inner.id: (5, 5), other.id: (0, 0)}
+
+
+def test_a_root_without_a_start_begins_with_the_first_that_is_within_it() -> None:
+    root = span(id="00000000000000aa", kind="turn", end=9)
+    inner = span(id="00000000000000bb", parent=root.id, start=3, end=7)
+    moment = span(id="00000000000000cc", parent=root.id, end=8)
+    assert times_of([root, inner, moment]) == {
+        root.id: (3, 9), inner.id: (3, 7), moment.id: (8, 8),
+    }  # fmt: skip
+
+
+# checklist: T50
+def test_a_trace_without_any_time_goes_out_as_of_now() -> None:
+    before = time.time_ns()
+    root = span(id="00000000000000aa", kind="turn")
+    (sent, inner) = sdk_spans([root, span(id="00000000000000bb", parent=root.id)])
+    assert sent.start_time is not None
+    assert before <= sent.start_time <= time.time_ns()
+    assert sent.end_time == sent.start_time
+    assert inner.start_time == sent.start_time
 
 
 def test_every_value_can_be_written() -> None:

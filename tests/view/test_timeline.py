@@ -8,13 +8,11 @@ from hypothesis import strategies as st
 from examples.drawing import draw
 from plait.archive.open_session import opened
 from plait.conversation.model import Conversations
+from plait.record.time import covered
 from plait.view.page.tabs.timeline import plain_scale, squeezed_scale
 from plait.view.timeline import (
-    Bar,
     Lane,
     bars_of,
-    began,
-    covered,
     laid_out,
     timeline_of,
 )
@@ -62,7 +60,7 @@ def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
     assert (second.responses, second.calls, second.failed) == (1, 0, 0)
     assert first.end <= second.start
     assert 0 < first.model_ms + first.tools_ms <= first.length
-    bars = list(bars_of(told.active, told.active.turns[-2], began(told.active)))
+    bars = bars_of(told.active, told.active.turns[-2].number)
     assert [(bar.kind, bar.name, bar.outcome) for bar in bars] == [
         ("model", bars[0].name, "ok"),
         ("tool", "Bash", "ok"),
@@ -72,15 +70,49 @@ def test_a_turn_is_told_by_what_took_its_time(tmp_path_factory: object) -> None:
     ]
 
 
-def bar(start: float, end: float) -> Bar:
-    """Returns something that took time."""
-    return Bar(kind="tool", name="x", start=start, end=end)
-
-
 def test_what_runs_side_by_side_counts_once() -> None:
     assert covered([]) == 0
-    assert covered([bar(0, 10), bar(5, 15), bar(20, 30)]) == 25
-    assert covered([bar(0, 10), bar(2, 3)]) == 10
+    assert covered([(0, 10), (5, 15), (20, 30)]) == 25
+    assert covered([(20, 30), (0, 10), (2, 3)]) == 20
+
+
+ASKED = """
+file work cwd=/home/dev/tide
+U1 "Count the waves."
+A1<@+5s Bash(command="count") as count + AskUserQuestion(questions=[]) as ask
+R1<A1@+20s of count
+R2<A1@+10s of ask
+A2<R2@+4s "Twelve."
+S1<@+1s turn_duration {"durationMs": 15000}
+"""
+
+
+def test_a_turn_is_made_of_the_model_tools_and_waiting(tmp_path_factory: object) -> None:
+    told = told_of(ASKED, tmp_path_factory)
+    (turn,) = timeline_of(told, told.main).turns
+    assert (turn.length, turn.asking_ms) == (40_000, 30_000), "the client left out 25 of them"
+    assert (turn.model_ms, turn.tools_ms) == (10_000, 21_000)
+    first, tool, asked, last = bars_of(told.active, 1)
+    assert (first.asked, first.start, first.spoken, first.end) == (0, 5000, 6000, 40_000)
+    assert (tool.start, tool.end, asked.start, asked.end) == (5000, 26_000, 6000, 36_000)
+    assert (last.asked, last.start, last.spoken, last.end) == (36_000, 40_000, 40_000, 40_000)
+
+
+LATE = """
+file work cwd=/home/dev/tide
+U1@2026-11-02T09:00:00Z "go"
+A1<@2026-11-02T09:00:05Z Bash(command="count") as count
+R1<@2026-11-02T14:00:00Z of count
+A2<@2026-11-02T14:00:01Z "done"
+U2<@2026-11-02T09:05:00Z "more"
+A3<@2026-11-02T09:05:10Z "done"
+"""
+
+
+def test_what_ends_after_its_turn_counts_within_it_alone(tmp_path_factory: object) -> None:
+    told = told_of(LATE, tmp_path_factory)
+    first, _ = timeline_of(told, told.main).turns
+    assert (first.length, first.tools_ms, first.model_ms) == (5000, 0, 5000)
 
 
 def lane(name: str, start: float, end: float) -> Lane:

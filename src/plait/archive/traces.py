@@ -41,9 +41,18 @@ class TracePlan:
         origins = _origins_of(self.sessions, self.among)
         others = {redaction.name(one) for one in origins} if redaction else {*origins}
         for members in families((*self.sessions, *origins.values())):
-            for spans in traces_of(opened_together(members, redaction).by_line, self.pricing):
+            chosen = list(members)
+            name = redaction.name if redaction else str
+            written = {name(one.id): _written(one) for one in chosen}
+            told = opened_together(chosen, redaction).by_line
+            for spans in traces_of(told, self.pricing, written):
                 if spans[0].session not in others:
                     yield list(outgoing(spans, self.content))
+
+
+def _written(session: Session) -> int:
+    """Returns when a session's log was last written, in nanoseconds."""
+    return int(max((file.modified for file in session.files), default=0) * 1e9)
 
 
 def _origins_of(sessions: Iterable[Session], among: Iterable[Session]) -> dict[str, Session]:

@@ -61,7 +61,7 @@ def _with_times(
     stamps = list(_within(_answers_in(turn.items, responses), after))
     opened = turn.opener.time if turn.opener else None
     started = opened or min(stamps, default=None) or _first_of(turn.items, after)
-    ended = max(stamps, default=None) or _noted_end(turn, after) or started
+    ended = max(stamps, default=None) or noted_end(turn, after) or started
     working, duration = _worked(turn.items, started, ended)
     return replace(
         turn,
@@ -98,7 +98,7 @@ def _first_of(items: Iterable[Item], after: str | None) -> str | None:
     return min(_within(stamps, after), default=None)
 
 
-def _noted_end(turn: Turn, after: str | None) -> str | None:
+def noted_end(turn: Turn, after: str | None = None) -> str | None:
     """Returns when the client says that a turn ended, for answers without a time."""
     if not turn.responses:
         return None

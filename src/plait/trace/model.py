@@ -37,6 +37,8 @@ class Span(Struct, frozen=True, kw_only=True, omit_defaults=True):
     start: int | None = None
     """Nanoseconds since 1970; None where the log does not say."""
     end: int | None = None
+    near: int | None = None
+    """For the root of a trace in which nothing has a time: when it was, as near as is known."""
     session: str
     conversation: str
     """The DAG-line that it stands on."""

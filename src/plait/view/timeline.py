@@ -1,4 +1,8 @@
-"""Conversations to bars in time: turns, the responses and calls in them, agents in lanes."""
+"""Conversations to bars in time: turns, the responses and calls in them, agents in lanes.
+
+The times are those of the spans of a trace: of turns from `conversation.timing`, of responses
+and calls from `conversation.spoken`.
+"""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -14,21 +18,22 @@ from plait.conversation.model import (
     Conversation,
     Conversations,
     Outcome,
-    Response,
     Told,
     Turn,
 )
+from plait.conversation.spoken import SpokenResponse, SpokenResponses
 from plait.conversation.tools import tool_named
 from plait.conversation.totals import agents_below
+from plait.conversation.turns import SPOKEN
 from plait.conversation.walk import opened
-from plait.record.time import moment
+from plait.record.time import covered, moment
 from plait.view.passages.call_view import CallView
 from plait.view.passages.tools import call_line
 from plait.view.text import shortened
 from plait.view.words import plain_words
 
 BarKind: TypeAlias = Literal[
-    "model",  # a response, from what it answers to its last word
+    "model",  # a response, from its first block until the next begins
     "tool",
     "person",  # a question that a person answered
     "agent",
@@ -50,6 +55,10 @@ class Bar(Struct, frozen=True, kw_only=True):
     agents: tuple[str, ...] = ()
     """The conversations that a call sent out."""
     output_tokens: int = 0
+    asked: float | None = None
+    """When what a response answers stood there: from then to its last block the model worked."""
+    spoken: float | None = None
+    """When the last block of a response was written."""
 
     @property
     def length(self) -> float:
@@ -67,8 +76,11 @@ class TurnBar(Struct, frozen=True, kw_only=True):
     start: float
     end: float
     model_ms: float = 0
+    """From what its responses answer to their last blocks; side by side counts once."""
     tools_ms: float = 0
+    """Without the time in which a person was asked for leave to run them."""
     asking_ms: float = 0
+    """Waiting for a person, be it for leave to run a tool."""
     responses: int = 0
     calls: int = 0
     failed: int = 0
@@ -113,8 +125,8 @@ class Timeline(Struct, frozen=True, kw_only=True):
 def timeline_of(told: Conversations, name: str) -> Timeline:
     """Returns a conversation in time: its turns, and the agents that were at work."""
     shown = told.by_line[name]
-    zero = began(shown)
-    turns = tuple(_turn_bar(shown, turn, zero) for turn in shown.turns if turn.started)
+    zero, spoken = began(shown), SpokenResponses(shown)
+    turns = tuple(_turn_bar(spoken, turn, zero) for turn in shown.turns if turn.started)
     lanes = tuple(laid_out(_lanes_of(told, shown, zero)))
     ends = [*(turn.end for turn in turns), *(lane.end for lane in lanes)]
     return Timeline(
@@ -128,8 +140,7 @@ def waterfall(
     """Returns what took time in a turn, and what did in the agents that it sent out."""
     line = told.by_line[timeline.line]
     zero = began(line)
-    turns = [turn for turn in line.turns if turn.number == number]
-    bars = [bar for turn in turns for bar in bars_of(line, turn, zero, directory)]
+    bars = bars_of(line, number, directory)
     wanted = {name for bar in bars for name in bar.agents}
     agents = {
         lane.line: (lane, _all_bars(told.by_line[lane.line], zero))
@@ -139,8 +150,16 @@ def waterfall(
     return sorted(bars, key=lambda bar: bar.start), agents
 
 
+def bars_of(line: Conversation, number: int, directory: str | None = None) -> list[Bar]:
+    """Returns the responses and the calls of a turn, each response before its calls."""
+    zero, spoken = began(line), SpokenResponses(line)
+    turns = [turn for turn in line.turns if turn.number == number]
+    return [bar for turn in turns for bar in _turn_bars(spoken, turn, zero, directory)]
+
+
 def _all_bars(one: Conversation, zero: float) -> list[Bar]:
-    return [bar for turn in one.turns for bar in bars_of(one, turn, zero)]
+    spoken = SpokenResponses(one)
+    return [bar for turn in one.turns for bar in _turn_bars(spoken, turn, zero)]
 
 
 def began(conversation: Conversation) -> float:
@@ -154,20 +173,23 @@ def _milliseconds(time: str | datetime | None) -> float | None:
     return when.timestamp() * 1000 if when else None
 
 
-def _turn_bar(conversation: Conversation, turn: Turn, zero: float) -> TurnBar:
-    bars = list(bars_of(conversation, turn, zero))
+def _turn_bar(spoken: SpokenResponses, turn: Turn, zero: float) -> TurnBar:
+    bars = list(_turn_bars(spoken, turn, zero))
     start = (_milliseconds(turn.started) or zero) - zero
+    end = max((_milliseconds(turn.ended) or zero) - zero, start)
     calls = [bar for bar in bars if bar.kind != "model"]
+    leave = turn.asking_ms - covered(_within(start, end, _stretches(bars, "person")))
+    tools = covered(_within(start, end, _stretches(bars, "tool")))
     return TurnBar(
         number=turn.number,
         words=shortened(plain_words(turn.opener.text), LONGEST) if turn.opener else "",
         uuid=turn.opener.uuid if turn.opener else None,
         started=turn.started,
         start=start,
-        end=max((_milliseconds(turn.ended) or zero) - zero, start),
-        model_ms=covered(bar for bar in bars if bar.kind == "model"),
-        tools_ms=covered(bar for bar in bars if bar.kind == "tool"),
-        asking_ms=covered(bar for bar in bars if bar.kind == "person"),
+        end=end,
+        model_ms=covered(_within(start, end, ((one.asked, one.spoken) for one in bars))),
+        tools_ms=max(tools - max(leave, 0), 0),
+        asking_ms=turn.asking_ms,
         responses=len(bars) - len(calls),
         calls=len(calls),
         failed=sum(bar.outcome not in WENT_WELL for bar in bars),
@@ -176,64 +198,59 @@ def _turn_bar(conversation: Conversation, turn: Turn, zero: float) -> TurnBar:
     )
 
 
-def covered(bars: Iterable[Bar]) -> float:
-    """Returns the time in which any of some bars ran; side by side counts once."""
-    total, until = 0.0, float("-inf")
-    for bar in sorted(bars, key=lambda one: one.start):
-        total += max(bar.end - max(bar.start, until), 0)
-        until = max(until, bar.end)
-    return total
+def _stretches(bars: Iterable[Bar], kind: BarKind) -> Iterator[tuple[float, float]]:
+    return ((bar.start, bar.end) for bar in bars if bar.kind == kind)
 
 
-def bars_of(
-    conversation: Conversation, turn: Turn, zero: float, directory: str | None = None
-) -> Iterator[Bar]:
-    """Yields the responses and the calls of a turn, in the order in which they began."""
-    heard = _milliseconds(turn.started)
-    end = _milliseconds(turn.ended)
-    until = float("inf") if end is None else end - zero
-    for bar in _bars_in(conversation, turn, heard, zero, directory):
-        yield replace(bar, start=min(bar.start, until), end=min(bar.end, until))
-
-
-def _bars_in(
-    conversation: Conversation,
-    turn: Turn,
-    heard: float | None,
-    zero: float,
-    directory: str | None,
-) -> Iterator[Bar]:
-    """Yields what took time as the records have it.
+def _within(
+    start: float, end: float, stretches: Iterable[tuple[float | None, float | None]]
+) -> Iterator[tuple[float, float]]:
+    """Yields stretches as far as they lie within a turn.
 
     A compaction writes records anew, with its own time: they may end after their turn.
     """
-    begun: set[int] = set()
+    for first, last in stretches:
+        if first is not None and last is not None:
+            yield max(first, start), min(last, end)
+
+
+def _turn_bars(
+    spoken: SpokenResponses, turn: Turn, zero: float, directory: str | None = None
+) -> Iterator[Bar]:
+    heard = _heard_before(turn)
+    for one in spoken.of(turn):
+        yield from _model_bar(one, heard.get(one.numbers[0]), zero)
+        for called in one.calls:
+            yield from _call_bar(called, zero, directory)
+
+
+def _heard_before(turn: Turn) -> dict[int, float | None]:
+    """Returns when what each response answers stood there: a prompt, or the last result."""
+    heard, found = _milliseconds(turn.started), dict[int, float | None]()
     for item in opened(turn.items):
         if isinstance(item, Told | Answered):
             at = _milliseconds(item.time)
             heard = at if heard is None else max(heard, at or heard)
-            continue
-        number: int | None = getattr(item, "response", None)
-        if number is not None and number not in begun:
-            begun.add(number)
-            yield from _model_bar(conversation.responses[number], heard, zero)
-        if isinstance(item, Called) and not item.is_intermediate:
-            yield from _call_bar(item, zero, directory)
+        elif isinstance(item, SPOKEN):
+            found.setdefault(item.response, heard)
+    return found
 
 
-def _model_bar(response: Response, heard: float | None, zero: float) -> Iterator[Bar]:
-    end = _milliseconds(response.ended)
-    if end is None or response.is_meta:
+def _model_bar(one: SpokenResponse, heard: float | None, zero: float) -> Iterator[Bar]:
+    start, end = map(_milliseconds, one.interval)
+    if start is None:
         return
-    start = min(end if heard is None else heard, _milliseconds(response.started) or end)
+    last = _milliseconds(one.spoken_until) or start
     yield Bar(
         kind="model",
-        name=response.model or "model",
+        name=one.response.model or "model",
         start=start - zero,
-        end=max(end, start) - zero,
-        outcome="failed" if response.is_error else "ok",
-        uuid=next(iter(response.uuids), None),
-        output_tokens=response.usage.output_tokens if response.usage else 0,
+        end=(end or start) - zero,
+        asked=min(start if heard is None else heard, start) - zero,
+        spoken=max(last, start) - zero,
+        outcome="failed" if one.is_error else "ok",
+        uuid=next(iter(one.response.uuids), None),
+        output_tokens=sum(part.tokens.output for part in one.parts),
     )
 
 

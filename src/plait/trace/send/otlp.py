@@ -5,6 +5,7 @@ but for two things: ids are hexadecimal instead of base64, and kinds are numbers
 A `.json` file holds one request, a `.jsonl` file one a line.
 """
 
+import time
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -32,7 +33,7 @@ LINES = ".jsonl"
 
 def sdk_spans(spans: Sequence[Span], *, convention: Convention = "both") -> "list[ReadableSpan]":
     """Returns spans as the SDK's exporters take them: whoever prepared them has cut them."""
-    times = times_of(spans)
+    times = times_of(spans, otherwise=time.time_ns())
     return [_readable_span(span, times[span.id], convention) for span in spans]
 
 

@@ -123,18 +123,26 @@ def before(end: int | None, milliseconds: float | None) -> int | None:
     return max(end - int(milliseconds * MILLISECOND_NS), 0)
 
 
-def times_of(spans: Sequence[Span]) -> dict[str, tuple[int, int]]:
-    """Returns the times of spans; one that has none begins with the span that it is within."""
+def times_of(spans: Sequence[Span], otherwise: int = 0) -> dict[str, tuple[int, int]]:
+    """Returns the times of spans; one that has none begins with the span that it is within.
+
+    A root begins with the first span of its trace; where none has a time, it is near where it
+    says, else as given.
+    """
     firsts: dict[str, int] = {}
     for span in spans:
         if span.start is not None:
             firsts[span.trace] = min(span.start, firsts.get(span.trace, span.start))
     found: dict[str, tuple[int, int]] = {}
     for span in spans:
-        start = span.start if span.start is not None else span.end
+        start = span.start
+        if start is None and span.parent is None:
+            start = firsts.get(span.trace, span.end)
+        start = span.end if start is None else start
         if start is None:
             above = found.get(span.parent or "")
-            start = above[0] if above else firsts.get(span.trace, 0)
+            first = firsts.get(span.trace, otherwise if span.near is None else span.near)
+            start = above[0] if above else first
         found[span.id] = (start, max(start, span.end if span.end is not None else start))
     return found
 

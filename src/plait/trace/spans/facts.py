@@ -2,29 +2,22 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from plait.conversation.model import (
     Called,
     Conversation,
     Enclosure,
-    Folded,
-    Item,
-    Noted,
-    Response,
     Result,
-    Said,
-    Shown,
-    Thought,
     Turn,
 )
+from plait.conversation.spoken import SpokenResponse, SpokenResponses
 from plait.conversation.walk import opened
 from plait.graph.paths import SPOKEN
 from plait.record.codec import mapping, said
 from plait.trace.model import Level
-from plait.trace.spans.builder import known, latest, nanoseconds, not_before, span_times
+from plait.trace.spans.builder import known, nanoseconds, not_before, span_times
 
 TurnPlace: TypeAlias = tuple[str, int]
 """A conversation, and the number of a turn of it."""
@@ -207,86 +200,26 @@ def _metadata_of(call: Called) -> dict[str, Any]:
     return known(facts)
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseBlocks:
-    """What each response of a conversation said, thought and called, and what was retracted."""
-
-    conversation: Conversation
-    blocks: dict[int, list[Said | Thought | Called | Shown]]
-    folded: dict[int, str]
-    """Why a response is out of the reading order, for those that are."""
-
-    def response(self, number: int) -> Response:
-        """Returns a response."""
-        return self.conversation.responses[number]
-
-    def numbers(self, turn: Turn) -> list[int]:
-        """Returns the responses that begin in a turn; what the client put in is none."""
-        return [
-            one for one in turn.responses if one in self.blocks and not self.response(one).is_meta
-        ]
-
-    def text(self, number: int) -> str:
-        """Returns the words of a response, a line break between two blocks."""
-        return "\n".join(one.text for one in self.blocks[number] if isinstance(one, Said))
-
-    def thinking(self, number: int) -> str | None:
-        """Returns the thoughts of a response, None where none were recorded."""
-        texts = [one.text for one in self.blocks[number] if isinstance(one, Thought) and one.text]
-        return "\n".join(texts) or None
-
-    def calls(self, number: int) -> list[Called]:
-        """Returns the calls of a response."""
-        return [one for one in self.blocks[number] if isinstance(one, Called)]
-
-    def message(self, numbers: list[int]) -> dict[str, Any] | None:
-        """Returns the words of the last of some responses, as a message."""
-        return message("assistant", self.text(numbers[-1])) if numbers else None
-
-
-def response_blocks(conversation: Conversation) -> ResponseBlocks:
-    """Returns the responses of a conversation with their blocks."""
-    blocks: dict[int, list[Said | Thought | Called | Shown]] = {}
-    folded: dict[int, str] = {}
-    for item, reason in _items_with_folds(conversation):
-        if not isinstance(item, Said | Thought | Called | Shown):
-            continue
-        if reason and item.response not in blocks:
-            folded[item.response] = reason
-        held = blocks.setdefault(item.response, [])
-        if not (isinstance(item, Said | Thought | Called) and item.is_intermediate):
-            held.append(item)
-    return ResponseBlocks(conversation, blocks, folded)
-
-
-def _items_with_folds(conversation: Conversation) -> Iterator[tuple[Item, str | None]]:
-    for turn in conversation.turns:
-        for item in turn.items:
-            reason = item.reason if isinstance(item, Folded) else None
-            for inner in opened((item,)):
-                yield inner, reason
-
-
 def message(role: str, content: str) -> dict[str, Any]:
     """Returns words as a message."""
     return {"role": role, "content": content}
 
 
-def turn_facts(parts: ResponseBlocks, turn: Turn, limit: int | None, number: int) -> dict[str, Any]:
+def turn_facts(
+    conversation: Conversation, turn: Turn, spoken: Sequence[SpokenResponse], number: int
+) -> dict[str, Any]:
     """Returns what the root of a trace says."""
-    conversation = parts.conversation
-    numbers = parts.numbers(turn)
     start = nanoseconds(turn.opener.time if turn.opener else turn.started)
-    level, status = _ending(parts, turn, numbers)
+    level, status = _ending(turn, spoken[-1])
     metadata = {"source": SOURCE, "turn_number": number, "session_id": conversation.session}
     if not conversation.is_active:
         metadata["branch"] = conversation.id
     return {
         "name": f"Turn {number}",
         "input": opening(turn),
-        "output": parts.message(numbers),
+        "output": message("assistant", spoken[-1].text),
         "start": start,
-        "end": not_before(_turn_end(parts, turn, numbers, limit), start),
+        "end": not_before(nanoseconds(turn.ended), start),
         "level": level,
         "status": status,
         "metadata": metadata,
@@ -299,71 +232,41 @@ def opening(turn: Turn) -> dict[str, Any] | None:
     return message("user", turn.opener.text) if turn.opener else None
 
 
-def _ending(parts: ResponseBlocks, turn: Turn, numbers: list[int]) -> tuple[Level, str]:
+def _ending(turn: Turn, last: SpokenResponse) -> tuple[Level, str]:
     """Returns how a turn ended, in case it did not end well."""
-    last = numbers[-1]
-    if parts.response(last).is_error:
-        return "ERROR", first_line(parts.text(last)) or "the API gave an error"
+    if last.is_error:
+        return "ERROR", first_line(last.text) or "the API gave an error"
     return ("WARNING", "interrupted by the user") if turn.is_interrupted else ("DEFAULT", "")
 
 
-def _turn_end(
-    parts: ResponseBlocks, turn: Turn, numbers: list[int], limit: int | None
-) -> int | None:
-    stamps = [parts.response(number).ended for number in numbers]
-    stamps += [call.answered_at for number in numbers for call in parts.calls(number)]
-    found = latest(stamps, limit)
-    return _client_end(turn) if found is None else found
-
-
-def _client_end(turn: Turn) -> int | None:
-    notes = (item for item in turn.items if isinstance(item, Noted))
-    return latest(note.time for note in notes if note.subtype == "turn_duration")
-
-
-def generation_end(
-    parts: ResponseBlocks, turn: Turn, number: int, following: int | None
-) -> int | None:
-    """Returns when a response gave way to the next; the last ends with its blocks and results."""
-    response = parts.response(number)
-    start = nanoseconds(response.started)
-    if following is not None:
-        end = nanoseconds(parts.response(following).started)
-        if end is not None:
-            return not_before(end, start)
-    end = latest([response.ended, *(call.answered_at for call in parts.calls(number))])
-    return not_before(_client_end(turn) if end is None else end, start)
-
-
-def generation_facts(parts: ResponseBlocks, number: int) -> dict[str, Any]:
-    """Returns what a span says of a response, but for its place, its times and its cost."""
-    response, reason = parts.response(number), parts.folded.get(number)
-    text = parts.text(number)
-    metadata: dict[str, Any] = {"tool_count": len(parts.calls(number))}
+def generation_facts(one: SpokenResponse) -> dict[str, Any]:
+    """Returns what a span says of a response, but for its place and its cost."""
+    response, text = one.response, one.text
+    metadata: dict[str, Any] = {"tool_count": len(one.calls)}
     if response.effort:
         metadata["effort"] = response.effort
-    if reason:
-        metadata["folded"] = reason
-    is_error = response.is_error
+    if one.folded:
+        metadata["folded"] = one.folded
     return {
         "name": response.model or UNNAMED,
         "output": message("assistant", text),
-        "thinking": parts.thinking(number),
-        "level": "ERROR" if is_error else "DEFAULT",
-        "status": first_line(text) or "the API gave an error" if is_error else "",
+        "thinking": one.thinking,
+        "level": "ERROR" if one.is_error else "DEFAULT",
+        "status": first_line(text) or "the API gave an error" if one.is_error else "",
         "metadata": metadata,
         "model": response.model,
         "response": response.id,
-        "stop_reason": response.stop_reason,
+        "stop_reason": one.parts[-1].stop_reason,
         "record": next(iter(response.uuids), None),
-        "is_abandoned": reason is not None,
+        "is_abandoned": one.folded is not None,
+        **span_times(one.interval),
     }
 
 
-def agent_facts(parts: ResponseBlocks, call: Called | None) -> dict[str, Any]:
+def agent_facts(parts: SpokenResponses, call: Called | None) -> dict[str, Any]:
     """Returns what a span says of an agent."""
     agent = parts.conversation
-    numbers = [number for turn in agent.turns for number in parts.numbers(turn)]
+    last = parts.last(agent.turns)
     first = next((turn for turn in agent.turns if turn.opener), None)
     given = mapping(call.input) if call else {}
     metadata = {
@@ -375,7 +278,7 @@ def agent_facts(parts: ResponseBlocks, call: Called | None) -> dict[str, Any]:
     return {
         "name": agent_name(agent, call),
         "input": opening(first) if first else None,
-        "output": parts.message(numbers),
+        "output": message("assistant", last.text) if last else None,
         **span_times(agent.interval),
         "metadata": known(metadata),
         "record": first.opener.uuid if first and first.opener else None,

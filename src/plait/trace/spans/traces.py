@@ -13,10 +13,14 @@ yet gives no trace; what stands in it goes to the next one that is.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from plait.conversation.model import Called, Conversation, Turn
+from msgspec.structs import replace
+
+from plait.conversation.model import Called, Conversation, Response, Turn
+from plait.conversation.spoken import SpokenResponse, SpokenResponses
 from plait.conversation.totals import Pricing
-from plait.conversation.usage import Tokens
+from plait.conversation.usage import NOTHING, Tokens
 from plait.graph.paths import SPOKEN
 from plait.record.time import moment
 from plait.trace.model import Span
@@ -31,12 +35,9 @@ from plait.trace.spans.builder import (
 )
 from plait.trace.spans.facts import (
     AgentPlaces,
-    ResponseBlocks,
     agent_facts,
-    generation_end,
     generation_facts,
     opening,
-    response_blocks,
     tool_facts,
     turn_facts,
     workflow_name,
@@ -47,17 +48,23 @@ WORKFLOW = "Workflow"
 
 
 def traces_of(
-    by_line: Mapping[str, Conversation], prices: Pricing | None = None
+    by_line: Mapping[str, Conversation],
+    prices: Pricing | None = None,
+    written: Mapping[str, int] | None = None,
 ) -> Iterator[list[Span]]:
-    """Yields the spans of each answered turn, the root first and parents before children."""
-    yield from TraceTeller(by_line, prices).traces()
+    """Yields the spans of each answered turn, the root first and parents before children.
+
+    A trace of which no record has a time is near where the turn before it ended, else where
+    the next one began, else when the session's log was last written, as far as given.
+    """
+    yield from TraceTeller(by_line, prices, written or {}).traces()
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """Turns of a conversation that stand within one span."""
 
-    parts: ResponseBlocks
+    parts: SpokenResponses
     turns: Sequence[Turn]
     parent: str
     where: Where
@@ -66,9 +73,15 @@ class Stretch:
 class TraceTeller:
     """Tells the traces of conversations that belong together; a response's tokens once."""
 
-    def __init__(self, by_line: Mapping[str, Conversation], prices: Pricing | None) -> None:
+    def __init__(
+        self,
+        by_line: Mapping[str, Conversation],
+        prices: Pricing | None,
+        written: Mapping[str, int],
+    ) -> None:
         self.by_line = by_line
         self.prices = prices
+        self.written = written
         self.homes = AgentPlaces(by_line)
         self.counted: set[str] = set()
         self.told: set[str] = set()
@@ -82,26 +95,28 @@ class TraceTeller:
         agents = [name for name, one in self.by_line.items() if one.kind not in SPOKEN]
         for name in (*self.homes.uncalled, *agents):
             if name not in self.told and self.by_line[name].responses:
-                yield self._of_agent(self.by_line[name])
+                agent = self.by_line[name]
+                yield _dated(self._of_agent(agent), self.written.get(agent.session))
 
     def _of(self, conversation: Conversation) -> Iterator[list[Span]]:
-        parts, offset = response_blocks(conversation), self.homes.offset(conversation)
+        parts, offset = SpokenResponses(conversation), self.homes.offset(conversation)
         carried: list[Turn] = []
-        for place, turn in enumerate(conversation.turns):
+        for turn in conversation.turns:
             carried.append(turn)
-            if parts.numbers(turn):
-                after = conversation.turns[place + 1 : place + 2]
-                limit = nanoseconds(after[0].started) if after and after[0].opener else None
-                yield self._of_turn(parts, carried, limit, offset + turn.number)
+            if parts.has(turn):
+                spans = self._of_turn(parts, carried, offset + turn.number)
+                yield spans if _has_time(spans) else _dated(spans, self._near(conversation, turn))
                 carried = []
 
-    def _of_turn(
-        self, parts: ResponseBlocks, turns: list[Turn], limit: int | None, number: int
-    ) -> list[Span]:
-        """Returns the trace of the last of some turns, with what stood in unanswered ones before.
+    def _near(self, conversation: Conversation, turn: Turn) -> int | None:
+        """Returns when a turn without times was, as near as can be said."""
+        place = conversation.turns.index(turn)
+        before = latest(one.ended for one in conversation.turns[:place])
+        after = (nanoseconds(one.started) for one in conversation.turns[place:] if one.started)
+        return before or next(after, None) or self.written.get(conversation.session)
 
-        The limit is when the next prompt was typed: later times are none of this turn.
-        """
+    def _of_turn(self, parts: SpokenResponses, turns: list[Turn], number: int) -> list[Span]:
+        """Returns the trace of the last of some turns, with what stood unanswered before it."""
         conversation, turn = parts.conversation, turns[-1]
         draft = TraceBuilder(
             trace_id(first_key(conversation, turn.items)),
@@ -110,7 +125,8 @@ class TraceTeller:
             number,
         )
         where = Where(conversation.id, not conversation.is_active)
-        root = draft.add(where, "turn", "root", **turn_facts(parts, turn, limit, number))
+        facts = turn_facts(conversation, turn, parts.of(turn), number)
+        root = draft.add(where, "turn", "root", **facts)
         self._tell(draft, Stretch(parts, turns, root.id, where))
         return draft.spans
 
@@ -132,11 +148,10 @@ class TraceTeller:
         found: list[Stretch] = []
         unnamed: list[str] = []
         for turn in stretch.turns:
-            numbers = stretch.parts.numbers(turn)
-            for place, number in enumerate(numbers):
-                following = numbers[place + 1] if place + 1 < len(numbers) else None
-                found += self._response(draft, stretch, turn, number, following, place == 0)
-            add_notes(draft, stretch.where, stretch.parent, turn, is_answered=bool(numbers))
+            spoken = stretch.parts.of(turn)
+            for place, one in enumerate(spoken):
+                found += self._response(draft, stretch, one, None if place else opening(turn))
+            add_notes(draft, stretch.where, stretch.parent, turn, is_answered=bool(spoken))
             unnamed += self.homes.agents.get((stretch.where.conversation, turn.number), ())
         for name in unnamed:
             if name not in self.told:
@@ -149,35 +164,34 @@ class TraceTeller:
         self,
         draft: TraceBuilder,
         stretch: Stretch,
-        turn: Turn,
-        number: int,
-        following: int | None,
-        is_first: bool,
+        one: SpokenResponse,
+        asked: dict[str, Any] | None,
     ) -> list[Stretch]:
         """Adds a response and its calls; returns the agents that they sent out."""
-        parts = stretch.parts
-        response = parts.response(number)
-        tokens, cost = self._spent(parts, number)
+        tokens, cost = self._spent(one.parts)
         span = draft.add(
             stretch.where,
             "generation",
-            response.key or f"response {number}",
+            one.response.key or f"response {one.numbers[0]}",
             parent=stretch.parent,
-            input=opening(turn) if is_first else None,
+            input=asked,
             tokens=tokens,
             cost=cost,
-            start=nanoseconds(response.started),
-            end=generation_end(parts, turn, number, following),
-            **generation_facts(parts, number),
+            **generation_facts(one),
         )
         found: list[Stretch] = []
-        for call in parts.calls(number):
+        for call in one.calls:
             found += self._call(draft, stretch, span, call)
         return found
 
-    def _spent(self, parts: ResponseBlocks, number: int) -> tuple[Tokens | None, float | None]:
+    def _spent(self, parts: Sequence[Response]) -> tuple[Tokens | None, float | None]:
         """Returns the tokens and the dollars of a response, unless they were told before."""
-        response = parts.response(number)
+        spent = [self._spent_by(one) for one in parts]
+        tokens = [one for one, _ in spent if one is not None]
+        costs = [one for _, one in spent if one is not None]
+        return sum(tokens, NOTHING) if tokens else None, sum(costs) if costs else None
+
+    def _spent_by(self, response: Response) -> tuple[Tokens | None, float | None]:
         key = response.key
         if response.usage is None or response.is_synthetic or key in self.counted:
             return None, None
@@ -219,10 +233,21 @@ class TraceTeller:
     ) -> Stretch:
         """Adds an agent; returns what it did, still to be told."""
         self.told.add(agent.id)
-        parts, within = response_blocks(agent), Where(agent.id, where.is_abandoned)
+        parts, within = SpokenResponses(agent), Where(agent.id, where.is_abandoned)
         facts = agent_facts(parts, call)
         span = draft.add(within, "agent", agent.id, parent=parent, **facts)
         return Stretch(parts, agent.turns, span.id, within)
+
+
+def _has_time(spans: Sequence[Span]) -> bool:
+    return any(span.start is not None or span.end is not None for span in spans)
+
+
+def _dated(spans: list[Span], time: int | None) -> list[Span]:
+    """Returns a trace whose root says when it was, where no span of it has a time."""
+    if time is None or _has_time(spans):
+        return spans
+    return [replace(spans[0], near=time), *spans[1:]]
 
 
 def _add_workflow(

@@ -24,7 +24,7 @@ from plait.graph.paths import paths as paths_in
 from plait.line import Finding, LogFile
 from plait.record.account import Account
 from plait.view.changed_files import ChangedFiles, FileStory
-from plait.view.timeline import bars_of, began
+from plait.view.timeline import bars_of
 from plait.view.transcript.json_form import builtins, without_data
 from plait.view.usage import row_value
 from plait.web.answers import SessionRequest, filled
@@ -225,7 +225,7 @@ def timeline(look: SessionRequest, asked: model.WhichTime) -> model.InTime:
     turns = [one for one in line.turns if one.number == asked.turn]
     if asked.turn is not None and not turns:
         raise HTTPException(404, "there is no such turn")
-    bars = tuple(bar for turn in turns for bar in bars_of(line, turn, began(line)))
+    bars = tuple(bars_of(line, asked.turn)) if asked.turn is not None else ()
     return model.InTime(look.opened.timeline(line.id), bars)
 
 

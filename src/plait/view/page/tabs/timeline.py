@@ -194,7 +194,7 @@ def _turn_row(head: Head, timeline: Timeline, turn: TurnBar, longest: float) -> 
         ("person", turn.asking_ms / longest),
         ("other", other / longest),
     ]
-    told = dotted(some(turn.calls, "call"), some(len(turn.agents), "agent"))
+    told = dotted(some(turn.calls, "call"), some(len(turn.agents), "agent"), _waiting(turn))
     failed = _warning(f"{turn.failed} failed" if turn.failed else "")
     stopped = _warning("interrupted" if turn.is_interrupted else "")
     words = esc(shortened(turn.words, 120)) or "<i>before the first prompt</i>"
@@ -281,11 +281,16 @@ def _turn_times(turn: TurnBar) -> str:
         _short_time(turn.length),
         f"{_short_time(turn.model_ms)} the model" if turn.model_ms else "",
         f"{_short_time(turn.tools_ms)} tools" if turn.tools_ms else "",
-        f"{_short_time(turn.asking_ms)} waiting for an answer" if turn.asking_ms else "",
+        _waiting(turn),
         many(turn.responses, "response"),
         many(turn.calls, "call"),
         f"{turn.failed} failed" if turn.failed else "",
     )
+
+
+def _waiting(turn: TurnBar) -> str:
+    waiting = time_in_words(turn.asking_ms)
+    return f"{waiting} waiting for you" if waiting else ""
 
 
 def _turn_links(head: Head, timeline: Timeline, turn: TurnBar) -> str:
@@ -316,8 +321,11 @@ def _bar_rows(
     failed = f" {_warning(bar.outcome)}" if kind == "bad" else ""
     sign = icon("plait") if bar.kind == "model" else tool_icon(bar.name)
     said = f"{tokens_in_words(bar.output_tokens)} out" if bar.output_tokens else ""
-    words, took = bar.words or said, _short_time(bar.length)
+    words, took = bar.words or dotted(said, _lead(bar)), _short_time(bar.length)
     rect = f'<rect class="{kind}" {_across(bar.start, bar.end, scale)} height="8"/>'
+    if bar.asked is not None and bar.asked < bar.start:
+        lead = _across(bar.asked, bar.start, scale)
+        rect = f'<rect class="{kind} whole" {lead} height="8"/>{rect}'
     yield _fall(
         head.at(bar.uuid),
         f"{sign}<em>{esc(DATED.sub('', bar.name))}</em><span>{esc(words)}</span>",
@@ -329,6 +337,12 @@ def _bar_rows(
     for name in bar.agents:
         if name in agents:
             yield _lane_of_bars(head, *agents[name], scale)
+
+
+def _lead(bar: Bar) -> str:
+    """Says how long a response took to its first block: the log has no line before it."""
+    lead = bar.start - bar.asked if bar.asked is not None else 0
+    return f"first block after {_short_time(lead)}" if lead else ""
 
 
 def _lane_of_bars(head: Head, lane: Lane, bars: Sequence[Bar], scale: Scale) -> str:
