@@ -11,6 +11,7 @@ import pytest
 
 from plait import Archive
 from plait.archive.facts import standard_stamp
+from plait.conversation.model import Told
 from plait.errors import AmbiguousSession, NoSuchSession, SourceError, UserError
 from plait.line import slug_of
 
@@ -172,8 +173,17 @@ def test_agents_without_a_session_are_still_listed(tmp_path: Path) -> None:
     archive = Archive([tmp_path])
     (session,) = archive.sessions
     assert (session.id, session.file) == (TWO, None)
-    assert archive.facts(session).title == "look"
+    assert archive.facts(session).title == "agents only: look"
     assert archive.facts(session).entries == 1
+
+
+def test_a_session_of_real_logs_with_words_of_anybody_has_a_title(shared: Path) -> None:
+    archive = Archive([shared / "corpus"])
+    untitled = [one for one in archive.sessions if archive.facts(one).title is None]
+    told = [item for one in untitled for item in archive.conversations(one).active.items()]
+    kinds = {item.kind for item in told if isinstance(item, Told) and item.text}
+    assert len(untitled) < 5
+    assert not kinds & {"prompt", "queued", "command", "teammate", "peer"}
 
 
 def test_live_sessions_are_those_whose_client_runs(config: Path) -> None:

@@ -462,3 +462,14 @@ def test_plain_text_is_wrapped(gallery: Path) -> None:
     for name, text in exported(gallery, "txt", manner=Manner(depth="all")).items():
         if name.endswith(".txt"):
             assert max(map(len, text.splitlines())) <= WIDTH
+
+
+def test_the_index_tells_of_files_without_a_conversation(tmp_path: Path) -> None:
+    drawn(tmp_path, REWIND)
+    lone = next(tmp_path.rglob("*.jsonl")).with_name("summaries.jsonl")
+    lone.write_text('{"type":"summary","summary":"About a box","leafUuid":"gone"}\n')
+    index = exported(tmp_path)["index.md"]
+    assert index.endswith(
+        "## Without a conversation\n\n- summaries only: About a box (summaries)\n"
+    )
+    assert json.loads(exported(tmp_path)["manifest.json"])["copies"] == []

@@ -92,6 +92,48 @@ def test_a_straight_session_grows_line_by_line(tmp_path: Path, step: int) -> Non
     assert grown >= len(lines) // step - 3
 
 
+NOBODY = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "<command-name>/model</command-name>"
+U2< "<local-command-stdout>set</local-command-stdout>"
+U3< "<command-name>/review</command-name><command-args>it</command-args>"
+A1< Read(file_path="/home/dev/shop/cart.py")
+R1< "nothing"
+A2< "Reviewed."
+U4< "Thanks"
+A3< "Gladly."
+"""
+
+
+def test_a_session_that_nobody_prompted_keeps_its_title_as_it_grows(tmp_path: Path) -> None:
+    [(name, lines)] = file_lines(NOBODY, "").items()
+    path, folder = tmp_path / "root" / name, tmp_path / "index"
+    for line in lines:
+        added(path, line)
+        brought(tmp_path / "root", folder)
+        check(tmp_path / "root", folder)
+
+
+JOINED = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "go"
+enqueue "one"
+enqueue "two"
+A1< "ok"
+U2< "one\\ntwo"
+A2< "both"
+"""
+
+
+def test_queued_prompts_that_are_sent_as_one_later_stand_once(tmp_path: Path) -> None:
+    [(name, lines)] = file_lines(JOINED, "").items()
+    path, folder = tmp_path / "root" / name, tmp_path / "index"
+    for line in lines:
+        added(path, line)
+        brought(tmp_path / "root", folder)
+        check(tmp_path / "root", folder)
+
+
 def test_an_agent_grows_line_by_line(tmp_path: Path) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     draw(AGENT).write(root)

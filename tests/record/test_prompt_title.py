@@ -48,6 +48,13 @@ NOTE = {"type": "text", "text": "<ide_opened_file>a.py</ide_opened_file>"}
         (user("<system-reminder>x</system-reminder>"), False),
         (user("[Request interrupted by user]"), False),
         (user("<html> is what I want to talk about"), True),
+        (user('<cross-session-message from="b">hi</cross-session-message>'), False),
+        (user("Another Claude session sent a message:\nhi"), False),
+        (user("<observed_from_primary_session>x</observed_from_primary_session>"), False),
+        (user("Operation stopped by hook: no"), False),
+        (user("Operation stopped by hook"), False),
+        (user("Operation stopped by hooks? Why"), True),
+        (user('{"task_id": "b1"}'), True),  # only the queue holds such notices
         ({"type": "assistant", "message": {"content": "hi"}}, False),
     ],
 )
@@ -99,6 +106,103 @@ CUSTOM = {"type": "custom-title", "customTitle": "By the user"}
     ],
 )
 def test_the_surest_title_counts(
+    lines: list[dict[str, Any]], expected: tuple[str, str] | None
+) -> None:
+    assert title(*lines) == expected
+
+
+def said(*blocks: dict[str, Any], **fields: object) -> dict[str, Any]:
+    return {"type": "assistant", "message": {"role": "assistant", "content": blocks}, **fields}
+
+
+def queued(text: object, operation: str = "enqueue") -> dict[str, Any]:
+    return {"type": "queue-operation", "operation": operation, "content": text}
+
+
+def waited(prompt: object, **fields: object) -> dict[str, Any]:
+    return {
+        "type": "attachment",
+        "attachment": {"type": "queued_command", "prompt": prompt, **fields},
+    }
+
+
+COMMAND = user(
+    "<command-message>review</command-message>\n<command-name>/review</command-name>\n"
+    "<command-args>the\n parser</command-args>"
+)
+MODEL = user("<command-name>/model</command-name><command-args>opus</command-args>")
+SET = user("<local-command-stdout>Set model to opus</local-command-stdout>")
+BRIEF = user(
+    '<teammate-message teammate_id="lead" summary="task 1">\nYou are wanda.\nBegin.\n'
+    "</teammate-message>"
+)
+PEER = user(
+    "Another Claude session sent a message:\n<cross-session-message>\nThe build\n is red"
+    "\n</cross-session-message>\nNot typed.",
+    isMeta=True,
+)
+CALL = {"type": "tool_use", "id": "t", "name": "Bash"}
+SNAPSHOT = {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}}
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([COMMAND, said(TEXT)], ("/review the parser", "command")),
+        ([MODEL, SET, COMMAND, said(TEXT)], ("/review the parser", "command")),
+        ([COMMAND, said(TEXT), MODEL, SET], ("/review the parser", "command")),
+        ([MODEL, SET, user("<command-name>clear</command-name>"), SET], ("/model opus", "command")),
+        ([COMMAND, PROMPT], ("first prompt", "first prompt")),
+        (
+            [{**MODEL, "type": "system", "content": MODEL["message"]["content"], "message": None}],
+            ("/model opus", "command"),
+        ),
+        ([user("<command-message>plain</command-message>")], ("/plain", "command")),
+        ([user("<command-name></command-name>"), said(TEXT)], ("look at this", "first answer")),
+        ([BRIEF, said(TEXT), COMMAND], ("/review the parser", "command")),
+        ([BRIEF, said(TEXT)], ("You are wanda.", "brief")),
+        ([PEER, said(TEXT)], ("The build", "brief")),
+        (
+            [user("Look around.\nThen tell.", origin={"kind": "coordinator"})],
+            ("Look around.", "brief"),
+        ),
+        (
+            [user("done", origin={"kind": "task-notification"}), said(TEXT)],
+            ("look at this", "first answer"),
+        ),
+        ([said(TEXT), said({"type": "text", "text": "more"})], ("look at this", "first answer")),
+        ([said(TEXT, isApiErrorMessage=True)], None),
+        (
+            [said({**CALL, "input": {"command": "ls -l", "description": "List"}})],
+            ("Bash: List", "first call"),
+        ),
+        (
+            [
+                said({**CALL, "input": {}}),
+                said({**CALL, "name": "Read", "input": {"file_path": "a"}}),
+            ],
+            ("Bash", "first call"),
+        ),
+        ([said({**CALL, "input": {}}), said(TEXT)], ("look at this", "first answer")),
+        ([queued("later"), COMMAND], ("later", "queued prompt")),
+        ([queued("/cost"), queued('{"task_id":"b1"}'), queued("later", "remove")], None),
+        ([queued([TEXT])], ("look at this", "queued prompt")),
+        ([waited("later")], ("later", "queued prompt")),
+        ([waited("later", origin={"kind": "peer"})], None),
+        ([waited("later", commandMode="task-notification")], None),
+        ([SUMMARY], ("summaries only: A summary", "contents")),
+        (
+            [{"type": "summary", "summary": "of\nnothing"}, {"type": "mode", "mode": "x"}],
+            ("summaries only: of nothing", "contents"),
+        ),
+        ([SUMMARY, SNAPSHOT], ("summaries only: A summary", "contents")),
+        ([{**SUMMARY, "leafUuid": "x"}, user("", isMeta=True)], None),
+        ([SNAPSHOT], ("snapshots only", "contents")),
+        ([{"type": "mode", "mode": "normal"}], None),
+        ([{"type": "last-prompt", "lastPrompt": "<task-notification>x</task-notification>"}], None),
+    ],
+)
+def test_what_nobody_prompted_has_a_title_too(
     lines: list[dict[str, Any]], expected: tuple[str, str] | None
 ) -> None:
     assert title(*lines) == expected

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from plait.archive.model import Facts, Session
-from plait.record.prompt import TitleKind, TitleSearch, one_line
+from plait.record.prompt import TitleKind, TitleSearch, agents_only, one_line
 from plait.record.record import Record
 from plait.record.sidecar import title_file
 from plait.record.time import moment
@@ -146,7 +146,10 @@ def title_of(session: Session, titles: TitleSearch) -> tuple[str | None, TitleKi
     beside = title_file(session.file.folder) if session.file else None
     if beside and not titles.custom:
         return one_line(beside), "custom"
-    return titles.title() or (None, None)
+    found = titles.title()
+    if session.file is None and session.agents:
+        return agents_only(found[0] if found else None), "contents"
+    return found or (None, None)
 
 
 def deletion(session: Session, kept_days: float | None) -> datetime | None:

@@ -79,7 +79,7 @@ def _item_of(graph: SessionGraph, line: DagLine, depth: int) -> OutlineItem:
         depth=depth,
         parent=line.parent,
         attachment=line.attachment,
-        title=label_of(graph, line) if line.kind in SPOKEN else line.label,
+        title=_title_of(graph, line),
         started=line.started,
         ended=line.ended,
         records=len(nodes),
@@ -90,6 +90,14 @@ def _item_of(graph: SessionGraph, line: DagLine, depth: int) -> OutlineItem:
         agent=line.agent,
         junctions=tuple(_junctions_of(graph, line)),
     )
+
+
+def _title_of(graph: SessionGraph, line: DagLine) -> str | None:
+    """Returns what a line is called; an agent that nobody is left to have sent by its session."""
+    if line.kind in SPOKEN:
+        return label_of(graph, line)
+    session = graph.sessions.get(line.session) if line.parent is None else None
+    return line.label or (session.title if session else None)
 
 
 def _junctions_of(graph: SessionGraph, line: DagLine) -> Iterator[str]:

@@ -19,7 +19,7 @@ from plait.graph.model import (
     SessionTree,
     SummaryLink,
 )
-from plait.record.prompt import one_after_another, one_line
+from plait.record.prompt import agents_only, one_after_another, one_line
 
 LATE = "\uffff"
 
@@ -129,7 +129,8 @@ def _title_of(known: Index, session: str, files: Sequence[int]) -> str | None:
     leaves = titles.summaries
     held = {node.uuid for facts in told for node in facts.nodes if node.uuid in leaves}
     found = titles.title(held)
-    return found[0] if found else None
+    words = found[0] if found else None
+    return agents_only(words) if told and not own else words
 
 
 SUMMARY = "summary"

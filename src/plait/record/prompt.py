@@ -1,7 +1,9 @@
 """Records to what a person typed, and to the title of their session.
 
 The title that the user gave, else the model's, else the newest prompt, else a summary
-whose leaf lies in the same file, else the first prompt.
+whose leaf lies in the same file, else the first prompt. Where nobody typed one: what waited in
+the queue, a command with its arguments, the first line of a brief that another session sent,
+the first answer, the first call; at last what the file holds instead of a conversation.
 """
 
 import re
@@ -11,7 +13,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from plait.record.machine_text import is_machine_notice, is_machine_text
+from plait.record.machine_text import (
+    MESSAGES,
+    is_machine_notice,
+    is_machine_text,
+    wrapped_in,
+)
+from plait.record.message import ToolUse
 from plait.record.model import Envelope
 from plait.record.read import read_if_there
 from plait.record.record import Record
@@ -76,9 +84,145 @@ def is_typed_in_queue(envelope: Envelope, text: str) -> bool:
     return origin_of(envelope) == "human" or not is_machine_notice(without_notes(text))
 
 
-TitleKind = Literal["custom", "ai", "last prompt", "summary", "first prompt"]
+TitleKind = Literal[
+    "custom",
+    "ai",
+    "last prompt",
+    "summary",
+    "first prompt",
+    "queued prompt",
+    "command",
+    "brief",
+    "first answer",
+    "first call",
+    "contents",
+]
+SURE: tuple[TitleKind, ...] = ("custom", "ai", "last prompt")
+"""What counts more than a summary."""
 
 TITLE_TYPES = frozenset({"custom-title", "ai-title", "last-prompt", "summary"})
+COMMANDS = ("<command-name>", "<command-message>")
+COMMAND = re.compile(r"<command-name>\s*/?(.*?)\s*</command-name>", re.DOTALL)
+MESSAGE = re.compile(r"<command-message>\s*/?(.*?)\s*</command-message>", re.DOTALL)
+ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+PRINTED = ("<local-command-stdout>", "<local-command-stderr>")
+BRIEFS = ("<teammate-message", *MESSAGES)
+LONGEST = 400
+
+
+@dataclass(slots=True)
+class Standins:
+    """What a session is called by that nobody prompted."""
+
+    queued: str | None = None
+    command: str | None = None
+    """The first that the client did not answer itself."""
+    local: str | None = None
+    """The first of all."""
+    waiting: str | None = None
+    """The last, as long as nothing followed it."""
+    brief: str | None = None
+    answer: str | None = None
+    call: str | None = None
+
+    def add(self, record: Record) -> None:
+        """Takes one record into account."""
+        kind = record.envelope.type
+        if kind == "user" or kind == "system":
+            self._add_told(record)
+        elif kind == "assistant":
+            self._settle()
+            if self.answer is None and not record.is_api_error_message:
+                self.answer = _first_line(record.text)
+            if self.call is None:
+                self.call = _first_call(record)
+        elif kind in WAITING and self.queued is None:
+            text = queued_text(record)
+            if text and not text.startswith("/") and is_typed_in_queue(record.envelope, text):
+                self.queued = one_line(without_notes(text)) or None
+
+    def _add_told(self, record: Record) -> None:
+        text = record.text.strip()
+        if text.startswith(PRINTED):
+            self.waiting = None
+        elif text.startswith(COMMANDS):
+            self._settle()
+            self.waiting = command_words(text)
+            self.local = self.local or self.waiting
+        elif record.envelope.type == "user":
+            self._settle()
+            if self.brief is None and (text.startswith(BRIEFS) or _is_sent(record)):
+                self.brief = _first_line(message_in(text))
+
+    def _settle(self) -> None:
+        self.command, self.waiting = self.command or self.waiting, None
+
+    def title(self) -> tuple[str, TitleKind] | None:
+        """Returns the best of them."""
+        if self.queued:
+            return self.queued, "queued prompt"
+        if command := self.command or self.waiting or self.local:
+            return command, "command"
+        if self.brief:
+            return self.brief, "brief"
+        if self.answer:
+            return self.answer, "first answer"
+        return (self.call, "first call") if self.call else None
+
+
+WAITING = frozenset({"queue-operation", "attachment"})
+
+
+def queued_text(record: Record) -> str | None:
+    """Returns what began to wait in the queue of prompts, None for any other record."""
+    head = record.envelope.attachment
+    if head is not None:
+        value = record.fields.get("attachment") if head.type == "queued_command" else None
+        content = value.get("prompt") if isinstance(value, dict) else None
+    else:
+        fields = record.fields
+        content = fields.get("content") if fields.get("operation") == "enqueue" else None
+    if isinstance(content, list):
+        parts = (one.get("text") for one in content if isinstance(one, dict))
+        content = "\n".join(one for one in parts if isinstance(one, str))
+    return content.strip() if isinstance(content, str) else None
+
+
+def command_words(text: str) -> str | None:
+    """Returns a slash command with its arguments, from the tags that the client sets."""
+    name = COMMAND.search(text) or MESSAGE.search(text)
+    given = ARGUMENTS.search(text)
+    if name is None or not name[1]:
+        return None
+    return one_line(f"/{name[1]} {given[1] if given else ''}")
+
+
+def message_in(text: str) -> str:
+    """Returns the words of a message of another session, without what stands around them."""
+    start = text.find("<") if text.startswith(MESSAGES) else 0
+    found = wrapped_in(text[max(start, 0) :])
+    return found.text if found else text
+
+
+def _is_sent(record: Record) -> bool:
+    return origin_of(record.envelope) in ("peer", "coordinator")
+
+
+def _first_line(text: str) -> str | None:
+    line = text.strip().partition("\n")[0]
+    return one_line(line[:LONGEST]) or None
+
+
+def _first_call(record: Record) -> str | None:
+    if all(head.type != "tool_use" for head in record.block_heads):
+        return None
+    for one in record.message.content if record.message else ():
+        if isinstance(one, ToolUse):
+            given = one.input if isinstance(one.input, dict) else {}
+            texts = (given.get("description"), *given.values())
+            words = next((text for text in texts if isinstance(text, str) and text.strip()), "")
+            return _first_line(f"{one.name}: {words.strip()}" if words else one.name)
+    return None
 
 
 @dataclass(slots=True)
@@ -92,6 +236,9 @@ class TitleSearch:
     summaries: dict[str, str] = field(default_factory=dict)
     """Summaries by the leaf they describe: most are strays of other sessions."""
     uuids: set[str] = field(default_factory=set)
+    standins: Standins = field(default_factory=Standins)
+    others: dict[str, None] = field(default_factory=dict)
+    """The kinds of records where there is no conversation."""
 
     def add(self, record: Record) -> None:
         """Takes one record into account; of lines that repeat, the last counts."""
@@ -104,15 +251,20 @@ class TitleSearch:
         envelope = record.envelope
         if envelope.type in TITLE_TYPES:
             self._add_title(envelope)
-        elif self.first_prompt is None and is_human_prompt(record):
-            self.first_prompt = one_line(prompt_text(record)) or "(an image)"
+        elif self.first_prompt is None:
+            if is_human_prompt(record):
+                self.first_prompt = one_line(prompt_text(record)) or "(an image)"
+            else:
+                self.standins.add(record)
+                self.others[envelope.type or ""] = None
 
     def _add_title(self, envelope: Envelope) -> None:
         self.custom = envelope.custom_title or self.custom
         self.ai = envelope.ai_title or self.ai
-        self.last_prompt = envelope.last_prompt or self.last_prompt
-        if envelope.summary and envelope.leaf_uuid:
-            self.summaries[envelope.leaf_uuid] = envelope.summary
+        if envelope.last_prompt and not is_machine_notice(envelope.last_prompt):
+            self.last_prompt = envelope.last_prompt
+        if envelope.summary:
+            self.summaries[envelope.leaf_uuid or ""] = envelope.summary
 
     def title(self, uuids: Container[str] | None = None) -> tuple[str, TitleKind] | None:
         """Returns the title and where it came from; the uuids of the file, where not taken."""
@@ -125,7 +277,23 @@ class TitleSearch:
         for leaf, summary in reversed(self.summaries.items()):
             if leaf in (self.uuids if uuids is None else uuids):
                 return one_line(summary), "summary"
-        return (self.first_prompt, "first prompt") if self.first_prompt else None
+        if self.first_prompt:
+            return self.first_prompt, "first prompt"
+        return self.standins.title() or self._contents()
+
+    def _contents(self) -> tuple[str, TitleKind] | None:
+        """Returns what a file without a conversation holds."""
+        if not self.others.keys().isdisjoint(SPEAKING):
+            return None
+        if self.summaries:
+            words = one_line(next(reversed(self.summaries.values())))
+            return f"summaries only: {words}", "contents"
+        has_snapshots = not self.others.keys().isdisjoint(SNAPSHOTS)
+        return ("snapshots only", "contents") if has_snapshots else None
+
+
+SPEAKING = frozenset({"user", "assistant", "system", "attachment"})
+SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
 
 
 def one_after_another(searches: Iterable[TitleSearch]) -> TitleSearch:
@@ -137,7 +305,15 @@ def one_after_another(searches: Iterable[TitleSearch]) -> TitleSearch:
         found.last_prompt = one.last_prompt or found.last_prompt
         found.first_prompt = found.first_prompt or one.first_prompt
         found.summaries.update(one.summaries)
+        found.others.update(one.others)
+        if found.standins.title() is None:
+            found.standins = one.standins
     return found
+
+
+def agents_only(words: str | None) -> str:
+    """Returns the title of a session of which nothing but agents is left."""
+    return f"agents only: {words}" if words else "agents only"
 
 
 def one_line(text: str) -> str:

@@ -62,6 +62,8 @@ class ExportPlan:
     """The transcripts that were made so far."""
     copies: list[str] = field(default_factory=list)
     """Sessions without a transcript: another holds all that they do."""
+    unspoken: list[str] = field(default_factory=list)
+    """Sessions without a conversation, in words."""
     names: Names = field(default_factory=Names)
     page_depth: Depth | None = None
     """How much pages show; None shows everything, what is long folded and cut."""
@@ -94,6 +96,7 @@ class ExportPlan:
             is_active = self.branches == "active"
             family = Family(found, self.private, self.names, self.pricing, is_active)
             self.copies += family.copies
+            self.unspoken += family.unspoken
             yield family
 
     def _opened(self, members: Iterable[Session]) -> OpenSession:
@@ -145,7 +148,8 @@ def _markdown_files(plan: ExportPlan) -> Iterator[File]:
             family, kept = one.by_line, KeptTurns()
         blocks = markdown_of(one, plan.manner, kept=kept if one.heading.of > 1 else None)
         yield f"{one.name}.md", in_bytes(text_of(blocks))
-    yield INDEX, in_bytes(index_of(plan.written, is_redacted=plan.redactor is not None))
+    is_redacted = plan.redactor is not None
+    yield INDEX, in_bytes(index_of(plan.written, plan.unspoken, is_redacted=is_redacted))
 
 
 def _plain_files(plan: ExportPlan) -> Iterator[File]:

@@ -134,10 +134,17 @@ class Family:
         """Tells whether a session has records that no other has."""
         return any(self.graph.lines[line].nodes for line in session.lines)
 
+    @property
+    def unspoken(self) -> list[str]:
+        """What files without a conversation are called, those that hold summaries alone."""
+        bare = (one for one in self.graph.sessions.values() if not one.lines)
+        return [f"{one.title} ({one.id})" for one in bare if one.title]
+
     @cached_property
     def copies(self) -> list[str]:
         """Sessions that hold nothing but what another holds as well."""
-        return [one.id for one in self.graph.sessions.values() if not self._holds(one)]
+        told = (one for one in self.graph.sessions.values() if one.lines)
+        return [one.id for one in told if not self._holds(one)]
 
     def way(self, path: Path) -> list[str]:
         """Returns the DAG-lines that a path goes along, its end first."""

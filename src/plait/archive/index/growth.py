@@ -36,6 +36,7 @@ from plait.index.passages import path_in, words_in
 from plait.line import lines, read_slice
 from plait.record import Record
 from plait.record.codec import NotAnObject
+from plait.record.prompt import SURE
 from plait.record.read import Blank, entry_of
 from plait.record.sidecar import title_file
 
@@ -214,14 +215,19 @@ class Grower:
     def kept(
         self, before: LogFacts, records: list[Record], mark: FileMark, key: str
     ) -> LogFacts | None:
-        """Returns what a list shows of the session by now; None where a summary may name it."""
+        """Returns what a list shows of the session by now.
+
+        None where a summary may name it, or anything else that stands in for a prompt.
+        """
         if self.path != key or mark.kind != "session":
             return before
+        if before.first_prompt is None:
+            return None
         survey = before.survey()
         for record in records:
             survey.add(record)
         title = survey.titles.title() or (None, None)
-        if before.has_summaries and title[1] in (None, "first prompt"):
+        if before.has_summaries and title[1] not in SURE:
             return None
         beside = title_file(Path(key).with_suffix(""))
         if beside and not survey.titles.custom:

@@ -317,14 +317,17 @@ def entry_of(transcript: Transcript) -> Entry:
     )
 
 
-def index_of(entries: Sequence[Entry], *, is_redacted: bool) -> str:
-    """Returns the index as Markdown."""
+def index_of(entries: Sequence[Entry], unspoken: Sequence[str] = (), *, is_redacted: bool) -> str:
+    """Returns the index as Markdown; sessions without a conversation stand at its end."""
     paths = [entry for entry in entries if entry.agent is None]
     blocks = ["# Claude Code transcripts", _counted(entries, is_redacted=is_redacted)]
     by_project = sorted(paths, key=lambda entry: entry.project or "")
     for project, found in groupby(by_project, key=lambda entry: entry.project or ""):
         blocks.append(f"## {phrase(project) or '(no project)'}")
         blocks.append("\n".join(_rows(found)))
+    if unspoken:
+        blocks.append("## Without a conversation")
+        blocks.append("\n".join(f"- {phrase(short(one, TITLE_LENGTH * 2))}" for one in unspoken))
     return "\n\n".join(blocks) + "\n"
 
 
