@@ -3,10 +3,10 @@
 import pytest
 
 from examples.drawing import session_id
-from tests.graph.sketch import sketch
+from plait.graph import build
+from tests.graph.sketch import sketch, sources_of
 
 
-# checklist: D8, D27
 def test_a_missing_parent_is_replaced_by_the_record_before() -> None:
     drawn = sketch("U1 A1<U1 U2<? A2<U2")
     assert drawn.picture == "main: U1 A1 U2 A2"
@@ -24,7 +24,7 @@ def test_a_record_earlier_in_time_is_a_root_instead() -> None:
     assert drawn.graph.account.nodes == 4
 
 
-# checklist: D28, D30, D36
+# checklist: D28
 def test_a_circle_is_cut_at_its_first_record() -> None:
     drawn = sketch("U1 A1<A2 U2<A1 A2<U2")
     assert drawn.picture == "main: U1 A1 U2 A2"
@@ -43,10 +43,100 @@ def test_a_parent_in_another_file_is_not_believed_in_mid_file() -> None:
     assert drawn.codes() == ["missing-parent"]
 
 
-# checklist: D74, D75, D88
+# checklist: D8
+def test_a_session_whose_first_parent_is_nowhere_is_a_root_of_the_tree() -> None:
+    drawn = sketch("file main\nU1<?\nA1<U1\nfile side\nU2\nA2<")
+    first, second = drawn.graph.tree.roots
+    assert {first, second} == {session_id("main"), session_id("side")}
+    root = drawn.graph.lines[session_id("main")]
+    assert (root.parent, root.attachment) == (None, None)
+    edge = drawn.graph.edge_of(root.nodes[0])
+    assert (edge.parent, edge.kind) == (None, "lost") and edge.named
+    assert drawn.graph.edge_of(drawn.graph.lines[session_id("side")].nodes[0]).kind == "root"
+
+
+ASTRAY = """
+U1
+T1< Agent(prompt="go") as x
+R1< of x
+P1<?
+U2<?
+A2<
+agent x of x
+U5 "go"
+A5<
+"""
+
+
+# checklist: D27
+def test_a_parent_in_the_file_of_an_agent_is_no_finding() -> None:
+    drawn = sketch(ASTRAY)
+    assert drawn.codes() == ["stray-progress", "missing-parent"]
+    main, agent = sources_of(drawn.drawing)
+    last = list(agent.records)[-1].uuid
+    lost = [edge.named for edge in drawn.graph.edges.values() if edge.kind == "repaired"]
+    moved = [
+        record.replace(parentUuid=last) if record.parent_uuid in lost else record
+        for record in main.records
+    ]
+    graph = build([(main.file, moved), agent])
+    assert [finding.code for finding in graph.findings] == []
+    kinds = [graph.edge_of(uuid).kind for uuid in graph.lines[session_id("main")].nodes]
+    assert kinds == ["root", "parent", "parent", "repaired", "repaired", "parent"]
+
+
+# checklist: D75
 def test_expected_roots_are_quiet() -> None:
-    drawn = sketch("U1\nA1<\nB1 after A1\nC1<\nU2<\nA2<\nU3\nA3<")
+    drawn = sketch(
+        "P1\n"  # a hook of the session's start
+        "S1 local_command\n"
+        "U1\nA1<\n"  # the first prompt
+        "P2<?\n"  # a hook that lost its call to the compaction
+        "B1 after A1\nC1<\n"
+        'T1<C1 Agent(prompt="go") as x\nR1< of x\nA2<\n'
+        "U3\nA3<\n"  # a rewind to the start
+        'K1 "/clear"\nU4\nA4<\n'
+        'agent x of x\nU5 "go"\nA5<'  # the root of an agent
+    )
     assert drawn.codes() == []
+    roots = [drawn.names[uuid] for uuid in drawn.graph.nodes if not drawn.graph.nodes[uuid].parent]
+    assert roots == ["P1", "S1", "U1", "B1", "U3", "K1", "U4", "U5"]
+
+
+# checklist: D74, D88
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        ("U1 A1<U1 A2 U2<A1 A3<U2", 3, "an answer or a result in mid-session names no parent"),
+        (
+            "U1\nT1<\nR1 of T1\nA1\nU2<A1\nA2<",
+            3,
+            "2 answers and results in mid-session name no parent, this is the first",
+        ),
+    ],
+)
+def test_roots_without_reason_are_reported_with_their_number(
+    text: str, line: int, words: str
+) -> None:
+    (finding,) = sketch(text).graph.findings
+    assert (finding.code, finding.line, finding.sentence) == ("unexpected-root", line, words)
+
+
+def test_a_first_record_that_is_an_answer_is_no_finding() -> None:
+    assert sketch("A1 U1<A1 A2<U1").codes() == []
+
+
+# checklist: D76
+@pytest.mark.parametrize("hook", ["P1<?", "H1<? hook_success"])
+def test_a_hook_that_lost_its_parent_to_a_compaction_is_no_finding(hook: str) -> None:
+    for text in (f"U1\nA1<\n{hook}\nB1 after A1\nC1<", f"U1\nA1<\nB1 after A1\nC1<\n{hook}\nU2<C1"):
+        assert sketch(text).codes() == []
+    assert len(sketch(f"U1\nA1<\n{hook}").codes()) == 1
+
+
+def test_what_is_no_hook_stays_a_finding_though_a_compaction_was() -> None:
+    assert sketch("U1\nA1<\nU2<?\nB1 after U2\nC1<").codes() == ["missing-parent"]
+    assert sketch("U1\nA1<\nH1<? date_change\nB1 after A1\nC1<").codes() == ["missing-parent"]
 
 
 # checklist: P63

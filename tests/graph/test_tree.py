@@ -1,6 +1,11 @@
 """Sessions across files as a tree."""
 
+import pytest
+
+from examples.drawing import session_id
 from plait.graph import traverse
+from plait.graph.outline import outline
+from plait.graph.paths import paths
 from tests.graph.sketch import sketch
 
 EXAMPLE = """
@@ -48,6 +53,47 @@ def test_branches_and_agents_are_nodes_of_the_tree() -> None:
 
 
 # checklist: D4
+@pytest.mark.parametrize("scrap", ["S2", "H2\nS2<", "M2\nK2<\nL2<"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_what_another_session_left_in_a_file_is_no_session(scrap: str, is_first: bool) -> None:
+    left = f"set session=other\n{scrap}\nset session=main\n"
+    own = "U1\nA1<\n"
+    drawn = sketch(f"{left}{own}" if is_first else f"{own}{left}")
+    assert list(drawn.graph.sessions) == [session_id("main")]
+    assert set(drawn.graph.accounts) == {session_id("main")}
+    assert [path.session for path in paths(drawn.graph)] == [session_id("main")]
+
+
+def test_a_record_of_another_session_that_the_file_goes_on_from_is_part_of_it() -> None:
+    drawn = sketch("set session=other\nU1\nset session=main\nA1<U1\nU2<A1\nA2<")
+    assert list(drawn.graph.sessions) == [session_id("main")]
+    assert drawn.picture == "main: U1 A1 U2 A2"
+
+
+def test_a_lone_prompt_of_another_session_is_nothing_to_go_on_from() -> None:
+    drawn = sketch("U1\nA1<\nset session=other\nU2")
+    found = [(path.session, path.status) for path in paths(drawn.graph)]
+    assert found == [(session_id("main"), "ACTIVE"), (session_id("other"), "ABANDONED")]
+
+
+@pytest.mark.parametrize("said", ["U2\nS2<", "U2\nA2<", "H2\nA2<"])
+def test_what_another_session_said_in_a_file_is_its_own(said: str) -> None:
+    drawn = sketch(f"U1\nA1<\nset session=other\n{said}\n")
+    assert list(drawn.graph.sessions) == [session_id("main"), session_id("other")]
+
+
+# checklist: D10, D39
+def test_sessions_that_go_on_from_another_are_listed_in_time_order() -> None:
+    drawn = sketch(
+        "file main\nU1\nA1<\nU2<\nA2<\nB1 after A2\nC1<\n"
+        "file two start=2026-11-03T09:00:00Z\ncopy main:U1 main:A1 main:U2 main:A2\n"
+        "U5<main:A2\nA5<\n"
+        "file three start=2026-11-04T09:00:00Z\ncopy main:U1 main:A1\nU6<main:A1\nA6<"
+    )
+    listed = [(item.depth, drawn.title(item.id)) for item in outline(drawn.graph)]
+    assert listed == [(0, "main"), (1, "B1"), (1, "two"), (1, "three")]
+
+
 def test_a_session_inside_another_file_is_its_own_trunk() -> None:
     drawn = sketch("file main\nU1\nA1<\nset session=other\nU2\nA2<\nset session=main\nU3<A1\nA3<")
     assert [letters.partition(": ")[2] for letters in drawn.picture.split("\n")] == [

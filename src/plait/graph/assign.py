@@ -176,9 +176,10 @@ class Assignment:
         nodes, top = self.index.nodes, self.steps.top
         for judged in verdicts:
             newer = nodes[top[judged.newer]]
+            session = self.walks.walks[self.walks.of[top[judged.newer]]].session
             above = nodes[top[host]].uuid if host >= 0 else None
             older = nodes[top[judged.older]].uuid
-            verdict = Verdict(judged.rung, newer.session, above, older, newer.uuid)
+            verdict = Verdict(judged.rung, session, above, older, newer.uuid)
             self.drafts.verdicts.append(verdict)
 
     def fold_away(self, outcome: Outcome) -> None:

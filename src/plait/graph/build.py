@@ -263,7 +263,7 @@ def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
     lines = with_summaries(mark_active([*made.finished.lines, *made.finished.copied]), summaries)
     loose = place_loose(known, names, of)
     strays = stray_results(known, made.drafts, made.finished.lines)
-    verdicts = (*made.drafts.verdicts, *_joined(known, made.parents))
+    verdicts = (*made.drafts.verdicts, *_joined(known, made.parents, made.walks))
     findings = (*_found_so_far(made), *chain.from_iterable(strays.values()), *unresolved)
     folds = _folds_of(known, made.drafts)
     account, accounts = accounts_of(
@@ -316,12 +316,12 @@ def _own_leaves(known: Index, leaves: Iterable[str | None]) -> set[int]:
     return found
 
 
-def _joined(known: Index, parents: Parents) -> Iterable[Verdict]:
+def _joined(known: Index, parents: Parents, walks: Walks) -> Iterable[Verdict]:
     for number, edge in parents.edges.items():
         rung = JOINED.get(edge.kind)
         if rung and edge.parent:
-            node = known.nodes[number]
-            yield Verdict(rung, node.session, edge.parent, None, node.uuid)
+            session = walks.walks[walks.of[number]].session
+            yield Verdict(rung, session, edge.parent, None, known.nodes[number].uuid)
 
 
 def _folds_of(known: Index, drafts: LineDrafts) -> dict[str, Fold]:

@@ -1,7 +1,7 @@
 """A graph to the tree of its sessions as a list: parents before children, each with its depth.
 
-What hangs on a line stands in the order in which it leaves it: compactions, agents,
-branches, the sessions that go on from it.
+What hangs on a line stands in the order in which it leaves it: compactions, agents, branches.
+The sessions that go on from it follow in the order of time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -110,15 +110,20 @@ def _junctions_of(graph: SessionGraph, line: DagLine) -> Iterator[str]:
 
 def _hanging_on(graph: SessionGraph, line: DagLine, depth: int) -> Iterator[DagLine | OutlineItem]:
     leaving: dict[str | None, list[DagLine]] = {}
-    for name in graph.tree.children.get(line.id, ()):
+    sessions: list[DagLine] = []
+    for name in graph.tree.children.get(line.id, ()):  # in time order
         child = graph.lines[name]
-        leaving.setdefault(unfolded(graph, child.attachment), []).append(child)
+        if child.kind in SPOKEN and child.session != line.session:
+            sessions.append(child)
+        else:
+            leaving.setdefault(unfolded(graph, child.attachment), []).append(child)
     for uuid in line.nodes:
         if graph.nodes[uuid].is_boundary:
             yield _compaction(graph, line, uuid, depth)
         yield from leaving.pop(uuid, ())
     for rest in leaving.values():
         yield from rest
+    yield from sessions
 
 
 def _compaction(graph: SessionGraph, line: DagLine, uuid: str, depth: int) -> OutlineItem:

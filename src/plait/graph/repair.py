@@ -15,6 +15,17 @@ CHAIN = frozenset({"user", "assistant", "system", "attachment"})
 NOWHERE = -1
 NEAR = 16
 """How many hooks and caveats may lead up to the command that clears the context."""
+BEGINS = (
+    Trait.STRUCTURAL
+    | Trait.HUMAN
+    | Trait.QUEUED
+    | Trait.ASKS
+    | Trait.META
+    | Trait.SUMMARY
+    | Trait.INTERRUPTION
+    | Trait.MUTE
+)
+"""What may begin anew: a prompt after a rewind to the start, a command, a hook."""
 LOUD = ~(Trait.TEAM | Trait.SIDECHAIN | Trait.MUTE)
 
 
@@ -77,7 +88,16 @@ def _give_back(index: Index, is_agent: list[bool], aside: bytearray) -> None:
 class FileWalk:
     """One pass through a file, with the records that have just gone by."""
 
-    __slots__ = ("before", "beside", "file", "index", "parents", "spoken")
+    __slots__ = (
+        "before",
+        "beside",
+        "compacted",
+        "file",
+        "index",
+        "parents",
+        "spoken",
+        "unexpected",
+    )
 
     def __init__(self, index: Index, parents: Parents, file: int) -> None:
         self.index = index
@@ -89,6 +109,10 @@ class FileWalk:
         """The last record of a sidechain."""
         self.spoken: dict[str, int] = {}
         """The last record of each session that is more than structure."""
+        self.compacted: set[str] | None = None
+        """The sessions that were compacted in this file, where that was asked."""
+        self.unexpected: dict[str, list[Node]] = {}
+        """By session: answers and results that name no parent, though others stand before them."""
 
     def run(self) -> None:
         """Gives each node that the file owns its parent."""
@@ -111,6 +135,8 @@ class FileWalk:
                 self.before = number
                 if not own.traits & Trait.STRUCTURAL and not _is_quiet(own):
                     self.spoken[own.session] = number
+        for found in self.unexpected.values():
+            self.note("unexpected-root", found[0], _rootless(len(found)))
 
     def resolve(self, number: int, node: Node, parent: int) -> None:
         """Finds the parent of a node that is not simply in the same file."""
@@ -157,9 +183,26 @@ class FileWalk:
             self.parents.hang(number, NOWHERE, self.index, "lost")
         else:
             self.parents.hang(number, before, self.index, "repaired")
-        # A hook still in flight when the context is compacted loses its call: expected.
-        code = "stray-progress" if node.kind == "progress" else "missing-parent"
-        self.note(code, node, f"parent {node.parent} is not in this file")
+        if not self.is_expected(node):
+            code = "stray-progress" if node.kind == "progress" else "missing-parent"
+            self.note(code, node, f"parent {node.parent} is not in this file")
+
+    def is_expected(self, node: Node) -> bool:
+        """Tells whether it is known why a parent is missing.
+
+        It lies in an agent's file; or a hook was in flight when the context was compacted, and
+        lost its call.
+        """
+        above = self.index.at.get(node.parent or "", NOWHERE)
+        if above >= 0 and self.parents.is_aside[above]:
+            return True
+        is_hook = node.kind == "progress" or "hook" in (node.subtype or "")
+        if not is_hook or not node.traits & Trait.STRUCTURAL:
+            return False
+        if self.compacted is None:
+            nodes = self.index.facts[self.file].nodes
+            self.compacted = {one.session for one in nodes if one.is_boundary}
+        return node.session in self.compacted
 
     def join_root(self, number: int, node: Node) -> None:
         """Joins a root to what it goes on from: a compaction, or a cleared context."""
@@ -171,6 +214,8 @@ class FileWalk:
             self.parents.hang(number, self.spoken[node.session], self.index, "boundary")
         elif self.restarts(node):
             self.parents.hang(number, self.spoken[node.session], self.index, "restart")
+        elif node.session in self.spoken and not node.traits & BEGINS:
+            self.unexpected.setdefault(node.session, []).append(node)
 
     def follows_boundary(self, node: Node) -> bool:
         """Tells whether a root is what a compaction goes on with: some writers name no parent.
@@ -216,6 +261,12 @@ class FileWalk:
         """Keeps a finding at the place of a node."""
         found = Finding(code, sentence, node.file, node.line, node.uuid)
         self.parents.findings.append(found)
+
+
+def _rootless(count: int) -> str:
+    if count == 1:
+        return "an answer or a result in mid-session names no parent"
+    return f"{count} answers and results in mid-session name no parent, this is the first"
 
 
 def _is_quiet(node: Node) -> bool:

@@ -1,8 +1,8 @@
 """DAG-lines to the sessions they make up and the tree they form across files.
 
 s1  a b c d e f g              s1
-s2          ╰── h i j          ├── s3   leaves at e
-s3      ╰── k l m              └── s2   leaves at g
+s2          ╰── h i j          ├── s2   leaves at g
+s3      ╰── k l m              └── s3   leaves at e, later
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -67,14 +67,16 @@ def depth_first(tree: SessionTree) -> Iterator[str]:
 def mark_active(lines: Sequence[DagLine]) -> dict[str, DagLine]:
     """Returns the lines with what hangs on an abandoned branch marked as abandoned.
 
-    A session that goes on from an abandoned branch of another is not abandoned itself.
+    A session that goes on from an abandoned branch of another is not abandoned itself. One of
+    which a single record is left in another's file is: nothing can go on from it.
     """
     found = {line.id: line for line in lines}
     for name in depth_first(tree_of(found)):
         line = found[name]
         above = found.get(line.parent or "")
         follows = line.kind in ("agent", "service") and above is not None and not above.is_active
-        if line.kind == "branch" or follows:
+        is_scrap = line.kind == "foreign" and len(line.nodes) == 1
+        if line.kind == "branch" or follows or is_scrap:
             found[name] = replace(line, is_active=False)
     return found
 

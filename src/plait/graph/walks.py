@@ -5,11 +5,13 @@ node of another walk is where the walk leaves that one.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from plait.graph.index import Index
+from plait.graph.model import Trait
 from plait.graph.repair import NOWHERE, Parents
 
+SAID = Trait.HUMAN | Trait.QUEUED | Trait.ANSWER
 FARTHEST = 64
 """How many other walks a session is looked for behind, before it begins anew."""
 
@@ -52,7 +54,45 @@ def walks_of(index: Index, parents: Parents) -> Walks:
             found[key] = walk
         walk.nodes.append(number)
         of.append(walk.number)
-    return Walks(tuple(found.values()), of, _inner_parents(parents.up, of))
+    walks = _without_scraps(index, parents, list(found.values()), of)
+    return Walks(walks, of, _inner_parents(parents.up, of))
+
+
+def _without_scraps(
+    index: Index, parents: Parents, walks: list[Walk], of: list[int]
+) -> tuple[Walk, ...]:
+    """Returns the walks, with what another session left in a file as part of that file's own.
+
+    Records in which nobody says anything make no session, nor does one that the file's own hang
+    on: a client that is resumed or cleared leaves such at the head of the next file.
+    """
+    homes = {(walk.file, walk.session): walk for walk in walks if walk.agent is None}
+    moved: dict[int, Walk] = {}
+    for walk in walks:
+        home = homes.get((walk.file, index.sessions[walk.file]), walk)
+        if walk.agent is None and home is not walk and _is_scrap(index, parents, walk, home):
+            moved[walk.number] = home
+    if not moved:
+        return tuple(walks)
+    for scrap, home in moved.items():
+        home.nodes[:] = sorted([*home.nodes, *walks[scrap].nodes])
+    return _renumbered([walk for walk in walks if walk.number not in moved], of)
+
+
+def _is_scrap(index: Index, parents: Parents, walk: Walk, home: Walk) -> bool:
+    if not any(index.nodes[one].traits & SAID for one in walk.nodes):
+        return True
+    first = walk.nodes[0]
+    is_single = not walk.nodes[1:]
+    return is_single and any(parents.up[one] == first for one in home.nodes)
+
+
+def _renumbered(walks: list[Walk], of: list[int]) -> tuple[Walk, ...]:
+    found = tuple(replace(walk, number=number) for number, walk in enumerate(walks))
+    for walk in found:
+        for number in walk.nodes:
+            of[number] = walk.number
+    return found
 
 
 def _agent_key(index: Index, number: int, roots: dict[int, int]) -> tuple[int, str, str]:
