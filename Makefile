@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api mutants check lint-js format bench conformance clean
+.PHONY: run test test-long test-trace test-api mutants check lint-js format bench conformance conformance-hook clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -53,6 +53,10 @@ CLI = 2.1.325
 LOGS = $(shell $(BIN)/python -c 'from bench.measure import SHARED; print(SHARED / "corpus")')
 conformance: $(VENV)/.dev
 	$(BIN)/python -m conformance --cli $(CLI) --logs "$(LOGS)" $(ARGS)
+
+# The live hook beside the real client: ARGS="--turns 50 --shown 15".
+conformance-hook: $(VENV)/.dev
+	$(BIN)/python -m conformance.hook --cli $(CLI) $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

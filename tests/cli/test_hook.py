@@ -145,6 +145,17 @@ def plait(*words: str) -> int:
     return run(list(words))
 
 
+USUAL = ["Stop", "SessionEnd", "SubagentStop"]
+
+
+def test_the_hook_before_compactions_is_installed_when_asked_for(
+    folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert plait("hook", "install", "--yes", "--pre-compact") == 0
+    path = nobodys_home / ".claude" / "settings.json"
+    assert list(json.loads(path.read_text(encoding="utf-8"))["hooks"]) == [*USUAL, "PreCompact"]
+
+
 def test_install_shows_the_change_and_keeps_the_old(
     folder: Path, nobodys_home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,7 +171,7 @@ def test_install_shows_the_change_and_keeps_the_old(
     assert "the hooks are in" in out
     assert "nobody has said where traces go yet" in out
     hooks = json.loads(path.read_text(encoding="utf-8"))["hooks"]
-    assert list(hooks) == list(EVENTS.values())
+    assert list(hooks) == USUAL
     [backup] = (nobodys_home / "data" / "plait" / "backups").iterdir()
     assert backup.read_text(encoding="utf-8") == before
     assert plait("hook", "install") == 0
@@ -258,7 +269,7 @@ def test_status_tells_where_hooks_are(
     user, project, local = found["installed"]
     assert "is not JSON" in user["error"]
     assert "is not JSON" in project["error"]  # the home is the project here
-    assert (local["events"], local["missing"]) == (list(EVENTS.values()), [])
+    assert (local["events"], local["missing"]) == (USUAL, [])
     assert (found["target"], found["is_worker_running"]) == (None, False)
 
 

@@ -17,7 +17,7 @@ from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
 from plait.line.atomic import held
 from plait.redact import Redactor
 from plait.trace.hook.event import LOCK, leave_job
-from plait.trace.hook.jobs import jobs_in
+from plait.trace.hook.jobs import jobs_in, take_jobs
 from plait.trace.model import Content
 from plait.trace.send.spool import Spool, sending_status
 from plait.trace.send.target import Target, otlp
@@ -143,6 +143,98 @@ def test_what_each_event_says_of_the_last_turn(
     with Receiver() as receiver:
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"] * is_sent
+
+
+@pytest.mark.parametrize("event", ["stop", "session-end"])
+def test_a_turn_that_a_resumed_client_is_at_is_not_sent_half(bench: Bench, event: str) -> None:
+    bench.log.turn("one", is_closed=False)
+    bench.tell(event)
+    bench.log.prompt("two, before any worker has started")
+    bench.log.answer("First a look.")
+    with Receiver() as receiver:
+        bench.work(receiver)
+        assert receiver.names() == ["Turn 1"]
+        call = bench.log.call(command="make")
+        bench.tell("pre-compact", trigger="auto")
+        bench.work(receiver)
+        assert receiver.names() == ["Turn 1"]
+        bench.log.result(call)
+        bench.log.answer("done")
+        bench.tell("session-end")
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1", "Turn 2"]
+    assert set(receiver.arrivals.values()) == {1}
+
+
+def test_a_turn_that_was_cut_short_is_sent_after_a_silence(bench: Bench) -> None:
+    bench.log.prompt("one")
+    bench.log.call(command="sleep 60")
+    bench.tell("session-end")
+    with Receiver() as receiver:
+        began = time.monotonic()
+        bench.work(receiver)
+        assert time.monotonic() - began >= QUICK.idle
+    assert receiver.names() == ["Turn 1"]
+
+
+def test_back_to_back_turns_are_each_sent_once_and_whole(bench: Bench) -> None:
+    with Receiver() as receiver:
+        thread = threading.Thread(target=_ask_again_and_again, args=(bench, 12))
+        thread.start()
+        until = time.monotonic() + 60
+        while (thread.is_alive() or jobs_in(bench.folder)) and time.monotonic() < until:
+            HookWorker(bench.folder, otlp(receiver.url), HookManner(), QUICK).run()
+        thread.join(timeout=60)
+        bench.work(receiver)
+    assert receiver.names() == [f"Turn {number}" for number in range(1, 13)]
+    assert set(receiver.arrivals.values()) == {1}
+    ends = [span.end_time_unix_nano for span in receiver.spans.values() if not span.parent_span_id]
+    lasts = {
+        name: max(one.end_time_unix_nano for one in receiver.spans.values() if one.trace_id == name)
+        for name in {one.trace_id for one in receiver.spans.values()}
+    }
+    assert sorted(ends) == sorted(lasts.values())
+
+
+def _ask_again_and_again(bench: Bench, times: int) -> None:
+    """Writes as a client in print mode does: each run goes on from the one before at once."""
+    for number in range(times):
+        text = f"prompt {number}"
+        for operation in ("enqueue", "dequeue"):
+            bench.log.aside(
+                type="queue-operation",
+                operation=operation,
+                timestamp=f"2026-11-02T10:00:{number:02}Z",
+                content=text,
+            )
+            time.sleep(0.02)
+        bench.log.prompt(text)
+        time.sleep(0.02)
+        bench.log.answer("First a look.")
+        call = bench.log.call(command="ls")
+        time.sleep(0.05)
+        bench.log.result(call)
+        bench.log.answer("done")
+        bench.tell("stop")
+        bench.tell("session-end")
+
+
+def test_a_log_is_as_long_as_it_was_at_the_event(bench: Bench) -> None:
+    bench.log.path = bench.log.path.with_name('quoted "\\ü".jsonl')
+    bench.log.turn("one")
+    size = bench.log.path.stat().st_size
+    bench.tell()
+    bench.log.turn("two")
+    [(_, job)] = list(take_jobs(bench.folder))
+    assert job
+    assert (job.event, job.size) == ("stop", size)
+
+
+@pytest.mark.parametrize(
+    "told", [b"{}", b'{"transcript_path": "/no/such/log"}', b'{"transcript_path": "\\', b""]
+)
+def test_without_a_log_nothing_is_said_of_its_length(bench: Bench, told: bytes) -> None:
+    assert leave_job(bench.folder, "stop", told).name.endswith("-stop.json")
 
 
 def test_a_session_that_ended_without_a_word_is_sent_in_the_end(bench: Bench) -> None:

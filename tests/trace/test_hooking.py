@@ -2,7 +2,7 @@
 
 import json
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plait.archive.hook.finality import Occasion, undecided_prompts
 from plait.archive.hook.new_spans import NewSpans, new_spans
-from plait.archive.hook.reading import Occasion, previous_session
+from plait.archive.hook.reading import previous_session
 from plait.archive.sessions import beside
 from plait.archive.traces import traces
 from plait.documents.transcript import group_turns
 from plait.record.read import record_of
 from plait.trace.model import Content, Span
 from plait.trace.sent import SentSession, SessionState
+from plait.trace.spans.builder import nanoseconds
 from tests.trace.logs import OTHER, SESSION, Growing
 
 NEVER = 1e9
@@ -47,7 +49,7 @@ class Hook:
             log.session,
             journal,
             state=known,
-            occasion=Occasion(wanted.is_over, stopped, wanted.idle, wanted.forgotten),
+            occasion=replace(wanted, agents=stopped),
         )
         new = [span for trace in found.traces for span in trace]
         assert not {span.id for span in new} & set(self.spans), "sent twice"
@@ -206,6 +208,180 @@ def test_stop_may_come_several_times_in_one_turn(hook: Hook, log: Growing) -> No
     ]
 
 
+def ended(log: Growing, **more: Any) -> Occasion:
+    """Returns the end of a session as of now."""
+    size = log.path.stat().st_size
+    return Occasion(is_over=True, idle=NEVER, forgotten=NEVER, until=size, **more)
+
+
+def test_the_end_of_a_session_says_nothing_of_a_turn_that_was_begun_since(
+    hook: Hook, log: Growing
+) -> None:
+    log.turn("one", is_closed=False)
+    end = ended(log)
+    log.prompt("resumed before anybody has read that")
+    log.answer("First a look.")
+    assert hook(log, end) == [("turn", "Turn 1"), *TURN]
+    assert hook.last
+    assert (hook.last.is_open, hook.last.is_awaited, hook.last.is_at_rest) == (True, False, False)
+    log.result(log.call(command="ls"))
+    log.answer("done")
+    assert hook(log, end) == []
+    assert hook(log, ended(log))[0] == ("turn", "Turn 2")
+
+
+def test_what_the_model_has_left_undone_waits_for_silence(hook: Hook, log: Growing) -> None:
+    log.prompt("one")
+    log.call(command="sleep 60")
+    end = ended(log)
+    assert hook(log, end) == []
+    assert hook.last
+    assert (hook.last.is_open, hook.last.is_awaited, hook.last.is_at_rest) == (True, True, False)
+    assert hook(log, replace(end, is_silent=True))[0] == ("turn", "Turn 1")
+
+
+def test_notes_behind_the_end_of_a_session_wait(hook: Hook, log: Growing) -> None:
+    log.turn("one", is_closed=False)
+    end = ended(log)
+    log.prompt("<command-name>/model</command-name>")
+    assert hook(log, end) == [("turn", "Turn 1"), *TURN]
+    assert hook(log, replace(end, is_silent=True)) == [("event", "Command")]
+
+
+def test_a_prompt_is_queued_until_the_log_says_what_it_became(hook: Hook, log: Growing) -> None:
+    log.turn("one", is_closed=False)
+    end = ended(log)
+    queued(log, "two")
+    assert hook(log, end) == [("turn", "Turn 1"), *TURN]
+    queued(log, operation="dequeue")
+    assert hook(log, end) == []
+    log.turn("two")
+    assert hook(log) == [("turn", "Turn 2"), *TURN]
+
+
+def test_two_that_were_queued_become_two_turns_and_nothing_else(hook: Hook, log: Growing) -> None:
+    log.prompt("one")
+    queued(log, "two")
+    queued(log, "three")
+    log.answer("done")
+    log.closed()
+    assert [kind for kind, _ in hook(log)] == ["turn", "generation"]
+    for number, text in ((2, "two"), (3, "three")):
+        queued(log, operation="dequeue")
+        log.turn(text)
+        assert hook(log) == [("turn", f"Turn {number}"), *TURN]
+
+
+def test_two_that_were_taken_out_at_once_are_written_one_after_the_other(
+    hook: Hook, log: Growing
+) -> None:
+    log.prompt("one")
+    queued(log, "two")
+    queued(log, "three")
+    log.answer("done")
+    log.closed()
+    queued(log, operation="dequeue")
+    queued(log, operation="dequeue")
+    log.prompt("two")
+    assert [kind for kind, _ in hook(log)] == ["turn", "generation"]
+    log.prompt("three")
+    log.answer("both")
+    log.closed()
+    assert ("event", "Queued prompt") not in hook(log)
+
+
+@pytest.mark.parametrize("operation", ["remove", "popAll"])
+def test_one_that_was_taken_back_is_told_once_that_is_known(
+    hook: Hook, log: Growing, operation: str
+) -> None:
+    log.prompt("one")
+    queued(log, "never mind")
+    log.answer("done")
+    log.closed()
+    assert ("event", "Queued prompt") not in hook(log)
+    queued(log, "never mind", operation=operation)
+    log.prompt("two")
+    log.answer("done")
+    log.closed()
+    assert hook(log) == [
+        ("event", "Queued prompt"),
+        ("turn", "Turn 2"),
+        ("generation", "claude-opus-5-5"),
+    ]
+    log.turn("three")
+    assert hook(log) == [("turn", "Turn 3"), *TURN]
+
+
+def test_one_that_was_left_is_told_with_the_end_of_the_session(hook: Hook, log: Growing) -> None:
+    log.turn("one", is_closed=False)
+    queued(log, "left behind")
+    assert hook(log, ended(log))[-1] == ("event", "Queued prompt")
+
+
+def test_of_several_in_the_queue_the_one_that_is_named_goes() -> None:
+    first, second = ({"content": text} for text in ("first", "second"))
+    times = ("2026-11-02T09:00:01Z", "2026-11-02T09:00:02Z", "2026-11-02T09:00:03Z")
+    lines: list[dict[str, Any]] = [
+        {"operation": "enqueue", "timestamp": times[0], **first},
+        {"operation": "enqueue", "timestamp": times[1], **second},
+        {"operation": "remove", "timestamp": times[2], **second},
+        {"type": "user", "uuid": "u", "message": {"role": "user", "content": "next"}},
+    ]
+    records = [record_of(json.dumps({"type": QUEUE, **line}).encode()) for line in lines]
+    assert undecided_prompts(records) == {nanoseconds(times[0]), nanoseconds(times[1])}
+    answer, copied = (
+        record_of(f'{{"type": "assistant", "uuid": "a", "timestamp": "{time}"}}'.encode())
+        for time in ("2026-11-02T09:00:03Z", "2026-11-02T09:00:02Z")
+    )
+    assert undecided_prompts([*records, copied]) == undecided_prompts(records)
+    assert undecided_prompts([*records, answer]) == {nanoseconds(times[0])}
+    assert undecided_prompts([*records[:3], answer, records[3]]) == undecided_prompts(records)
+    absorbed = {"type": "attachment", "uuid": "a", "attachment": {"type": "queued_command"}}
+    told = [*records[:3], record_of(json.dumps(absorbed).encode()), answer]
+    assert undecided_prompts(told) == {nanoseconds(times[0])}
+
+
+QUEUE = "queue-operation"
+
+
+def queued(log: Growing, text: str | None = None, operation: str = "enqueue") -> None:
+    """Writes what happens to the queue of prompts."""
+    log.count += 1
+    stamp = f"2026-11-02T09:00:{log.count:02}Z"
+    content = {"content": text} if text else {}
+    log.aside(type=QUEUE, operation=operation, timestamp=stamp, sessionId=log.session, **content)
+
+
+def test_what_another_client_is_still_at_is_left_to_it(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    log.prompt("two")
+    call = log.call(command="sleep 4")
+    waiting = log.tip
+    log.result(call, "[Tool call interrupted]")
+    log.turn("three, of a client that resumed meanwhile")
+    other, log.tip = log.tip, waiting
+    log.result(call, "late")
+    call = log.call(command="sleep 4")
+    assert turns_in(hook(log, ended(log))) == ["Turn 1", "Turn 3"]
+    first, log.tip = log.tip, other
+    log.turn("four, of the other client")
+    hook(log, ended(log))
+    assert hook.last
+    assert hook.last.is_open
+    assert all(span.output for span in hook.spans.values() if span.kind == "tool")
+    log.tip = first
+    log.result(call, "at last")
+    log.answer("Writer one over.")
+    hook(log, ended(log))
+    assert "at last" in [span.output for span in hook.spans.values()]
+    assert not hook.last.is_open
+
+
+def turns_in(found: list[tuple[str, str]]) -> list[str]:
+    """Returns the names of the turns among spans."""
+    return [name for kind, name in found if kind == "turn"]
+
+
 def test_a_turn_that_goes_on_after_it_was_sent_is_sent_on(hook: Hook, log: Growing) -> None:
     log.prompt("one")
     log.answer("done")
@@ -246,6 +422,18 @@ def test_a_rewind_is_noticed_and_nothing_is_sent_twice(hook: Hook, log: Growing)
     assert hook(log)[0] == ("turn", "Turn 3")
     assert not hook.was_whole()
     assert hook.turn_count == 4
+
+
+def test_a_prompt_that_was_replaced_counts_for_nothing(hook: Hook, log: Growing) -> None:
+    log.turn("one")
+    tip = log.tip
+    log.prompt("stopped before any answer")
+    hook(log)
+    log.tip = tip
+    for number in (2, 3, 4):
+        log.turn(f"prompt {number}")
+        assert ("turn", f"Turn {number}") in hook(log)
+    assert not hook.was_whole()
 
 
 def test_a_rewind_into_a_turn_that_is_not_done_waits_for_it(hook: Hook, log: Growing) -> None:

@@ -42,7 +42,7 @@ def settings(tmp_path: Path, value: Any = None, indent: int | str = 2) -> Path:
 
 
 def carry_out(path: Path, command: str = "plait") -> None:
-    write_settings(install_plan(path, command), path.with_name("backup.json"))
+    write_settings(install_plan(path, command, is_told=True), path.with_name("backup.json"))
 
 
 def test_hooks_are_added_where_there_are_no_settings(tmp_path: Path) -> None:
@@ -73,6 +73,20 @@ def test_installing_twice_changes_nothing(tmp_path: Path) -> None:
     path = settings(tmp_path, THEIRS)
     carry_out(path)
     assert not install_plan(path, "plait").is_change
+
+
+def test_the_hook_that_claude_code_tells_of_must_be_asked_for(tmp_path: Path) -> None:
+    path = settings(tmp_path)
+    usual = ["Stop", "SessionEnd", "SubagentStop"]
+    for text in (None, "{}\n"):
+        if text:
+            path.write_text(text, encoding="utf-8")
+        write_settings(install_plan(path, "plait"), path.with_name("backup.json"))
+        assert list(installed_hooks(path)) == usual
+    carry_out(path)
+    assert list(installed_hooks(path)) == [*usual, "PreCompact"]
+    write_settings(install_plan(path, "/new/plait"), path.with_name("backup.json"))
+    assert installed_hooks(path)["PreCompact"] == "/new/plait hook pre-compact"
 
 
 def test_a_plait_elsewhere_is_brought_up_to_date(tmp_path: Path) -> None:

@@ -14,14 +14,12 @@ import msgspec
 from msgspec.structs import replace
 
 from plait.archive.checkpoint import Checkpoint, with_judged
+from plait.archive.hook.finality import Occasion, closing_line, is_at_rest, undecided_prompts
 from plait.archive.hook.reading import (
     Agents,
     HookReading,
-    Occasion,
-    closing_line,
     file_of,
     first_line,
-    is_at_rest,
     is_own,
     log_beside,
     read_new_part,
@@ -31,6 +29,7 @@ from plait.archive.hook.reading import (
 from plait.conversation.model import Conversation, Turn
 from plait.conversation.totals import Pricing
 from plait.graph.paths import SPOKEN
+from plait.record import Record
 from plait.trace.model import Span
 from plait.trace.sent import Progress, SentSession, SessionState, mark_at
 from plait.trace.spans.builder import first_key, trace_id
@@ -55,8 +54,10 @@ class NewSpans:
     """How many turns are new."""
     is_open: bool
     """Something that was answered is not final yet."""
+    is_awaited: bool
+    """The turn that is not final yet had begun when the word was given."""
     is_at_rest: bool
-    """The model has said its last word, as far as one can see."""
+    """In that turn the model has said its last word, as far as one can see."""
     is_whole: bool
     """All of the log was read."""
     broken: Sequence[int] = ()
@@ -116,23 +117,34 @@ class SpanSorter:
         the log, and the spans of it that have gone out.
         """
         self.open: Turn | None = None
+        self.is_undone = False
+        """Another client is at a turn beside the active line."""
         self.unsent: set[str] = set()
         """The conversations that have a part in it."""
         self.lines = {one.uuid: one.line for one in self.reading.records if one.uuid}
+        self.bound = self._line_at(self.occasion.until)
+        """The last line that is spoken of; None for all of them."""
+        spoken = self.occasion.is_over and self.bound is None
+        after = [one for one in self.reading.records if not self._is_over_before(one)]
+        self.undecided = set() if spoken else undecided_prompts(after)
+        self.held_events: set[int] = set()
+        """The turns that have events whose meaning is not clear yet."""
 
     def found(self, prices: Pricing | None) -> NewSpans:
         """Returns what the look has found."""
         base = self.base()
         for trace in traces_of(self.reading.by_line, prices):
             self.add([_renumbered(span, base) for span in trace])
+        awaited = self.open if self.open and self.is_spoken_of(self.open) else None
         return NewSpans(
             self.new,
             self.known,
             self.progress(),
             self.last_line(),
             self.count(),
-            self.open is not None or bool(self.held()),
-            self.open is not None and is_at_rest(self.open),
+            self.open is not None or self.is_undone or bool(self.held() or self.held_events),
+            awaited is not None,
+            awaited is not None and is_at_rest(awaited),
             self.reading.start is None,
             self.reading.broken,
         )
@@ -155,14 +167,16 @@ class SpanSorter:
         if self.is_elsewhere(root.session):
             return
         turn = self.by_trace.get(root.trace)
-        end = self.end_of(turn) if turn else None
+        end = self.end_of(turn) if turn else self.end_of_branch(root)
         if end == 0:
-            self.open = turn
+            self.open, self.is_undone = turn or self.open, self.is_undone or turn is None
             self.unsent |= {span.conversation for span in trace}
             return
         done = [span for span in trace if span.id in self.sent or self.is_done(span, end)]
         if turn:
             self.final.append((turn, root.turn, [span.id for span in done]))
+            if any(map(self.is_undecided, trace)):
+                self.held_events.add(turn.number)
         self.known += [span.id for span in done if span.id in self.copied]
         new = [span for span in done if span.id not in self.sent]
         if new and turn and 0 < first_line(turn) <= self.legacy:
@@ -175,12 +189,47 @@ class SpanSorter:
 
         What follows its end may yet turn out to begin the next one.
         """
-        if turn.number != self.last or self.occasion.is_over:
+        if turn.number != self.last:
             return None
-        return closing_line(turn) or 0
+        closed = closing_line(turn) or 0
+        if not (self.is_spoken_of(turn) and self.occasion.ends(turn)):
+            return closed
+        is_all = self.bound is None or self.occasion.is_silent
+        return None if is_all else max(self.bound or 0, closed)
+
+    def end_of_branch(self, root: Span) -> int | None:
+        """Returns the same of a turn that does not stand on the active line: what another client
+        is still at is left for it.
+        """
+        branch = self.reading.by_line.get(root.conversation)
+        turn = branch.turns[-1] if branch and branch.kind in SPOKEN and branch.turns else None
+        if turn is None or branch is None or _trace_of(branch, turn) != root.trace:
+            return None
+        is_over = self.occasion.is_over and self.bound is None
+        return None if is_over or is_at_rest(turn) else 0
+
+    def is_spoken_of(self, turn: Turn) -> bool:
+        """Tells whether a turn had begun when the word was given."""
+        return self.bound is None or first_line(turn) <= self.bound
+
+    def _line_at(self, size: int | None) -> int | None:
+        """Returns the last line within so many bytes."""
+        if size is None:
+            return None
+        before = self.reading.start.line - 1 if self.reading.start else 0
+        return max((one.line for one in self.reading.records if one.offset < size), default=before)
+
+    def _is_over_before(self, record: Record) -> bool:
+        return self.occasion.is_over and self.bound is not None and record.line <= self.bound
+
+    def is_undecided(self, span: Span) -> bool:
+        """Tells whether a prompt of the queue may yet turn out to be something else."""
+        return bool(span.metadata.get("is_only_queued")) and span.start in self.undecided
 
     def is_done(self, span: Span, end: int | None) -> bool:
         """Tells whether nothing more comes to a span of a turn that is final up to a line."""
+        if span.metadata.get("is_only_queued"):
+            return not self.is_undecided(span)
         if end is not None and span.kind in ("event", "hook"):
             line = self.lines.get(span.record or "")
             if line is None or line > end:
@@ -215,7 +264,10 @@ class SpanSorter:
         reading = self.reading
         if not self.final:
             return reading.start
-        turn, number, sent = max(self.final, key=lambda one: one[0].number)
+        newest = max(turn.number for turn, *_ in self.final)
+        first = min(self.held_events | {newest})
+        turn, number, _ = next(one for one in self.final if one[0].number == first)
+        sent = [name for other, _, names in self.final if other.number >= first for name in names]
         begin = first_line(turn)
         place = next((one.offset for one in reading.records if one.line == begin), None)
         if place is None or any(line >= begin for line in self.lines_before(turn)):

@@ -1,12 +1,10 @@
-"""Conversations to which of their turns and agents are final: nothing more will come to them.
+"""A session's log to what was read of it: all of it, or from the last turn that was sent on.
 
-A turn is final when the next prompt stands after it, when the client has noted how long it took,
-or when somebody says that it is over: the session has ended, or nothing has been written for
-a while. An answer alone says little: a hook may send the model back to work.
+An agent that outlives its turn is read when it is done: it said so, or fell silent.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
@@ -16,20 +14,16 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from plait.archive.checkpoint import Checkpoint, goes_on_straight, with_judged
+from plait.archive.hook.finality import Occasion
 from plait.archive.open_session import OpenSession
 from plait.archive.redaction import Redaction
 from plait.archive.sessions import beside
 from plait.conversation.branching import Branching
 from plait.conversation.model import (
-    Answered,
     Called,
     Conversation,
+    Folded,
     Item,
-    Noted,
-    Said,
-    Shown,
-    Thought,
-    Told,
     Turn,
 )
 from plait.conversation.walk import calls_of
@@ -46,49 +40,6 @@ from plait.trace.sent import Progress, SentSession, goes_on_from
 
 if TYPE_CHECKING:
     from plait.redact import Redactor
-
-
-MODEL = (Said, Thought, Called, Shown, Answered)
-ASIDE = frozenset({"command", "command-output", "bash", "bash-output", "ide", "reminder", "empty"})
-"""What stands between two prompts though the model need not have seen it."""
-
-
-@dataclass(frozen=True)
-class Occasion:
-    """Why a session is looked at."""
-
-    is_over: bool = False
-    """Nothing more comes to the last turn."""
-    agents: Set[str] = frozenset()
-    """The agents that said they are done."""
-    idle: float = 30.0
-    """Seconds without a new line after which an agent of the client's own is done."""
-    forgotten: float = 3600.0
-    """Seconds after which any agent is."""
-
-
-def closing_line(turn: Turn) -> int | None:
-    """Returns the line where the client has noted the end of a turn; None where it has not, or
-    where the model did something after.
-    """
-    for item in reversed(turn.items):
-        if isinstance(item, Noted) and item.subtype == "turn_duration":
-            return item.line
-        if isinstance(item, MODEL):
-            return None
-    return None
-
-
-def is_at_rest(turn: Turn) -> bool:
-    """Tells whether the model has said its last word, as far as one can see."""
-    for item in reversed(turn.items):
-        if isinstance(item, Told) and (item.kind in ASIDE or item.name == "caveat"):
-            continue
-        if isinstance(item, Told):
-            return item.kind == "interruption"
-        if isinstance(item, MODEL):
-            return isinstance(item, Said | Shown)
-    return False
 
 
 @dataclass
@@ -143,8 +94,12 @@ def last_line(conversation: Conversation) -> int:
 
 
 def first_line(turn: Turn) -> int:
-    """Returns the number of the line in the session's own file that a turn begins with."""
-    return min((item.line for item in turn.items if is_own(item)), default=0)
+    """Returns the number of the line in the session's own file that a turn begins with. A prompt
+    that it took the place of stands before it, with the notes on that one.
+    """
+    own = [item for item in turn.items if is_own(item) and not isinstance(item, Folded)]
+    named = [item.line for item in own if item.uuid]
+    return min(named or [item.line for item in own], default=0)
 
 
 def is_own(item: Item) -> bool:

@@ -9,14 +9,16 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_watch
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from plait.archive.hook.finality import Occasion
 from plait.archive.hook.new_spans import NewSpans, new_spans
-from plait.archive.hook.reading import Occasion, previous_session
+from plait.archive.hook.reading import previous_session
 from plait.conversation.totals import Pricing
 from plait.errors import PlaitError
 from plait.line.atomic import held
@@ -78,6 +80,8 @@ class Watch:
     path: Path
     size: int
     since: float
+    job: Job
+    """Who said so, and of how much of the log."""
 
 
 @dataclass
@@ -139,10 +143,11 @@ class HookWorker:
         previous = previous_session(job.path, job.session)
         if previous and not self.is_done(*previous):
             self.visit(*previous, is_over=True)
-        found = self.visit(job.session, job.path, is_over=job.is_over)
+        size = _size_of(job.path)
+        found = self.visit(job.session, job.path, is_over=job.is_over, until=job.size)
         self.watched.pop(job.session, None)
-        if found and job.is_stop and found.is_open and found.is_at_rest:
-            self.watched[job.session] = Watch(job.path, _size_of(job.path), time.monotonic())
+        if found and _is_waited_for(job, found):
+            self.watched[job.session] = Watch(job.path, size, time.monotonic(), job)
 
     def is_done(self, session: str, path: Path) -> bool:
         """Tells whether all of a session has been sent."""
@@ -156,12 +161,16 @@ class HookWorker:
             is_idle = moment - watch.since >= self.limits.idle
             if size == watch.size and not is_idle:
                 continue
-            is_over = size == watch.size
-            found = self.visit(session, watch.path, is_over=is_over)
-            if found is None or is_over or not (found.is_open and found.is_at_rest):
+            is_silent = size == watch.size
+            is_over = is_silent or watch.job.is_over
+            until = watch.job.size
+            found = self.visit(
+                session, watch.path, is_over=is_over, until=until, is_silent=is_silent
+            )
+            if found is None or is_silent or not _is_waited_for(watch.job, found):
                 del self.watched[session]
             else:
-                self.watched[session] = Watch(watch.path, size, moment)
+                self.watched[session] = replace_watch(watch, size=size, since=moment)
 
     def sweep(self) -> None:
         """Looks at the sessions that ended without a word: nothing was written for long."""
@@ -180,29 +189,40 @@ class HookWorker:
                 path.unlink(missing_ok=True)
         prune(self.folder, self.limits.kept)
 
-    def visit(self, session: str, path: Path, *, is_over: bool) -> NewSpans | None:
+    def visit(
+        self,
+        session: str,
+        path: Path,
+        *,
+        is_over: bool,
+        until: int | None = None,
+        is_silent: bool = False,
+    ) -> NewSpans | None:
         """Spools what is new and final in a session; a failure is noted and stops nothing."""
         new = SessionState(path=str(path), updated=timestamp())
         state = states(self.folder).get(session, new)
+        limits = self.limits
+        stopped = frozenset(SentSession(self.folder, session).stopped())
+        occasion = Occasion(is_over, stopped, limits.idle, limits.forgotten, until, is_silent)
         try:
-            return self.spooled(session, path, state, is_over=is_over)
+            return self.spooled(session, path, state, occasion)
         except Exception as error:  # whatever one session holds, the others go on
             reason = error.message if isinstance(error, PlaitError) else _place_of(error)
             self.log.note(f"{session}: {reason}")
             self.note(session, replace(state, error=reason))
             return None
 
-    def spooled(self, session: str, path: Path, state: SessionState, *, is_over: bool) -> NewSpans:
+    def spooled(
+        self, session: str, path: Path, state: SessionState, occasion: Occasion
+    ) -> NewSpans:
         """Spools what is new and final in a session, and notes how far that is."""
-        journal, size = SentSession(self.folder, session), _size_of(path)
-        limits, manner = self.limits, self.manner
-        stopped = frozenset(journal.stopped())
+        journal, size, manner = SentSession(self.folder, session), _size_of(path), self.manner
         found = new_spans(
             path,
             session,
             journal,
             state=state,
-            occasion=Occasion(is_over, stopped, limits.idle, limits.forgotten),
+            occasion=occasion,
             prices=manner.prices,
             redactor=manner.redactor() if manner.redactor else None,
         )
@@ -259,6 +279,11 @@ class HookWorker:
             return
         figures = f"{done.sent} sent, {done.waiting} waiting, {done.refused} refused"
         self.log.note(f"{self.target.url}: {figures} {done.reason}".rstrip())
+
+
+def _is_waited_for(job: Job, found: NewSpans) -> bool:
+    """Tells whether silence would make a turn final that is not yet."""
+    return found.is_awaited and (job.is_over or (job.is_stop and found.is_at_rest))
 
 
 def _batches(traces: Iterable[list[Span]]) -> Iterator[list[Span]]:

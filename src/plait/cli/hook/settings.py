@@ -15,7 +15,7 @@ from plait.cli.settings import target_in
 from plait.cli.text import counted, safe
 from plait.errors import PlaitError, UserError
 from plait.line import read_small
-from plait.trace.hook.event import EVENTS, LOG, is_worker_there
+from plait.trace.hook.event import EVENTS, LOG, TOLD, is_worker_there
 from plait.trace.hook.install import (
     SettingsPlan,
     install_plan,
@@ -43,16 +43,22 @@ OTHER_STATE = Path("state") / "cc-langfuse_state.json"
 
 @click.command("install")
 @_change_options
+@click.option(
+    "--pre-compact",
+    "is_told",
+    is_flag=True,
+    help="PreCompact, too: Claude Code tells you and the model of it.",
+)
 @global_options
 @click.pass_obj
-def install_command(request: Request, scope: str, yes: bool, dry_run: bool) -> None:
+def install_command(request: Request, scope: str, yes: bool, dry_run: bool, is_told: bool) -> None:
     """Add the hooks to Claude Code's settings: shown first, with a copy of the old ones kept.
 
     Hooks of others stay as they are. Where cc-langfuse has sent sessions before, what it has
     sent is not sent again.
     """
     path = _settings_file(request, scope)
-    plan = install_plan(path, _own_command())
+    plan = install_plan(path, _own_command(), is_told=is_told)
     output = request.output
     if not plan.is_change:
         output.print(f"the hooks are in {path} already")
@@ -166,7 +172,8 @@ def _scope_status(request: Request, scope: str) -> dict[str, Any]:
         events, error = installed_hooks(path), None
     except PlaitError as wrong:
         events, error = {}, wrong.message
-    missing = [name for name in EVENTS.values() if name not in events] if events else []
+    usual = [name for event, name in EVENTS.items() if event != TOLD]
+    missing = [name for name in usual if name not in events] if events else []
     return {
         "scope": scope,
         "path": str(path),

@@ -19,9 +19,12 @@ EVENTS = {
     "pre-compact": "PreCompact",
 }
 """What each hook is called on the command line, and by Claude Code."""
+TOLD = "pre-compact"
+"""The one that Claude Code tells of on the screen, and to the model: it must be asked for."""
 JOBS = "jobs"
 LOCK = "worker.lock"
 LOG = "hook.log"
+PATH = b'"transcript_path"'
 MOST = 16 << 20
 """Bytes that are taken from Claude Code."""
 CHUNK = 1 << 16
@@ -40,7 +43,7 @@ def leave_job(folder: Path, event: str, data: bytes) -> Path:
     jobs = folder / JOBS
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     jobs.mkdir(exist_ok=True, mode=0o700)
-    name = f"{time.time_ns():020}-{os.getpid()}-{event}.json"
+    name = f"{time.time_ns():020}-{os.getpid()}-{event}{_size_told(data)}.json"
     waiting = jobs / f".{name}"
     handle = os.open(waiting, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
@@ -50,6 +53,30 @@ def leave_job(folder: Path, event: str, data: bytes) -> Path:
     except OSError:
         waiting.unlink(missing_ok=True)
         raise
+
+
+def _size_told(data: bytes) -> str:
+    """Returns how long the log is now, as a job's name has it: it may be read much later, when
+    somebody has resumed the session.
+    """
+    value = data.partition(PATH)[2].partition(b'"')[2]
+    end = value.find(b'"')
+    path = value[:end]
+    if b"\\" in path:
+        path = _unescaped(data)
+    try:
+        return f"@{os.stat(path).st_size}" if path else ""  # noqa: PTH116  of bytes
+    except (OSError, ValueError):
+        return ""
+
+
+def _unescaped(data: bytes) -> bytes:
+    import json
+
+    try:
+        return os.fsencode(json.loads(data)["transcript_path"])
+    except (ValueError, KeyError, TypeError):
+        return b""
 
 
 def is_worker_there(folder: Path) -> bool:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from plait.errors import SourceError, UserError
 from plait.line.atomic import replace_file
-from plait.trace.hook.event import EVENTS
+from plait.trace.hook.event import EVENTS, TOLD
 
 Way: TypeAlias = tuple[str | int, ...]
 """The names and numbers that lead to a value."""
@@ -159,14 +159,19 @@ class SettingsPlan(Struct, frozen=True):
         return "\n".join(unified_diff(old, new, str(self.path), str(self.path), lineterm=""))
 
 
-def install_plan(path: Path, command: str) -> SettingsPlan:
-    """Returns the plan that adds our hooks, or brings them up to date."""
+def install_plan(path: Path, command: str, *, is_told: bool = False) -> SettingsPlan:
+    """Returns the plan that adds our hooks, or brings them up to date; the one that Claude Code
+    tells of only where it is there already, or asked for.
+    """
     before = _text_of(path)
-    _settings_in(path, before)
+    known = dict(_ours_in(_hooks_of(path, _settings_in(path, before))))
+    events = {
+        event: name for event, name in EVENTS.items() if event != TOLD or is_told or name in known
+    }
     mark, text = _without_mark(before)
     if not text.strip():
-        return SettingsPlan(path, before, _new_settings(command) + "\n" * (before is None))
-    for event, name in EVENTS.items():
+        return SettingsPlan(path, before, _new_settings(command, events) + "\n" * (before is None))
+    for event, name in events.items():
         text = _with_ours(path, text, name, _group(command, event))
     return SettingsPlan(path, before, mark + text)
 
@@ -185,8 +190,8 @@ def uninstall_plan(path: Path) -> SettingsPlan:
     return SettingsPlan(path, before, None if text.endswith("\n") else "")  # all of it was ours
 
 
-def _new_settings(command: str) -> str:
-    hooks = {name: [_group(command, event)] for event, name in EVENTS.items()}
+def _new_settings(command: str, events: Mapping[str, str]) -> str:
+    hooks = {name: [_group(command, event)] for event, name in events.items()}
     return json.dumps({"hooks": hooks}, indent=2, ensure_ascii=False)
 
 

@@ -35,10 +35,12 @@ class Job(Struct, frozen=True):
     path: Path
     agent: str | None = None
     trigger: str | None = None
+    size: int | None = None
+    """How long the log was at the event; None where the hook did not see it."""
 
     @property
     def is_over(self) -> bool:
-        """Tells whether nothing more comes to the last turn.
+        """Tells whether nothing more comes to the last turn that had begun by then.
 
         A person who compacts by hand has let the model finish; a context that is full says
         nothing: the model goes on right after.
@@ -65,7 +67,7 @@ def jobs_in(folder: Path) -> list[Path]:
 
 def _job_at(path: Path) -> Job | None:
     """Returns what a job asks for; None where it cannot be read or names no session's log."""
-    event = path.stem.partition("-")[2].partition("-")[2]
+    event, _, size = path.stem.partition("-")[2].partition("-")[2].partition("@")
     try:
         told = msgspec.json.decode(path.read_bytes(), type=HookInput)
     except (OSError, msgspec.MsgspecError):
@@ -75,7 +77,8 @@ def _job_at(path: Path) -> Job | None:
     log = Path(told.transcript_path)
     if not _is_log(log):
         return None
-    return Job(event, told.session_id, log, _agent_in(told), told.trigger)
+    length = int(size) if size.isdecimal() else None
+    return Job(event, told.session_id, log, _agent_in(told), told.trigger, length)
 
 
 def _is_log(path: Path) -> bool:
