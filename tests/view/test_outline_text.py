@@ -51,8 +51,8 @@ def test_what_leaves_a_line_hangs_on_it_in_its_order() -> None:
         "├─ agent look",
         "│  └─ agent deeper",
         "├─ branch left",
-        "├─ trunk elsewhere",
-        "└─ compaction -",
+        "├─ compaction -",
+        "└─ trunk elsewhere",
     ]
 
 
@@ -61,15 +61,15 @@ def test_agents_can_be_counted_instead() -> None:
         "trunk start",
         "├─ agents 2",
         "├─ branch left",
-        "├─ trunk elsewhere",
-        "└─ compaction -",
+        "├─ compaction -",
+        "└─ trunk elsewhere",
     ]
 
 
 # checklist: D7, D13, D14
 def test_junctions_are_known_from_both_sides() -> None:
     drawn = sketch(SESSIONS)
-    trunk, agent, deeper, branch, other, knot = outline(drawn.graph)
+    trunk, agent, deeper, branch, knot, other = outline(drawn.graph)
     letters = [drawn.names[uuid] for uuid in trunk.junctions]
     assert letters == ["T1", "A1"]
     assert drawn.names[branch.attachment or ""] == "A1"
