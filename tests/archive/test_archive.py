@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plait import Archive
+from plait import Archive, read
 from plait.archive.facts import standard_stamp
 from plait.conversation.model import Told
 from plait.errors import AmbiguousSession, NoSuchSession, SourceError, UserError
@@ -71,6 +71,8 @@ def test_sessions_come_with_their_agents(config: Path) -> None:
 # checklist: S17
 def test_the_facts_of_a_session(config: Path) -> None:
     archive = Archive([config])
+    assert [session.id for session in archive] == [ONE, TWO]
+    assert {record.session_id for record in read(archive.session(ONE).path)} == {ONE}
     facts = archive.facts(archive.session(ONE))
     assert (facts.title, facts.title_from) == ("The basket", "custom")
     assert facts.first_prompt == "fix the basket"

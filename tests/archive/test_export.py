@@ -67,7 +67,7 @@ def head_of(text: str) -> list[str]:
     return text.split("\n\n")[1].splitlines()
 
 
-# checklist: S39, S45, S46, S47
+# checklist: S39, S45, S46, S47, S56
 def test_there_is_one_transcript_a_path(tmp_path: Path) -> None:
     session = draw(REWIND).session
     names = set(exported(drawn(tmp_path, REWIND)))

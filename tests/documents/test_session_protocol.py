@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import plait
@@ -94,7 +94,7 @@ TODAY = [*CHAIN[:4], result("E", "C", "t1"), result("F", "D", "t2"), CHAIN[6]]
 """The same as it is written now: each result on its own call."""
 
 
-# checklist: F3, P34, P35, P36, P37, P38
+# checklist: F3, S11, P34, P35, P36, P37, P38
 @pytest.mark.parametrize("lines", [CHAIN, TODAY], ids=["as drawn", "as written now"])
 def test_the_parent_chain_is_one_line(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     found = archive(tmp_path, *lines)
@@ -321,19 +321,32 @@ def test_resuming_takes_the_chain_of_the_leaf_with_blocks_joined(tmp_path: Path)
 
 
 # checklist: P105
-def test_resuming_a_compacted_session_begins_at_its_boundary(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kept", "chain", "words"),
+    [
+        ({}, "MNO", ["Continued.", "I go on."]),
+        (
+            {"preservedMessages": {"anchorUuid": "N", "uuids": ["G"]}},
+            "MNGO",
+            ["Continued.", "Done.", "I go on."],
+        ),
+    ],
+    ids=["nothing is kept", "the last answer is kept"],
+)
+def test_resuming_a_compacted_session_begins_at_its_boundary(
+    tmp_path: Path, kept: dict[str, Any], chain: str, words: list[str]
+) -> None:
     boundary = {
         **line("M", None, None, type="system", subtype="compact_boundary"),
         "logicalParentUuid": "G",
         "content": "Conversation compacted",
-        "compactMetadata": {"trigger": "auto", "preTokens": 167503},
+        "compactMetadata": {"trigger": "auto", "preTokens": 167503, **kept},
     }
-    recap = line("N", "M", "This session is being continued.", isCompactSummary=True)
+    recap = line("N", "M", "Continued.", isCompactSummary=True)
     last = answer("O", "N", text("I go on."), "end_turn", requestId="req_3")
     sent = archive(tmp_path, *CHAIN, boundary, recap, last).context(SESSION)
-    assert (sent.leaf, sent.chain) == ("O", ("M", "N", "O"))
-    words = [block["text"] for _, blocks in sent.messages for block in blocks]
-    assert words == ["This session is being continued.", "I go on."]
+    assert (sent.leaf, sent.chain) == ("O", tuple(chain))
+    assert [block["text"] for _, blocks in sent.messages for block in blocks] == words
 
 
 def rebuilt(*lines: dict[str, Any]) -> list[dict[str, Any]]:
@@ -372,6 +385,8 @@ LETTERS: dict[str, dict[str, Any]] = {
 
 # checklist: P119
 @given(st.text(sorted(LETTERS), max_size=20))
+@example("asa")
+@example("papa-b--mb")
 def test_any_order_of_lines_is_rebuilt_as_the_appendix_would(letters: str) -> None:
     lines = [LETTERS[letter] for letter in letters]
     assert rebuilt(*lines) == as_the_appendix_has_it(lines)

@@ -41,6 +41,13 @@ def test_else_the_result_names_the_agent() -> None:
     assert links(drawn) == [("main#x", "result", "T1")]
 
 
+def test_an_agent_that_works_in_the_background_is_named_when_it_is_sent() -> None:
+    drawn = sketch(
+        MAIN.replace("R1< of x", "R1< of x async") + 'agent x of x nometa\nU5 "something else"\nA5<'
+    )
+    assert links(drawn) == [("main#x", "result", "T1")]
+
+
 def test_else_the_words_of_the_result() -> None:
     drawn = sketch(MAIN + 'agent x of x nometa\nU5 "something else"\nA5<')
     sources = sources_of(drawn.drawing)
@@ -163,6 +170,17 @@ def test_an_agent_is_never_anchored_in_itself() -> None:
     drawn = sketch(MAIN + 'agent z nometa\nU5 "go"\nT5< Task(prompt="go") as w\nR5< of w\nA5<')
     assert links(drawn) == [("main#z", None, None)]
     assert "unnamed-agent" in drawn.codes()
+
+
+# checklist: D23
+def test_an_agent_that_names_itself_hangs_where_somebody_else_names_it() -> None:
+    own = '{"toolUseResult": {"status": "completed", "agentId": "$(agent z)"}}'
+    drawn = sketch(
+        'U1\nT1< Agent(prompt="look around") as x\n'
+        'R1< of x "agentId: $(agent z) (use SendMessage)" -toolUseResult\nA1<\n'
+        f'agent z nometa\nU5 "go"\nT5< Task(prompt="more") as w\nR5< of w {own}\nA5<'
+    )
+    assert links(drawn) == [("main#z", "text", "T1")]
 
 
 def test_agents_that_claim_each_other_are_shown_with_a_finding() -> None:

@@ -25,9 +25,11 @@ A3<
 
 
 # checklist: D18, D19, D26, D31, S18
-def test_a_fork_that_names_its_origin_leaves_the_history_to_it() -> None:
-    drawn = sketch(FORKED.format(forked="forked"))
-    assert drawn.picture == "main: U1 A1 U2 A2\nside: U3 A3"
+@pytest.mark.parametrize(("origin", "fork"), [("main", "side"), ("side", "main")])
+def test_a_fork_that_names_its_origin_leaves_the_history_to_it(origin: str, fork: str) -> None:
+    text = FORKED.replace("side", "fork").replace("main", origin).replace("fork ", f"{fork} ")
+    drawn = sketch(text.format(forked="forked"))  # whichever file comes first by its name
+    assert drawn.picture == f"{origin}: U1 A1 U2 A2\n{fork}: U3 A3"
     assert drawn.codes() == []
     assert drawn.graph.account.copies == 2
 

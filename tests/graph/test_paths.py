@@ -130,6 +130,17 @@ def test_a_note_behind_the_last_prompt_does_not_end_a_session_earlier() -> None:
     assert told(drawn) == ["one 1/1 ACTIVE: U1 A1 U2 S1", "two 1/1 ACTIVE: U1 A1 U3 A3"]
 
 
+# checklist: S16
+def test_a_path_may_end_in_something_that_is_no_message() -> None:
+    drawn = sketch("U1\nA1<\nU2<\nA2<\nS1< turn_duration\nU3<A1\nA3<\nS2< turn_duration\nH1<")
+    assert told(drawn) == [
+        "main 1/2 ABANDONED from A1: U1 A1 U2 A2 S1",
+        "main 2/2 ACTIVE: U1 A1 U3 A3 S2 H1",
+    ]
+    found = paths(drawn.graph)
+    assert [(drawn.names[path.leaf], path.messages) for path in found] == [("S1", 4), ("H1", 4)]
+
+
 def test_agents_are_no_endings() -> None:
     drawn = sketch(
         'U1\nT1< Agent(description="look", prompt="p")\nR1<\nA1<\nagent look of T1\nU5 "p"\nA5<'

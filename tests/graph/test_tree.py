@@ -18,7 +18,7 @@ K<s1:E L< M<
 """
 
 
-# checklist: D7, D9, D10, D11, D13, D14, D37, D38, D39, D40, D41
+# checklist: D10, D11, D39, D41
 def test_the_example_of_the_document() -> None:
     drawn = sketch(EXAMPLE)
     assert drawn.picture == "s1: A B C D E F G\ns2: H I J\ns3: K L M"
@@ -27,13 +27,49 @@ def test_the_example_of_the_document() -> None:
     assert drawn.codes() == []
 
 
+# checklist: D7, D9, D13, D14, D37, D38, D40
 def test_junctions_link_both_ways() -> None:
-    graph = sketch(EXAMPLE).graph
+    drawn = sketch(EXAMPLE)
+    graph = drawn.graph
+    leaving = {"s2": "G", "s3": "E"}
+    assert {
+        drawn.names[one.id]: drawn.names[one.attachment]
+        for one in graph.lines.values()
+        if one.attachment
+    } == leaving
     for junction in graph.tree.junctions.values():
         for name in junction.leaving:
             assert graph.lines[name].attachment == junction.uuid
             assert graph.lines[name].parent == junction.line
     assert len(graph.tree.junctions) == 2
+
+
+COMPACTED = "U1\nA1<\nB1 after A1\nC1<\nU2<\nA2<\nB2 after A2\nC2<\nU3<\nA3<"
+
+
+# checklist: S20, S24, S41, D32, D70, D71, D72, D73, D77
+@pytest.mark.parametrize(
+    ("drawing", "roots"),
+    [
+        ("U1 A1<U1 U2<A1", ["U1"]),
+        (COMPACTED, ["U1", "B1 logical A1", "B2 logical A2"]),
+        ("S1 local_command\nU1\nA1<", ["S1", "U1"]),
+        ("H1 U1 A1<U1", ["H1", "U1"]),
+        ("H1 U1<H1 A1<U1", ["H1"]),
+    ],
+    ids=["a prompt", "two compactions", "a local command", "a hook apart", "a hook before"],
+)
+def test_what_the_roots_of_a_session_hang_on(drawing: str, roots: list[str]) -> None:
+    drawn = sketch(drawing)
+    found = []
+    for uuid, node in drawn.graph.nodes.items():
+        edge = drawn.graph.edge_of(uuid)
+        if node.parent is None:
+            above = f" {edge.kind} {drawn.names[edge.parent]}" if edge.parent else ""
+            found.append(drawn.names[uuid] + above)
+    assert found == roots
+    assert list(drawn.graph.lines) == [drawn.drawing.session]
+    assert drawn.codes() == []
 
 
 def test_children_stand_in_time_order() -> None:

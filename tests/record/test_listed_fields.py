@@ -63,7 +63,7 @@ ASSISTANT: dict[str, Any] = {
 }
 
 
-# checklist: S7, F14, P11
+# checklist: S7, F14, P11, P12
 @pytest.mark.parametrize("line", [USER, ASSISTANT, {**ENVELOPE, "type": "system"}])
 @pytest.mark.parametrize(
     ("field", "attribute"),
@@ -305,6 +305,15 @@ RESULTS_LISTED: dict[str, dict[str, Any]] = {
         "structuredPatch": PATCH,
         "originalFile": "a",
     },
+    "EditResult": {
+        "filePath": "a.md",
+        "oldString": "a",
+        "newString": "b",
+        "originalFile": "a\n",
+        "structuredPatch": PATCH,
+        "userModified": True,
+        "replaceAll": True,
+    },
     "TodoWriteResult": {"oldTodos": [TODO], "newTodos": [{**TODO, "status": "completed"}]},
     "AgentResult": {
         "status": "completed",
@@ -319,7 +328,7 @@ RESULTS_LISTED: dict[str, dict[str, Any]] = {
 }
 
 
-# checklist: F17, F18, P48, P49, P50, P51, P53, P54, P60
+# checklist: F17, F18, P48, P49, P50, P51, P52, P53, P54, P60
 @pytest.mark.parametrize("form", sorted(RESULTS_LISTED))
 def test_every_field_of_a_tools_display_data_is_read(form: str) -> None:
     value = RESULTS_LISTED[form]

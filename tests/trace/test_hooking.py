@@ -80,15 +80,19 @@ def log(tmp_path: Path) -> Growing:
 TURN = ("generation", "claude-opus-5-5"), ("tool", "Bash"), ("generation", "claude-opus-5-5")
 
 
-# checklist: T3, T44
+# checklist: T3, T38, T44
 def test_only_what_is_new_is_read_and_sent(hook: Hook, log: Growing) -> None:
     log.turn("one")
     assert hook(log) == [("turn", "Turn 1"), *TURN]
     log.turn("two")
     assert hook(log) == [("turn", "Turn 2"), *TURN]
     assert not hook.was_whole()
+    log.turn("three")
+    assert hook(log) == [("turn", "Turn 3"), *TURN]  # numbers go on from run to run
     assert hook(log) == []
-    assert (hook.last_line, hook.turn_count) == (10, 2)
+    assert (hook.last_line, hook.turn_count) == (15, 3)
+    turns = [span for span in hook.spans.values() if span.kind == "turn"]
+    assert [span.metadata["turn_number"] for span in turns] == [1, 2, 3]
 
 
 # checklist: T43
