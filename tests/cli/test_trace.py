@@ -206,6 +206,7 @@ def test_a_file_instead_of_a_server(
 ) -> None:
     path = tmp_path / name
     shown(capsys, "trace", "send", "latest", "--root", work, "--to", path)
+    assert path.stat().st_mode & 0o077 == 0
     lines = path.read_text(encoding="utf-8").splitlines()
     ids = [one["spanId"] for line in lines for one in spans_in(json.loads(line))]
     spans = json.loads(shown(capsys, "trace", "show", "latest", "--root", work, "--json"))

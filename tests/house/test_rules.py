@@ -149,3 +149,13 @@ def test_no_room_behind_the_front_door_is_open() -> None:
     names = [one.relative_to(SOURCE.parent).with_suffix("").as_posix() for one in inner]
     rooms = [one for one in names if not one.endswith(("/__init__", "archive/model"))]
     assert [one for one in rooms if not one.startswith(closed)] == []
+
+
+def test_what_make_needs_is_in_the_package_of_sources() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    included = {"pyproject.toml", *project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]}
+    rules = re.findall(r"^\$\(\w+\)/\.\w+: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    needed = {name.partition("/")[0] for rule in rules for name in rule.split()}
+    assert {"constraints.txt", "tools"} <= needed
+    assert needed - included == set()
+    assert {"CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md"} <= included

@@ -17,7 +17,7 @@ from plait.archive.hook.worker import HookLimits, HookManner, HookWorker
 from plait.line.atomic import held
 from plait.redact import Redactor
 from plait.trace.hook.event import LOCK, leave_job
-from plait.trace.hook.jobs import jobs_in, take_jobs
+from plait.trace.hook.jobs import MOST_ASIDE, MOST_BEGUN, WorkerLog, jobs_in, take_jobs
 from plait.trace.model import Content
 from plait.trace.send.spool import Spool, sending_status
 from plait.trace.send.target import Target, otlp
@@ -328,6 +328,80 @@ def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
     assert "names no log of a session" in bench.said
+
+
+DEEP = b'{"session_id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+
+
+def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench) -> None:
+    left = leave_job(bench.folder, "stop", DEEP)
+    bench.log.turn("one")
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+    (aside,) = sending_status(bench.folder).aside
+    assert (aside.job, aside.reason) == (left.name, "names no log of a session")
+    assert aside.job in bench.said
+
+
+def test_a_job_that_fails_is_set_aside_and_named(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(path: Path, session: str) -> None:
+        if session == OTHER:
+            raise RecursionError("so deep")
+
+    monkeypatch.setattr(worker, "previous_session", failing)
+    bench.log.turn("one")
+    bench.tell(session_id=OTHER)
+    bench.tell()
+    with Receiver() as receiver:
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+    (aside,) = sending_status(bench.folder).aside
+    assert aside.reason.startswith("RecursionError in test_hook_worker.py")
+    assert aside.job.endswith("stop.json") or "stop" in aside.job
+
+
+def test_a_job_that_ends_the_worker_is_set_aside_in_the_end(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(BaseException):
+        """Stands for what no program can catch."""
+
+    def killing(path: Path, session: str) -> None:
+        if session == OTHER:
+            raise Killed
+
+    monkeypatch.setattr(worker, "previous_session", killing)
+    bench.log.turn("one")
+    bench.tell(session_id=OTHER)
+    bench.tell()
+    with Receiver() as receiver:
+        for _ in range(MOST_BEGUN):
+            with pytest.raises(Killed):
+                bench.work(receiver)
+            assert sending_status(bench.folder).aside == []
+        bench.work(receiver)
+    assert receiver.names() == ["Turn 1"]
+    (aside,) = sending_status(bench.folder).aside
+    assert aside.reason == f"has ended the worker {MOST_BEGUN} times"
+
+
+def test_few_jobs_are_kept_aside(bench: Bench) -> None:
+    for _ in range(MOST_ASIDE + 5):
+        leave_job(bench.folder, "stop", b"{}")
+    with Receiver() as receiver:
+        bench.work(receiver)
+    kept = [one.job for one in sending_status(bench.folder).aside]
+    assert len(kept) == MOST_ASIDE and kept == sorted(kept)
+
+
+def test_the_log_of_the_worker_stays_one_line_a_note(bench: Bench) -> None:
+    WorkerLog(bench.folder.parent).note("a\nb\x1b]0;x\x07 \u202e")
+    (line,) = (bench.folder.parent / "hook.log").read_text(encoding="utf-8").splitlines()
+    assert line.endswith("a�b�]0;x� �")
 
 
 def test_what_else_lies_among_the_jobs_stops_nothing(bench: Bench) -> None:

@@ -1,6 +1,7 @@
 """Claude Code's settings with our hooks, and without: nothing else is touched."""
 
 import json
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.errors import UserError
+from plait.errors import SourceError, UserError
 from plait.trace.hook.event import EVENTS
 from plait.trace.hook.install import (
     install_plan,
@@ -284,3 +285,26 @@ def test_whatever_the_settings_uninstalling_gives_them_back(
         assert len(installed_hooks(path)) == len(EVENTS)
         write_settings(uninstall_plan(path), path.with_name("backup.json"))
         assert path.read_bytes().decode() == text
+
+
+@pytest.mark.parametrize("depth", [200, 900, 3000, 200_000])
+def test_settings_that_are_nested_deeply_are_told_or_kept(tmp_path: Path, depth: int) -> None:
+    path = settings(tmp_path)
+    text = '{"odd": ' + "[" * depth + "]" * depth + "}"
+    path.write_text(text)
+    try:
+        plan = install_plan(path, "plait")
+    except UserError as error:
+        assert "nested too deeply" in error.message
+    else:
+        assert plan.after is not None and "[" * depth + "]" * depth in plan.after
+    assert path.read_text() == text
+
+
+def test_a_pipe_in_the_place_of_settings_holds_nobody_up(tmp_path: Path) -> None:
+    path = settings(tmp_path)
+    os.mkfifo(path)
+    with pytest.raises(SourceError, match="it is no plain file"):
+        install_plan(path, "plait")
+    with pytest.raises(SourceError, match="it is no plain file"):
+        uninstall_plan(path)

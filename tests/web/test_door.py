@@ -1,12 +1,14 @@
 """The way in, and what every answer carries, on a server as it really runs."""
 
 import json
+import logging
 import re
 
 import pytest
 
 from plait.web.guard import Keys
-from tests.web.bare import Bare, status
+from plait.web.server import Brief
+from tests.web.bare import Bare, status, wait_for
 
 
 def entering(server: Bare, ticket: str, *headers: str, to: str = "/") -> bytes:
@@ -114,3 +116,55 @@ def test_what_a_browser_has_is_not_sent_again(server: Bare) -> None:
 def test_nothing_is_packed_on_one_machine(server: Bare) -> None:
     answer = server.get("/assets/plait.css", "Accept-Encoding: gzip")
     assert b"content-encoding" not in answer.split(b"\r\n\r\n")[0].lower()
+
+
+def form(server: Bare, address: str, body: bytes, *headers: str) -> bytes:
+    """Returns what a form is answered with."""
+    return server.say(
+        f"POST {address} HTTP/1.1",
+        server.host,
+        f"Origin: http://127.0.0.1:{server.port}",
+        "Content-Type: application/x-www-form-urlencoded",
+        f"Content-Length: {len(body)}",
+        *headers,
+        body=body,
+    )
+
+
+@pytest.mark.parametrize(("count", "wanted"), [(10, 401), (11, 400), (200, 400)])
+def test_a_form_of_many_fields_is_refused(server: Bare, count: int, wanted: int) -> None:
+    body = "&".join(f"a{number}=1" for number in range(count)).encode()
+    assert status(form(server, "/enter", body)) == wanted
+    assert status(form(server, "/s/x/export", body, server.cookie)) in (400, 404)
+
+
+def test_who_hangs_up_while_signing_in_leaves_no_trace(
+    server: Bare, caplog: pytest.LogCaptureFixture
+) -> None:
+    for address, extra in (("/enter", ""), ("/s/x/export", server.cookie)):
+        with server.connect() as client:
+            head = [
+                f"POST {address} HTTP/1.1",
+                server.host,
+                f"Origin: http://127.0.0.1:{server.port}",
+                "Content-Type: application/x-www-form-urlencoded",
+                "Content-Length: 1000",
+                *([extra] if extra else []),
+            ]
+            client.sendall("\r\n".join([*head, "", "ticket"]).encode())
+    assert status(server.get("/alive")) == 200
+    wait_for(lambda: not server.bounds.connections)
+    assert caplog.records == []
+
+
+def test_the_log_of_a_server_has_an_end() -> None:
+    log, said = logging.getLogger("tests.brief"), list[str]()
+    log.addFilter(Brief(1000))
+    handler = logging.Handler()
+    handler.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    log.addHandler(handler)
+    for number in range(500):
+        log.error("failed %s", number)
+    assert said[-1] == "more is not told here"
+    assert said[:-1] == [f"failed {number}" for number in range(len(said) - 1)]
+    assert 50 < len(said) < 120

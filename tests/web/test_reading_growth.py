@@ -7,7 +7,7 @@ import pytest
 
 from examples.drawing import draw
 from plait.archive.archive import Archive
-from plait.archive.live.cache import MOST_PAGES, PageFolder
+from plait.archive.kept_pages import MOST_PAGES, PageFolder
 from plait.archive.live.live_archive import LiveArchive
 from plait.archive.live.session import LiveSession, live_session
 from plait.archive.open_session import opened

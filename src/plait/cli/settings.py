@@ -136,7 +136,7 @@ def _read_config(path: Path) -> dict[str, Any]:
         config = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise ConfigError(f"cannot read '{path}': {error}") from error
     for key, value in config.items():
         _check_setting(path, key, value)

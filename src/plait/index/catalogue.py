@@ -133,6 +133,7 @@ def _connect(folder: Path, *, is_reader: bool) -> sqlite3.Connection:
             connection = sqlite3.connect(path, isolation_level=None, timeout=WAIT)
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
+            connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten
             connection.executescript(f"BEGIN;{TABLES}{WORKED_OUT}COMMIT;")
         connection.execute("SELECT count(*) FROM meta").fetchone()
     except (sqlite3.Error, OSError) as error:
@@ -173,6 +174,10 @@ class Catalogue:
     def close(self) -> None:
         """Closes the connection."""
         self.connection.close()
+
+    def settle(self) -> None:
+        """Brings everything into the catalogue itself, so that its journal holds nothing old."""
+        self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     # what is there
 

@@ -2,7 +2,7 @@
 
 from plait.line.discover import discover, root_at, slug_of
 from plait.line.model import Discovery, Finding, Line, LogFile, Root
-from plait.line.split import Follower, Growth, lines, read_slice, read_small
+from plait.line.split import Follower, Growth, lines, read_regular, read_slice, read_small
 
 __all__ = [
     "Discovery",
@@ -14,6 +14,7 @@ __all__ = [
     "Root",
     "discover",
     "lines",
+    "read_regular",
     "read_slice",
     "read_small",
     "root_at",

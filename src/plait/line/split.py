@@ -5,11 +5,14 @@ chunks rather than mapped, because a mapped file that another program cuts short
 the reader (docs/decisions/0002-read-in-chunks.md).
 """
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from errno import EINVAL
 from io import FileIO
 from os import fstat
 from pathlib import Path
+from stat import S_ISREG
 
 from plait.errors import SourceError
 from plait.line.model import Line
@@ -90,9 +93,21 @@ def read_slice(path: Path, offset: int, length: int) -> bytes:
 def read_small(path: Path) -> bytes | None:
     """Returns the bytes of a side file, None where there is none to be read."""
     try:
-        return path.read_bytes()
-    except OSError:
+        return read_regular(path)
+    except (OSError, ValueError):
         return None
+
+
+def read_regular(path: Path) -> bytes:
+    """Returns the bytes of a file; what is none, such as a pipe that nobody writes to, raises."""
+    with open(path, "rb", opener=_unblocked) as file:
+        if not S_ISREG(fstat(file.fileno()).st_mode):
+            raise OSError(EINVAL, "it is no plain file")
+        return file.read()
+
+
+def _unblocked(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def unreadable(path: Path, error: OSError) -> SourceError:

@@ -68,7 +68,7 @@ def states_in(data: bytes) -> dict[str, SessionState]:
     """Returns the sessions that a file of this form names; what has another form is left out."""
     try:
         found = msgspec.json.decode(data, type=dict[str, Any])
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, RecursionError):
         return {}
     read = ((session, _state_in(value)) for session, value in found.items())
     return {session: state for session, state in read if state}

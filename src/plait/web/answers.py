@@ -87,6 +87,11 @@ async def unanswered(request: Request, error: Exception) -> Response:
     return response
 
 
+async def hung_up(request: Request, error: Exception) -> Response:
+    """Answers a client that went while it was speaking: nobody hears it, and nothing is wrong."""
+    return Response(status_code=400)
+
+
 async def failed(request: Request, error: Exception) -> Response:
     """Says that something went wrong here; the log on this machine says what."""
     log.error("%s %r failed", request.method, request.url.path, exc_info=error)

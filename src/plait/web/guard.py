@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
@@ -84,7 +85,7 @@ def new_secret() -> str:
 
 
 HINTS = {401: ("`plait open --print-key` prints the key for `Authorization: Bearer KEY`",)}
-MOST = 4096
+MOST, MOST_FIELDS = 4096, 10
 """Bytes that a request to enter may have."""
 
 
@@ -147,7 +148,10 @@ async def small_form(request: Request) -> dict[str, str]:
         body += chunk
         if len(body) > MOST:
             return {}
-    found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=10)
+    try:
+        found = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+    except ValueError:
+        raise HTTPException(400, f"a form has at most {MOST_FIELDS} fields") from None
     return {name: values[0] for name, values in found.items()}
 
 

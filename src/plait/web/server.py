@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import os
 import secrets
 import signal
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from errno import EADDRINUSE
 from ipaddress import ip_address
 from pathlib import Path
+from traceback import format_exception
 
 import msgspec
 import uvicorn
@@ -22,12 +24,13 @@ from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import ClientDisconnect
 from starlette.routing import Route
 
 from plait.archive.live import LiveArchive
 from plait.errors import PlaitError, SourceError, UserError
 from plait.view.page.frame import opening_page
-from plait.web.answers import failed, refused, serve_asset, unanswered
+from plait.web.answers import failed, hung_up, refused, serve_asset, unanswered
 from plait.web.api.routes import ROUTES as API_ROUTES
 from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol, Bounds
 from plait.web.events import Hub, Watcher, serve_events
@@ -106,6 +109,7 @@ def application(
         exception_handlers={
             PlaitError: refused,
             HTTPException: unanswered,
+            ClientDisconnect: hung_up,
             Exception: failed,
         },
     )
@@ -116,10 +120,31 @@ def application(
     return Guard(guarded, keys, place.port, place.names, is_remote=place.is_remote)
 
 
+LOGGERS = ("plait.web", "uvicorn.error")
+MOST_LOGGED = 1 << 20
+"""Characters that they write at most."""
 PORT = 8420
 BACKLOG = 128
 TICK = 0.1
 TAKEN = "another program does already"
+
+
+class Brief(logging.Filter):
+    """Lets a log grow to an end: whoever can make the server fail cannot fill the disk."""
+
+    def __init__(self, most: int = MOST_LOGGED) -> None:
+        super().__init__()
+        self.left = most
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Tells whether a record is still written; the last one says that no more are."""
+        if self.left <= 0:
+            return False
+        trace = "".join(format_exception(record.exc_info[1])) if record.exc_info else ""
+        self.left -= len(trace) + len(record.getMessage())
+        if self.left <= 0:
+            record.msg, record.args, record.exc_info = "more is not told here", (), None
+        return True
 
 
 class Running(Struct, frozen=True):
@@ -170,7 +195,7 @@ class Server:
 
     def run(self, listener: socket.socket) -> None:
         """Answers whoever comes, until the end."""
-        with _hang_up(self.end):
+        with _hang_up(self.end), _briefly():
             asyncio.run(self._serve(listener))
 
     def end(self) -> None:
@@ -198,6 +223,18 @@ class Server:
                 self.end()
             await asyncio.sleep(TICK)
         self.hub.close()
+
+
+@contextmanager
+def _briefly() -> Iterator[None]:
+    brief = Brief()
+    for name in LOGGERS:
+        logging.getLogger(name).addFilter(brief)
+    try:
+        yield
+    finally:
+        for name in LOGGERS:
+            logging.getLogger(name).removeFilter(brief)
 
 
 @contextmanager

@@ -23,7 +23,16 @@ from plait.conversation.totals import Pricing
 from plait.errors import PlaitError
 from plait.line.atomic import held
 from plait.trace.hook.event import LOCK
-from plait.trace.hook.jobs import Job, WorkerLog, jobs_in, take_jobs
+from plait.trace.hook.jobs import (
+    ASIDE,
+    MOST_BEGUN,
+    Job,
+    WorkerLog,
+    jobs_in,
+    set_aside,
+    take_jobs,
+    times_begun,
+)
 from plait.trace.model import Content, Span
 from plait.trace.send.attributes import outgoing
 from plait.trace.send.delivery import flush
@@ -128,10 +137,21 @@ class HookWorker:
         for path, job in take_jobs(self.folder):
             has_any = True
             if job is None:
-                self.log.note(f"{path.name}: names no log of a session")
-            else:
+                self.set_aside(path, "names no log of a session")
+                continue
+            if (times := times_begun(self.folder, path)) >= MOST_BEGUN:
+                self.set_aside(path, f"has ended the worker {times} times")
+                continue
+            try:
                 self.take(job)
+            except Exception as error:  # whatever one job asks for, the others go on
+                self.set_aside(path, _reason_of(error))
         return has_any
+
+    def set_aside(self, path: Path, reason: str) -> None:
+        """Notes a job that cannot be done."""
+        self.log.note(f"{path.name}: {reason}")
+        set_aside(self.folder, path, reason)
 
     def take(self, job: Job) -> None:
         """Looks at the session of a job, and before that at the one that it goes on from."""
@@ -187,6 +207,9 @@ class HookWorker:
         for path in chain(self.folder.glob("*/.*"), self.folder.glob("*/*.broken")):
             if is_older(path, self.limits.forgotten):
                 path.unlink(missing_ok=True)
+        for path in self.folder.glob(f"{ASIDE}/*"):
+            if is_older(path, self.limits.kept):
+                path.unlink(missing_ok=True)
         prune(self.folder, self.limits.kept)
 
     def visit(
@@ -207,7 +230,7 @@ class HookWorker:
         try:
             return self.spooled(session, path, state, occasion)
         except Exception as error:  # whatever one session holds, the others go on
-            reason = error.message if isinstance(error, PlaitError) else _place_of(error)
+            reason = _reason_of(error)
             self.log.note(f"{session}: {reason}")
             self.note(session, replace(state, error=reason))
             return None
@@ -300,6 +323,10 @@ def _batches(traces: Iterable[list[Span]]) -> Iterator[list[Span]]:
 def _shortened(lines: Sequence[int]) -> str:
     more = f" and {len(lines) - 10} more" if len(lines) > 10 else ""
     return ", ".join(map(str, lines[:10])) + more
+
+
+def _reason_of(error: Exception) -> str:
+    return error.message if isinstance(error, PlaitError) else _place_of(error)
 
 
 def _place_of(error: Exception) -> str:

@@ -11,6 +11,7 @@ from plait.archive.index.fresh import stamps_of
 from plait.archive.index.growth import Growth, growth_of
 from plait.archive.index.rows import IndexedSession
 from plait.archive.index_or_logs import without_collector
+from plait.archive.kept_pages import mark_of, pages_beside
 from plait.archive.model import Meter, Session
 from plait.errors import SourceError
 from plait.index.catalogue import VERSION
@@ -50,6 +51,7 @@ def refresh(
             raise
         with writing(folder, wait=wait, is_anew=True) as writer:
             done = Update(writer, now, archive, watch).run(rebuild=True)
+    pages_beside(folder).keep_only(lambda: {*map(mark_of, archive.sessions)})
     read, grown, forgotten, size = done
     took = ms_since(started)
     return IndexReport(read=read, grown=grown, forgotten=forgotten, bytes=size, took_ms=took)
@@ -136,6 +138,8 @@ class Update:
         size = self.read_all(due, known)
         self.ignore({path for session in chosen for path in _paths_of(session, sides)})
         self.writer.commit()
+        if left:
+            self.writer.catalogue.settle()
         return len(due), len(left), size
 
     def held(self) -> dict[int, set[str]]:

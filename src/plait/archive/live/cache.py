@@ -1,21 +1,13 @@
-"""What was made lately, in memory and on disk, until what it was made from changes."""
+"""What was made lately, in memory, until what it was made from changes."""
 
 import logging
-import os
-import secrets
 import time
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
-from hashlib import blake2b
-from importlib.metadata import version
-from pathlib import Path
+from contextlib import contextmanager
+from functools import partial
 from threading import Lock, Thread
 from typing import Any, Generic, NamedTuple, TypeVar
-
-from plait.view.page.frame import script
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -154,60 +146,3 @@ class RunningSum(Generic[S, T]):
         with self._lock:
             now = time.monotonic()
             self._thread, self._rested = None, now + (now - started) * REST
-
-
-LARGE = 4_000_000
-"""Bytes of logs from which on reading takes long enough to be noticed."""
-MOST_PAGES = 64
-LEVEL = 1
-
-
-class PageFolder:
-    """A folder of pages, each under the name of its session; a disposable one."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def find(self, name: str, mark: str) -> str | None:
-        """Returns a page as it was drawn from these very files, by this very program."""
-        try:
-            data = self.path_of(name).read_bytes()
-            head, _, packed = data.partition(b"\n")
-            if head.decode("ascii", "replace") != self.head(mark):
-                return None
-            return zlib.decompress(packed).decode()
-        except (OSError, zlib.error, UnicodeError):
-            return None
-
-    def keep(self, name: str, mark: str, page: str) -> None:
-        """Keeps a page; where it cannot be written, it is drawn again next time."""
-        packed = zlib.compress(page.encode("utf-8", "replace"), LEVEL)
-        draft = self.folder / f".{secrets.token_hex(6)}"
-        with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "wb") as file:
-                file.write(self.head(mark).encode() + b"\n" + packed)
-            draft.replace(self.path_of(name))
-            self._forget()
-
-    def _forget(self) -> None:
-        """Lets go of the oldest."""
-        pages = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime)
-        for path in pages[:-MOST_PAGES]:
-            path.unlink(missing_ok=True)
-
-    def path_of(self, name: str) -> Path:
-        """Returns where the page of a session lies."""
-        short = blake2b(name.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-        return self.folder / f"{short}.page"
-
-    def head(self, mark: str) -> str:
-        """Returns what a page must begin with to be the right one."""
-        return f"{_program()} {mark}"
-
-
-@lru_cache
-def _program() -> str:
-    digest = blake2b(script("app.js").encode(), digest_size=8).hexdigest()
-    return f"{version('plait')} {digest}"

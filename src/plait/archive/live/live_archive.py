@@ -15,8 +15,9 @@ from time import monotonic
 from typing import NamedTuple
 
 from plait.archive.archive import Archive
-from plait.archive.live.cache import Cache, PageFolder, RunningSum
-from plait.archive.live.session import LiveSession, live_session, mark_of
+from plait.archive.kept_pages import PageFolder, mark_of, pages_beside
+from plait.archive.live.cache import Cache, RunningSum
+from plait.archive.live.session import LiveSession, live_session
 from plait.archive.live.snapshot import Money, Snapshot
 from plait.archive.model import Session
 from plait.archive.raw_lines import LineSurvey, line_survey
@@ -67,7 +68,7 @@ class LiveArchive:
     @cached_property
     def pages(self) -> PageFolder:
         """Pages that were drawn before, beside the index."""
-        return PageFolder(self.index.with_name(f"{self.index.name}-pages"))
+        return pages_beside(self.index)
 
     @property
     def now(self) -> Snapshot:

@@ -5,7 +5,6 @@ What is drawn is kept as long as the session is: until its files change.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import blake2b
 from time import perf_counter
 
 import msgspec
@@ -13,6 +12,7 @@ import msgspec
 from plait.archive.export.site import Site, conversations_in
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.index_or_logs import without_collector
+from plait.archive.kept_pages import mark_of
 from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
@@ -192,9 +192,3 @@ def _way_name(one: Conversation, told: Conversations) -> str:
     if one.id == told.main:
         return "active"
     return shortened(one.label or one.title or one.id, 60)
-
-
-def mark_of(session: Session) -> str:
-    """Returns a short text that changes when the files of a session do."""
-    files = tuple((str(file.path), file.size, file.modified) for file in session.files)
-    return blake2b(repr(files).encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from plait.cli.hook.event import FOLDER
 from plait.cli.options import Request, global_options, grouped, json_option
@@ -24,6 +25,7 @@ from plait.trace.hook.install import (
     uninstall_plan,
     write_settings,
 )
+from plait.trace.hook.jobs import jobs_aside
 from plait.trace.sent import take_over_states
 
 SCOPES = ("user", "project", "local")
@@ -158,6 +160,7 @@ def status_command(request: Request, as_json: bool) -> None:
         "target": _target_words(request),
         "content": request.settings.hook_collector.content,
         "is_worker_running": folder.exists() and is_worker_there(folder),
+        "aside": [to_builtins(one) for one in jobs_aside(folder)],
         "log": str(folder / LOG),
     }
     if as_json:
@@ -199,6 +202,10 @@ def show(request: Request, found: dict[str, Any]) -> None:
     output.print(f"content: {found['content']}")
     running = "runs" if found["is_worker_running"] else "at rest: the next hook starts it"
     output.print(f"worker: {running}")
+    if found["aside"]:
+        last = found["aside"][-1]
+        jobs = counted(len(found["aside"]), "job")
+        output.print(f"set aside: {jobs}, the last {last['job']}: {last['reason']}")
     output.print(f"log: {found['log']}")
 
 

@@ -174,7 +174,7 @@ def _rules_in(name: str | None) -> Rules:
     try:
         text = path.read_text(encoding="utf-8")
         table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read '{path}': {error}") from error
     if not isinstance(table, dict):
         raise ConfigError(f"cannot read '{path}': it holds no table of rules")
@@ -204,7 +204,7 @@ def _write_key(path: Path, key: dict[str, str]) -> None:
 def _read_key(path: Path) -> dict[str, str]:
     try:
         key = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise SourceError(f"cannot read the key '{path}': {error}") from error
     if not isinstance(key, dict) or not all(isinstance(value, str) for value in key.values()):
         raise SourceError(f"'{path}' is not a key of plait redact")

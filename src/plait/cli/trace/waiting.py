@@ -23,6 +23,8 @@ NARROW = 60
 FIGURES = ("turns", "line", "waiting", "refused")
 COLUMNS = ("sent", *FIGURES, "note")
 WAIT = 30.0
+MOST_ASIDE = 5
+"""Jobs that could not be done, of which one is told."""
 
 
 @click.command("status")
@@ -85,6 +87,7 @@ def _lines_of(found: SendingStatus, target: str | None) -> list[str]:
         held = f"{counted(found.waiting, 'span')} waiting, {number(found.refused)} refused"
         lines.append(f"{held}, {size(found.bytes)} on disk")
     lines += [f"{one.session[:SHORT]}: {one.error}" for one in found.sessions if one.error]
+    lines += [f"set aside: {one.job}: {one.reason}" for one in found.aside[-MOST_ASIDE:]]
     for reason, count in found.reasons.items():
         lines.append(f"refused: {counted(count, 'span')}: {reason}")
     if found.last_error:

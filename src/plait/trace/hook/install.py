@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec import Struct
 
 from plait.errors import SourceError, UserError
+from plait.line import read_regular
 from plait.line.atomic import replace_file
 from plait.trace.hook.event import EVENTS, TOLD
 
@@ -210,7 +211,7 @@ def other_tracing_hooks(path: Path) -> list[str]:
 def _text_of(path: Path) -> str | None:
     """Returns the text of a settings file, None where there is none."""
     try:
-        return path.read_bytes().decode("utf-8")
+        return read_regular(path).decode("utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
@@ -232,6 +233,10 @@ def _settings_in(path: Path, text: str | None) -> dict[str, Any]:
             f"'{path}' is not JSON: {error}",
             "mend it first: it must be plain JSON, without comments",
         ) from error
+    except RecursionError:
+        raise UserError(
+            f"'{path}' is nested too deeply", "no settings of Claude Code are"
+        ) from None
     if not isinstance(found, dict):
         raise UserError(f"'{path}' holds no settings", "it should be a JSON object")
     return found

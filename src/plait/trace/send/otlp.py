@@ -5,6 +5,7 @@ but for two things: ids are hexadecimal instead of base64, and kinds are numbers
 A `.json` file holds one request, a `.jsonl` file one a line.
 """
 
+import os
 import time
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
@@ -147,10 +148,14 @@ def write_spans(path: Path, batches: Iterable[list[Span]], *, convention: Conven
     return count
 
 
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 @contextmanager
 def _new_file(path: Path) -> Iterator[IO[bytes]]:
     try:
-        file = path.open("xb")
+        file = open(path, "xb", opener=_private)  # noqa: SIM115  closed below
     except FileExistsError:
         raise UserError(f"'{path}' is there already", "name another file") from None
     except OSError as error:

@@ -23,6 +23,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.line.atomic import replace_file, settle
+from plait.trace.hook.jobs import AsideJob, jobs_aside
 from plait.trace.model import Span
 from plait.trace.sent import SessionState, states
 
@@ -246,6 +247,8 @@ class SendingStatus(Struct, frozen=True):
     next_try: float | None
     """Seconds since 1970."""
     last_error: str
+    aside: list[AsideJob] = []
+    """Jobs that could not be done."""
 
 
 def sending_status(folder: Path) -> SendingStatus:
@@ -282,4 +285,5 @@ def sending_status(folder: Path) -> SendingStatus:
         tries=tries.count,
         next_try=tries.next or None,
         last_error=tries.reason,
+        aside=jobs_aside(folder),
     )

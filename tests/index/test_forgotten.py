@@ -1,0 +1,73 @@
+"""Sessions that are deleted to nothing: no page, no row and no journal tells of them."""
+
+from pathlib import Path
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.index.update import refresh
+from plait.archive.kept_pages import mark_of, pages_beside
+
+WORDS = "unmistakable pomegranate"
+KEPT, GONE = (
+    draw(f'file {name} cwd=/srv/shop\nai-title "{words}"\nU1 "{words}"\nA1< "Yes."')
+    for name, words in (("kept", "an ordinary thing"), ("gone", WORDS))
+)
+
+
+def written(root: Path) -> Archive:
+    """Returns an archive of two sessions."""
+    KEPT.write(root)
+    GONE.write(root)
+    return Archive([root])
+
+
+def held(index: Path, words: str) -> list[str]:
+    """Returns the files of an index, and of what lies beside it, that hold some words."""
+    places = (path for path in index.parent.rglob("*") if path.is_file())
+    return [path.name for path in places if words.encode() in path.read_bytes()]
+
+
+def test_what_is_deleted_is_in_no_file_of_the_index(tmp_path: Path) -> None:
+    root, index = tmp_path / "root", tmp_path / "cache" / "index"
+    archive = written(root)
+    refresh(archive, index)
+    assert held(index, WORDS) != []
+    next(root.rglob(f"{GONE.session}.jsonl")).unlink()
+    assert refresh(Archive([root]), index).forgotten == 1
+    assert held(index, WORDS) == []
+    assert held(index, "an ordinary thing") != []
+
+
+def test_the_page_of_what_is_deleted_goes_with_it(tmp_path: Path) -> None:
+    root, index = tmp_path / "root", tmp_path / "cache" / "index"
+    archive = written(root)
+    refresh(archive, index)
+    pages = pages_beside(index)
+    for session in archive.sessions:
+        pages.keep(session.id, mark_of(session), f"<p>{session.id}</p>")
+    next(root.rglob(f"{GONE.session}.jsonl")).unlink()
+    refresh(Archive([root]), index)
+    (kept,) = Archive([root]).sessions
+    assert [path.name for path in pages.folder.iterdir()] == [pages.path_of(kept.id).name]
+    assert pages.find(kept.id, mark_of(kept)) == f"<p>{kept.id}</p>"
+
+
+def test_the_page_of_what_was_changed_goes_too(tmp_path: Path) -> None:
+    root, index = tmp_path / "root", tmp_path / "cache" / "index"
+    archive = written(root)
+    refresh(archive, index)
+    pages = pages_beside(index)
+    for session in archive.sessions:
+        pages.keep(session.id, mark_of(session), "page")
+    log = next(root.rglob(f"{GONE.session}.jsonl"))
+    log.write_text(log.read_text().replace(WORDS, "something else"))
+    refresh(Archive([root]), index)
+    assert [path.name for path in pages.folder.iterdir()] == [pages.path_of(KEPT.session).name]
+
+
+def test_what_is_no_page_of_ours_goes(tmp_path: Path) -> None:
+    pages = pages_beside(tmp_path / "index")
+    pages.keep("a", "mark", "page")
+    (pages.folder / "odd.page").write_bytes(b"\xff" * 1000)
+    pages.keep_only(lambda: {"mark"})
+    assert [path.name for path in pages.folder.iterdir()] == [pages.path_of("a").name]
