@@ -333,8 +333,9 @@ def test_a_job_that_names_no_session_is_passed_over(bench: Bench, told: bytes) -
 DEEP = b'{"session_id": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
 
 
-def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench) -> None:
-    left = leave_job(bench.folder, "stop", DEEP)
+@pytest.mark.parametrize("told", [DEEP, b'{"transcript_path": "\\u002fx.jsonl", "x": ' + DEEP])
+def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench, told: bytes) -> None:
+    left = leave_job(bench.folder, "stop", told)
     bench.log.turn("one")
     bench.tell()
     with Receiver() as receiver:

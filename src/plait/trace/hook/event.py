@@ -75,7 +75,7 @@ def _unescaped(data: bytes) -> bytes:
 
     try:
         return os.fsencode(json.loads(data)["transcript_path"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return b""
 
 
