@@ -104,9 +104,9 @@ def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -
     ├─╮  branch 32d803d3-d07: 1 prompt, abandoned
     │ ○         09:00  Take LIKE                                                             1 s
     ├─◌         09:00  Use FTS5 afetr all  (retracted)
-    ●           09:00  Use FTS5 after all  (after a rewind)             1 call · 1 agent · 1 min
+    ●           09:00  Use FTS5 after all  (after a rewind)         1 call · 1 agent · 1 min 3 s
     ├─◇         09:00  Find the callers                                             1 call · 3 s
-    ◆           09:01  compacted by hand: 14 422 to 3 518 tokens                             1 s
+    ◆           09:01  compacted by hand: 14 422 to 3 518 tokens
     ◉           09:01  Great  (resumes here)                                                 1 s
 
     4 prompts, 1 branch, 1 agent, 1 compaction, 1 folded

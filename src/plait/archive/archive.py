@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.archive.session_turns import SessionConversations, SessionTurn
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
+    from plait.conversation.model import Turn
     from plait.conversation.prices import Prices
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
@@ -210,6 +211,19 @@ class Archive:
         if held and held.is_graph(graph):
             return held.records_behind(graph, uuids)
         return records_of(graph, uuids)
+
+    def turns_on(self, graph: "SessionGraph", lines: Iterable[str]) -> "dict[str, Turn]":
+        """Returns the turns of some DAG-lines of a graph, by the first record of each."""
+        names, held = list(lines), self._open
+        if held and held.is_graph(graph):
+            return held.turns_on(graph, names)
+        wanted = {graph.lines[name].session for name in names}
+        found: dict[str, Turn] = {}
+        for session in self.sessions:
+            if session.id in wanted:
+                opened = self.open(session)
+                found.update(opened.turns_on(opened.graph, opened.graph.lines))
+        return found
 
     def conversations(self, session: Named) -> "SessionConversations":
         """Returns a session as people and tools took turns: its trunk, branches and agents."""

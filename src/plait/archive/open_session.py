@@ -221,6 +221,19 @@ class OpenSession:
             if record is not None:
                 yield uuid, record
 
+    def turns_on(self, graph: SessionGraph, lines: Iterable[str]) -> "dict[str, Turn]":
+        """Returns the turns of some DAG-lines of its graph, by the first record of each."""
+        from plait.conversation.build import Teller
+
+        teller = Teller(graph, self._finder(graph))
+        told = (teller.conversation(graph.lines[name]) for name in lines)
+        found: dict[str, Turn] = {}
+        for turn in (turn for one in told for turn in one.turns):
+            first = next((item.uuid for item in turn.items if item.uuid), None)
+            if first:
+                found[first] = turn
+        return found
+
     def record_on(self, file: int, line: int) -> Record | None:
         """Returns the record on a line of one of its files."""
         files = self.graph.files

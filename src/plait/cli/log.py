@@ -6,16 +6,19 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
 from plait.archive import Archive, Session, unlinked_in
 from plait.cli.options import Request, ascii_option, global_options, json_option, session_argument
 from plait.cli.output import Output
-from plait.cli.text import clipped, columns, counted, fitting, lasting, local, number, safe
+from plait.cli.text import clipped, columns, counted, fitting, local, number, safe
 from plait.cli.tree import recovered, unlinked
 from plait.graph.model import SessionGraph
 from plait.graph.paths import SPOKEN
 from plait.graph.rows import RowShape, rows
 from plait.graph.tree import depth_first
+from plait.record.time import between
+from plait.view.amounts import time_in_words
 from plait.view.graph_text import GraphLine, graph_lines
 from plait.view.words import notes_of, record_words, words_of
 
@@ -64,6 +67,8 @@ def command(
     found = request.session(session)
     graph, roots = _woven(request, found, everything=everything)
     shapes = list(rows(graph, "record" if records else "turn", everything=everything, roots=roots))
+    if not records:
+        shapes = list(_timed(request.archive, graph, shapes))
     if as_json:
         request.output.json(shapes)
         return
@@ -204,9 +209,28 @@ class Page:
         parts = (
             counted(row.calls, "call") if row.calls else "",
             counted(row.agents, "agent") if row.agents else "",
-            lasting(row.started, row.ended),
+            time_in_words(row.duration_ms or _agent_ms(row)),
+            f"{waiting} waiting for you" if (waiting := time_in_words(row.asking_ms)) else "",
         )
         return fitting(parts, self.width // 3)
+
+
+def _agent_ms(row: RowShape) -> float | None:
+    is_agent = "agent" in row.marks or "service" in row.marks
+    return between(row.started, row.ended) if is_agent else None
+
+
+def _timed(archive: Archive, graph: SessionGraph, shapes: Sequence[RowShape]) -> Iterator[RowShape]:
+    """Yields rows with the times of the turns that begin on them; agents have their own."""
+    spoken = dict.fromkeys(row.line for row in shapes if graph.lines[row.line].kind in SPOKEN)
+    turns = archive.turns_on(graph, spoken)
+    for row in shapes:
+        turn = turns.get(row.head)
+        if turn is None or turn.duration_ms is None or "folded" in row.marks:
+            yield row
+        else:
+            times = {"duration_ms": turn.duration_ms, "asking_ms": turn.asking_ms}
+            yield replace(row, ended=turn.ended, **times)
 
 
 def _strands(line: GraphLine, width: int) -> "Text":

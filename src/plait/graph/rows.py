@@ -81,12 +81,16 @@ class RowShape(Struct, frozen=True, gc=False):
     started: str | None = None
     """When its head was written."""
     ended: str | None = None
-    """When the last of it was said; notes of the client can be hours later."""
+    """When the last answer or result of it was written; notes can be hours later."""
     words: str | None = None
     """The prompt, or the task of an agent."""
     calls: int = 0
     agents: int = 0
     """How many agents were sent out on this row."""
+    duration_ms: float | None = None
+    """Of the turn that begins here, where it was asked for: the graph does not know turns."""
+    asking_ms: float = 0
+    """The part of the duration in which a person was asked something."""
 
 
 StrandKind: TypeAlias = Literal["line", "branch", "agent", "folded"]
@@ -234,7 +238,7 @@ class RowDrawing:
         strand.rows += 1
         head = _head_of(segment)
         agents = self.leaving_from(strand.line, segment) if strand.kind != "folded" else []
-        stamps = [node.timestamp for node in segment if node.timestamp and is_part_of_turn(node)]
+        stamps = [node.timestamp for node in segment if node.timestamp and _is_answer(node)]
         is_task = strand.kind == "agent" and strand.rows == 1
         return RowShape(
             line=strand.line.id,
@@ -246,7 +250,7 @@ class RowDrawing:
             links=tuple(_links_of(strand)),
             marks=self.marks(strand, segment),
             started=head.timestamp,
-            ended=max(stamps, default=head.timestamp),
+            ended=max(filter(None, (head.timestamp, *stamps)), default=None),
             words=strand.line.label if is_task else head.preview,
             calls=sum(len(node.calls) for node in segment),
             agents=sum(line.kind == "agent" for line in agents),
@@ -279,6 +283,10 @@ def _is_marked(graph: SessionGraph, verdict: Verdict) -> bool:
     if verdict.rung == "retry":
         return graph.nodes[verdict.newer].kind == "assistant"
     return verdict.rung in MARKED_RUNGS
+
+
+def _is_answer(node: Node) -> bool:
+    return (node.kind == "assistant" or bool(node.results)) and is_part_of_turn(node)
 
 
 def _kind_of(line: DagLine) -> StrandKind:

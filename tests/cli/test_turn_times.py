@@ -1,0 +1,211 @@
+"""One turn, one duration: what every face says of the same session is compared."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive, Session
+from plait.cli.app import run
+from plait.conversation.model import Answered, Called, Conversation, Said, Shown, Thought, Turn
+from plait.graph.paths import SPOKEN
+from plait.graph.rows import rows
+from plait.record.time import between
+from plait.trace.spans.builder import times_of
+from plait.trace.spans.traces import traces_of
+from plait.view.amounts import duration_in_words
+from plait.view.timeline import bars_of, timeline_of
+
+CAVEAT = """
+file late cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "Is the shop open?"
+A1<@+5s "It is."
+M1<@+15d "<local-command-caveat>Caveat: the messages below …</local-command-caveat>"
+K1< "/model"
+L1< "Set model to opus"
+"""
+LEAVE = """
+file leave cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "Close the shop."
+A1<@+5s Bash(command="close") as close
+R1<@+3600s of close "closed"
+A2<@+5s AskUserQuestion(questions=[]) as ask
+R2<@+600s of ask
+A3<@+5s "It is closed."
+S1<@+2s turn_duration {"durationMs": 15000}
+U2< "Thanks."
+A4<@+3s "You are welcome."
+N1<@+9d of close
+"""
+SECTION = re.compile(
+    r'<section class="turn" data-n="(\d+)"><header class="head">(.*?)</header>', re.DOTALL
+)
+SPENT = re.compile(r'<span class="spent">([^<]*)</span>')
+NANOSECONDS = 1e6
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("drawn")
+    for text in (CAVEAT, LEAVE):
+        draw(text).write(folder)
+    return folder
+
+
+def test_a_caveat_days_later_is_no_work(drawn: Path) -> None:
+    archive = Archive([drawn])
+    late = next(one for one in archive.sessions if len(archive.open(one).turns) == 1)
+    (turn,) = archive.open(late).turns
+    assert (turn.duration_ms, turn.working_ms, turn.asking_ms) == (5000, 5000, 0)
+    assert archive.stats([late]).working_ms == 5000
+
+
+def test_waiting_for_leave_and_for_an_answer_is_no_work(drawn: Path) -> None:
+    archive = Archive([drawn])
+    leave = next(one for one in archive.sessions if len(archive.open(one).turns) == 2)
+    first, second = archive.open(leave).turns
+    assert (first.duration_ms, first.working_ms, first.asking_ms) == (4_215_000, 15_000, 4_200_000)
+    assert (second.duration_ms, second.working_ms) == (3000, 3000)
+    assert duration_in_words(first.duration_ms, first.asking_ms) == (
+        "1 h 10 min, 1 h 10 min waiting for you"
+    )
+
+
+@pytest.mark.parametrize("examples", ["gallery", "drawn"])
+def test_every_face_says_how_long_a_turn_took(
+    examples: str, request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    root = request.getfixturevalue(examples)
+    archive = Archive([root])
+    for session in archive.sessions:
+        told = archive.open(session).conversations
+        durations = {turn.number: turn.duration_ms for turn in told.active.turns}
+        shown = printed(capfd, "show", str(session.path), "--json", "--depth", "all")
+        assert {turn["number"]: turn["duration_ms"] for turn in shown["turns"]} == durations
+        drawn_rows = printed(capfd, "log", str(session.path), "--json")
+        openers = {turn.opener.uuid: turn for turn in told.active.turns if turn.opener}
+        logged = {row["head"]: row.get("duration_ms") for row in drawn_rows}
+        for uuid, turn in openers.items():
+            assert uuid not in logged or logged[uuid] == turn.duration_ms
+        check_times(archive, session)
+        check_page(tmp_path, session, told.active)
+
+
+def printed(capfd: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    capfd.readouterr()
+    assert run(list(arguments)) == 0
+    return json.loads(capfd.readouterr().out)
+
+
+def check_page(tmp_path: Path, session: Session, told: Conversation) -> None:
+    """Holds the words in the margin of a page against the turns."""
+    folder = tmp_path / session.id
+    named = ["export", str(session.path), "--format", "html", "--no-redact", "-o", str(folder)]
+    assert run(named) == 0
+    heads: list[str] = []
+    for page in sorted(folder.rglob("*.html")):
+        for _, head in SECTION.findall(page.read_text(encoding="utf-8")):
+            heads.append("".join(SPENT.findall(head)))
+    for turn in told.turns:
+        words = duration_in_words(turn.duration_ms, turn.asking_ms)
+        assert any(head == words or head.startswith(f"{words} ·") for head in heads), turn.number
+
+
+def test_real_sessions_say_one_duration_everywhere(shared: Path) -> None:
+    archive = Archive([shared / "corpus"])
+    for session in archive.sessions:
+        check_times(archive, session)
+    turns = [turn for session in archive.sessions for turn in people_turns(archive, session)]
+    assert len(turns) > 500
+
+
+def check_times(archive: Archive, session: Session) -> None:
+    """Holds Timeline, spans, rows and statistics of a session against its turns."""
+    opened = archive.open(session)
+    told = opened.conversations
+    roots = {
+        (spans[0].conversation, spans[0].record): times_of(spans)[spans[0].id]
+        for spans in traces_of(opened.by_line)
+        if spans[0].kind == "turn" and spans[0].start is not None
+    }
+    for line in told.by_line.values():
+        bars = {bar.number: bar for bar in timeline_of(told, line.id).turns}
+        for turn in line.turns:
+            if turn.number in bars:
+                assert bars[turn.number].length == pytest.approx(turn.duration_ms, abs=0.01)
+                assert bars[turn.number].asking_ms == turn.asking_ms
+            root = roots.get((line.id, turn.opener.uuid if turn.opener else None))
+            if root:
+                assert (root[1] - root[0]) / NANOSECONDS == pytest.approx(turn.duration_ms)
+    check_log(archive, session)
+
+
+def check_log(archive: Archive, session: Session) -> None:
+    """Holds the rows of a graph against the turns that begin on them."""
+    graph = archive.graph(session)
+    lines = [name for name, line in graph.lines.items() if line.kind in SPOKEN]
+    turns = archive.turns_on(graph, lines)
+    told = {turn.opener.uuid: turn for turn in people_turns(archive, session) if turn.opener}
+    for row in rows(graph, "turn"):
+        if row.head in turns and row.head in told:
+            assert turns[row.head].duration_ms == told[row.head].duration_ms
+
+
+def people_turns(archive: Archive, session: Session) -> Iterator[Turn]:
+    for line in archive.open(session).conversations.by_line.values():
+        if line.kind in SPOKEN:
+            yield from line.turns
+
+
+def test_the_bars_of_the_timeline_are_the_spans(shared: Path, gallery: Path) -> None:
+    count = 0
+    for archive in (Archive([gallery]), Archive([shared / "corpus"])):
+        for session in archive.sessions:
+            by_line = archive.open(session).by_line
+            spans = [span for trace in traces_of(by_line) for span in trace]
+            found = sorted(
+                (span.start, span.end or span.start)
+                for span in spans
+                if span.kind in ("generation", "tool") and span.start is not None
+            )
+            drawn_bars = sorted(stretches_of(by_line.values()))
+            assert len(found) == len(drawn_bars), session.path
+            for one, other in zip(found, drawn_bars, strict=True):
+                assert one == pytest.approx(other, abs=1e6), session.path
+            count += len(found)
+    assert count > 5000
+
+
+def stretches_of(lines: Any) -> Iterator[tuple[float, float]]:
+    from plait.view.timeline import began
+
+    for line in lines:
+        zero = began(line)
+        for turn in line.turns:
+            for bar in bars_of(line, turn.number):
+                yield (zero + bar.start) * NANOSECONDS, (zero + bar.end) * NANOSECONDS
+
+
+WORKED = (Said, Thought, Called, Shown, Answered)
+
+
+def test_no_work_of_real_sessions_exceeds_the_span_of_its_answers(shared: Path) -> None:
+    archive = Archive([shared / "corpus"])
+    checked = 0
+    for session in archive.sessions:
+        for line in archive.open(session).conversations.by_line.values():
+            for turn in line.turns:
+                answers = [one.time for one in turn.items if isinstance(one, WORKED) and one.time]
+                began = turn.opener.time if turn.opener else min(answers, default=None)
+                if began is None:
+                    continue
+                span = between(began, max([began, *answers])) or 0
+                assert (turn.working_ms or 0) <= (turn.duration_ms or 0) <= span, session.path
+                checked += 1
+    assert checked > 500
