@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api mutants check lint-js format bench conformance conformance-hook clean
+.PHONY: run test test-long test-trace test-api mutants checklist-mutants check lint-js format bench conformance conformance-hook clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -27,6 +27,10 @@ test-api: $(VENV)/.dev
 MUTANTS := .cache/mutants/venv
 mutants: $(MUTANTS)/.mutants
 	$(MUTANTS)/bin/python -m tools.mutants $(ARGS)
+
+# What the checklist promises broken on purpose, and whether its tests notice: ARGS="F10 P28".
+checklist-mutants: $(VENV)/.dev
+	$(BIN)/python -m tools.break_item $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check $(CODE)

@@ -38,7 +38,7 @@ def told(found: Talk, items: Sequence[Item] | None = None) -> list[str]:
 
 
 def test_parallel_calls_have_their_own_results_in_any_order() -> None:
-    # checklist: F32, F34, D65, P16
+    # checklist: F6, F32, F34, D65, P16
     found = talk(TWO)
     assert "A1=Bash:ok(R1) A2=Bash:ok(R2)" in found.picture
     assert told(found) == ["U1", "A1+", "A2+", "A3"]

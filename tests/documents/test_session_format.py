@@ -253,6 +253,8 @@ def test_of_two_waiting_calls_with_one_id_the_later_counts() -> None:
         ([assistant("a1", call("t1"), stop=None), result("r1", "t1")], True),
         (STREAMED, False),
         ([result("r1", "t1")], False),
+        ([assistant("a1", call("t1"), call("t2")), result("r1", "t1", "t2")], True),
+        ([assistant("a1", call("t1"), call("t2")), result("r1", "t1")], False),
     ],
 )
 def test_calls_and_results_are_counted(entries: list[Record], is_equal: bool) -> None:

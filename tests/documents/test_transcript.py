@@ -98,7 +98,7 @@ def letters_of(found: Grouped) -> list[str]:
     ]
 
 
-# checklist: T9, T10, T18, T19, T21, T22, T49, T52, T54, T55
+# checklist: T5, T9, T10, T18, T19, T21, T22, T49, T52, T54, T55
 @pytest.mark.parametrize(
     ("letters", "turns", "consumed"),
     [

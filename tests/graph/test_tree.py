@@ -18,7 +18,7 @@ K<s1:E L< M<
 """
 
 
-# checklist: D10, D11, D39, D41
+# checklist: D3, D10, D11, D39, D41
 def test_the_example_of_the_document() -> None:
     drawn = sketch(EXAMPLE)
     assert drawn.picture == "s1: A B C D E F G\ns2: H I J\ns3: K L M"

@@ -1,0 +1,80 @@
+"""tools/breaks.toml to the checklist, the source and the words that the tool says."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+
+from tests.house.test_checklist import ROOT, Row, rows
+from tools.break_item import Break, breaks, verdicts
+
+TABLE = {
+    row.item: row for row in rows((ROOT / "docs" / "checklist.md").read_text(encoding="utf-8"))
+}
+WITHOUT = frozenset("S33 S45 S55 D26 D29 D34 D48 D53 D54 D63 D79 D80 D84 F27 P23 P116".split())
+"""Items that are shown and have no mutant yet; none is added."""
+
+
+@pytest.mark.parametrize("mutant", breaks(), ids=str)
+def test_a_mutant_can_be_made_and_its_items_are_shown(mutant: Break) -> None:
+    assert mutant.fault is None
+    assert mutant.new != mutant.old
+    assert mutant.items
+    assert [item for item in mutant.items if not _is_shown(TABLE.get(item))] == []
+
+
+def _is_shown(row: Row | None) -> bool:
+    return row is not None and bool(row.tests)
+
+
+def test_every_item_that_is_shown_has_a_mutant() -> None:
+    broken = {item for mutant in breaks() for item in mutant.items}
+    shown = {row.item for row in TABLE.values() if row.is_called == "shown"}
+    assert shown - broken - WITHOUT == set()
+
+
+def test_a_long_piece_is_told_by_its_beginning() -> None:
+    long = str(Break(("A1",), "src/a.py", "one\n  thing " * 9, "x"))
+    assert long == "src/a.py: " + ("one thing " * 6)[:59] + "… → x"
+
+
+def test_a_mutant_that_fits_nowhere_or_twice_says_so() -> None:
+    def fault(old: str) -> str | None:
+        return Break(("A1",), "tools/break_item.py", old, "").fault
+
+    assert fault("def breaks() ->") is None
+    assert fault("no such words") == "tools/break_item.py has no such words 0 times"
+    assert re.fullmatch(r"tools/break_item\.py has import \d+ times", fault("import ") or "")
+    assert Break(("A1",), "tools/gone.py", "x", "").fault == "tools/gone.py has x 0 times"
+
+
+MUTANT = Break(("A1", "A2"), "src/a.py", "one\n  thing", "")
+SHOWN = {"A1": ["tests/a/test_a.py::test_one"], "A2": ["tests/a/test_a.py::test_two"]}
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("", ["survived  A1", "survived  A2"]),
+        (
+            "FAILED tests/a/test_a.py::test_one[x - y] - assert\n",
+            ["killed    A1  tests/a/test_a.py::test_one", "survived  A2"],
+        ),
+        ("FAILED tests/a/test_a.py::test_other\n", ["survived  A1", "survived  A2"]),
+        (
+            "FAILED tests/a/test_a.py::test_one\nFAILED tests/a/test_a.py::test_two\n",
+            [
+                "killed    A1  tests/a/test_a.py::test_one",
+                "killed    A2  tests/a/test_a.py::test_two",
+            ],
+        ),
+        ("ERROR tests/a/test_a.py::test_one - x\n", ["survived  A1", "survived  A2"]),
+        (
+            "ERROR tests/a/test_a.py - NameError\n",
+            ["survived  A1  cannot be imported", "survived  A2  cannot be imported"],
+        ),
+    ],
+)
+def test_an_item_is_killed_by_its_own_tests_alone(said: str, words: Sequence[str]) -> None:
+    mark = "  (src/a.py: one thing → (nothing))"
+    assert list(verdicts(MUTANT, SHOWN, said)) == [word + mark for word in words]
