@@ -106,7 +106,7 @@ def test_log_draws_a_row_a_turn(capfd: pytest.CaptureFixture[str], work: Path) -
     ├─◌         09:00  Use FTS5 afetr all  (retracted)
     ●           09:00  Use FTS5 after all  (after a rewind)         1 call · 1 agent · 1 min 3 s
     ├─◇         09:00  Find the callers                                             1 call · 3 s
-    ◆           09:01  compacted by hand: 14 422 to 3 518 tokens
+    ◆           09:01  compacted by hand: 14k to 3k tokens
     ◉           09:01  Great  (resumes here)                                                 1 s
 
     4 prompts, 1 branch, 1 agent, 1 compaction, 1 folded
@@ -129,7 +129,7 @@ def test_log_draws_a_row_a_record(capfd: pytest.CaptureFixture[str], work: Path)
     |->         09:00  agent       Find the callers                                 1 call / 3 s
     *           09:01  result      Nobody.                                              125a45a4
     *           09:01  answer      Nobody calls it.                                     0200f636
-    #           09:01  system      compacted by hand: 14 422 to 3 518 tokens            3f50cf01
+    #           09:01  system      compacted by hand: 14k to 3k tokens                  3f50cf01
     *           09:01  summary     This session is being continued from a previous~     d6c7a26a
     *           09:01  prompt      Great                                                f06b165f
     @           09:01  answer      Thanks.  (resumes here)                              15ae1dc1
@@ -178,7 +178,7 @@ def test_tree_draws_sessions_branches_agents_and_compactions(
     ● 44c6406c  A search box                        3 prompts · 12 KB · 1 min · 2026-11-02 09:00
     ├─ ○ Take LIKE                            abandoned · 1 prompt · leaves at 3e83be03 · 1.8 KB
     ├─ ◇ Find the callers                                4 records · 3.7 KB · 3 s · Nov 02 09:00
-    └─ ◆ compacted by hand: 14 422 to 3 518 tokens                                  Nov 02 09:01
+    └─ ◆ compacted by hand: 14k to 3k tokens                                        Nov 02 09:01
 
     1 session, 1 branch, 1 agent, 1 compaction
     """)

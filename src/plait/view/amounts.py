@@ -42,6 +42,13 @@ def tokens_in_words(count: int) -> str:
     return f"{count / MILLION:.1f}M"
 
 
+def thousands_in_words(count: int | None) -> str:
+    """Writes how large a conversation was at a compaction: whole thousands, cut, "" for none."""
+    if not count or count < 0:
+        return ""
+    return f"{count // THOUSAND}k" if count >= THOUSAND else str(count)
+
+
 def time_in_words(milliseconds: float | None) -> str:
     """Writes how long something took, "" where nobody knows or it took no time."""
     seconds = (milliseconds or 0) / THOUSAND

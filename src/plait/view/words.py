@@ -10,6 +10,7 @@ from msgspec import Struct
 from plait.graph.rows import Mark, RowShape
 from plait.record import Attachment, Record, System, Thinking, ToolResult, ToolUse
 from plait.record.prompt import is_human_prompt
+from plait.view.amounts import thousands_in_words
 
 COMMAND = re.compile(r"<command-name>\s*(/?[^<]*)")
 ARGUMENTS = re.compile(r"<command-args>([^<]*)")
@@ -158,10 +159,9 @@ def _system_words(record: Record) -> str:
     if record.subtype != "compact_boundary" or facts is None:
         return one_line(f"{record.subtype or ''} {record.text}")
     how = "compacted by hand" if facts.trigger == "manual" else "compacted automatically"
-    if facts.pre_tokens is None:
-        return how
-    after = f" to {facts.post_tokens:,}" if facts.post_tokens is not None else ""
-    return f"{how}: {facts.pre_tokens:,}{after} tokens".replace(",", " ")
+    before, after = map(thousands_in_words, (facts.pre_tokens, facts.post_tokens))
+    left = f" to {after}" if after else ""
+    return f"{how}: {before}{left} tokens" if before else how
 
 
 def _brief_answer(record: Record) -> RecordWords:

@@ -14,7 +14,7 @@ from plait.cli.text import clipped, columns, counted, safe
 from plait.errors import UserError
 from plait.trace.model import Content, Span
 from plait.trace.spans.waterfall import WaterfallRow, waterfall, without_quiet_hooks
-from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.amounts import money_in_words, thousands_in_words, tokens_in_words
 from plait.view.words import one_line
 
 SECOND, MILLISECOND = 1_000_000_000, 1_000_000
@@ -211,8 +211,8 @@ def _compacted(metadata: Mapping[str, Any]) -> str:
     before, after = metadata.get("pre_tokens"), metadata.get("post_tokens")
     if not isinstance(before, int):
         return ""
-    left = f" to {tokens_in_words(after)}" if isinstance(after, int) else ""
-    return f"{tokens_in_words(before)}{left} tokens"
+    left = thousands_in_words(after if isinstance(after, int) else None)
+    return f"{thousands_in_words(before)}{f' to {left}' if left else ''} tokens"
 
 
 def _spans_of(

@@ -30,7 +30,7 @@ from plait.conversation.model import (
 from plait.conversation.results import key_of, story
 from plait.conversation.walk import Depth, visible
 from plait.graph.paths import SPOKEN
-from plait.view.amounts import bytes_in_words, many, time_in_words
+from plait.view.amounts import bytes_in_words, many, thousands_in_words, time_in_words
 from plait.view.passages.call_view import first_text, text_field, whole_number
 from plait.view.text import short, when
 from plait.view.words import one_line, plain_words
@@ -237,7 +237,6 @@ def agents_by_time(called: Called, by_line: Mapping[str, Conversation]) -> list[
 
 
 MESSAGES = (Told, Said, Thought, Called, Answered)
-THOUSAND = 1000
 MOST = 100
 FOLDED = {"retracted": "retracted", "resent": "sent again", "replay": "written twice"}
 APART: dict[Standing, str] = {
@@ -319,9 +318,8 @@ def first_told(fold: Folded) -> Told | None:
 def compaction_words(compacted: Compacted) -> str:
     """Returns the label of a compaction: how large the conversation was, and when."""
     label = short(compacted.text, MOST) or "Conversation compacted"
-    size = compacted.pre_tokens
-    if size and size > 0:
-        label += f" ({size // THOUSAND}k tokens)" if size >= THOUSAND else f" ({size} tokens)"
+    size = thousands_in_words(compacted.pre_tokens)
+    label += f" ({size} tokens)" if size else ""
     time = when(compacted.time)
     return f"{label} • {time}" if time else label
 

@@ -27,7 +27,12 @@ from plait.conversation.model import (
     Turn,
 )
 from plait.conversation.walk import Depth
-from plait.view.amounts import lines_in_words, many, time_in_words, tokens_in_words
+from plait.view.amounts import (
+    lines_in_words,
+    many,
+    thousands_in_words,
+    time_in_words,
+)
 from plait.view.costs import SessionFigures
 from plait.view.passages.stream import (
     FOLDED,
@@ -335,8 +340,8 @@ def _note_remark(note: Noted, times: int = 1) -> Remark:
 
 
 def _landmark(compacted: Compacted, summary: str | None) -> Landmark:
-    size = compacted.pre_tokens
-    tokens = f" ({tokens_in_words(size)} tokens)" if size is not None else ""
+    size = thousands_in_words(compacted.pre_tokens)
+    tokens = f" ({size} tokens)" if size else ""
     return Landmark(
         text=f"{compacted.text}{tokens}",
         details=tuple(_details_of(compacted, summary)),
@@ -347,8 +352,8 @@ def _landmark(compacted: Compacted, summary: str | None) -> Landmark:
 def _details_of(compacted: Compacted, summary: str | None) -> Iterator[str]:
     if compacted.trigger:
         yield "by hand" if compacted.trigger == "manual" else "automatically"
-    if compacted.post_tokens is not None:
-        yield f"{tokens_in_words(compacted.post_tokens)} tokens left"
+    if left := thousands_in_words(compacted.post_tokens):
+        yield f"{left} tokens left"
     if compacted.preserved:
         yield f"{many(len(compacted.preserved), 'record')} kept word by word"
     if took := time_in_words(compacted.duration_ms):

@@ -15,7 +15,7 @@ from plait.conversation.model import (
     Told,
     ToldKind,
 )
-from plait.view.amounts import many, tokens_in_words
+from plait.view.amounts import many, thousands_in_words
 from plait.view.page.conversation.blocks import (
     OUTPUT,
     Setting,
@@ -166,9 +166,10 @@ def thought(item: Thought, setting: Setting) -> str:
 
 def compacted(item: Compacted) -> str:
     """Returns the landmark of a compaction."""
-    tokens = f" ({tokens_in_words(item.pre_tokens)} tokens)" if item.pre_tokens else ""
+    size, left = map(thousands_in_words, (item.pre_tokens, item.post_tokens))
+    tokens = f" ({size} tokens)" if size else ""
     facts = [
-        f"{tokens_in_words(item.post_tokens)} left" if item.post_tokens else "",
+        f"{left} left" if left else "",
         f"{many(len(item.preserved), 'record')} kept" if item.preserved else "",
         item.trigger or "",
     ]
