@@ -116,6 +116,33 @@ def test_answers_without_a_time_end_with_the_note_of_the_client() -> None:
     assert (turn.started, figures(turn)) == (None, (5500, 5500, 0))
 
 
+def test_a_note_that_is_later_than_the_next_prompt_ends_nothing() -> None:
+    first, _ = turns(
+        """\
+        U1@2026-11-02T09:00:00Z "go"
+        A1< "done" -timestamp
+        S1<@2026-11-02T14:00:00Z turn_duration {"durationMs": 5500}
+        U2<@2026-11-02T09:05:00Z "more"
+        A2<@2026-11-02T09:05:10Z "done"
+        """
+    )
+    assert figures(first) == (0, 0, 0)
+
+
+def test_an_answer_of_a_person_after_the_turn_is_waited_for_within_it_alone() -> None:
+    first, _ = turns(
+        """\
+        U1@2026-11-02T09:00:00Z "go"
+        A1<@2026-11-02T09:00:05Z AskUserQuestion(questions=[]) as ask
+        A2<@2026-11-02T09:00:08Z "well"
+        U2<@2026-11-02T09:05:00Z "more"
+        A3<@2026-11-02T09:05:10Z "done"
+        R1<A1@2026-11-02T14:00:00Z of ask
+        """
+    )
+    assert figures(first) == (8000, 5000, 3000)
+
+
 def test_waiting_for_a_prompt_is_no_work() -> None:
     first, second = turns(
         """\

@@ -1,0 +1,78 @@
+"""Responses as they were spoken: from when to when, and which lines are one."""
+
+from textwrap import dedent
+
+from plait.conversation.spoken import SpokenResponse, SpokenResponses
+from plait.record.time import stamp_of
+from tests.conversation.sketched import talk
+
+
+def spoken(text: str, number: int = 1) -> list[SpokenResponse]:
+    told = talk(dedent(text)).main
+    turn = next(one for one in told.turns if one.number == number)
+    return SpokenResponses(told).of(turn)
+
+
+def seconds(one: SpokenResponse) -> tuple[str, ...]:
+    return tuple(stamp_of(at)[17:19] for at in one.interval)
+
+
+def test_a_response_goes_on_until_the_next_begins_the_last_until_its_results() -> None:
+    found = spoken(
+        """\
+        U1 "go"
+        A1<@+5s "I will." + Bash(command="ls") as ls
+        R1<@+4s of ls
+        A2<@+3s Bash(command="pwd") as pwd
+        R2<@+9s of pwd
+        """
+    )
+    assert [seconds(one) for one in found] == [("05", "13"), ("13", "22")]
+    assert [stamp_of(one.spoken_until)[17:19] for one in found] == ["06", "13"]
+
+
+def test_a_clock_that_steps_back_ends_nothing_before_its_start() -> None:
+    first, second = spoken(
+        """\
+        U1@2026-11-02T09:00:00Z "go"
+        A1<@2026-11-02T09:00:20Z "one"
+        A2<@2026-11-02T09:00:10Z "two"
+        """
+    )
+    assert (seconds(first), seconds(second)) == (("20", "20"), ("10", "10"))
+
+
+def test_what_has_no_time_ends_with_the_note_of_the_client() -> None:
+    (one,) = spoken(
+        """\
+        U1 "go"
+        A1< "done" -timestamp
+        S1<@+6s turn_duration {"durationMs": 5500}
+        """
+    )
+    assert seconds(one)[0] == ""
+    assert seconds(one)[1] != ""
+
+
+BARE = '{"message": {"role": "assistant", "content": [{"type": "text", "text": "%s"}]}}'
+
+
+def test_lines_without_any_id_join_the_response_that_is_open() -> None:
+    bare = [f"A{n}<@+1s {BARE % n} -requestId" for n in (2, 3)]
+    found = spoken("\n".join(['U1 "go"', 'A1< "one"', *bare, 'A4< "four"']))
+    assert [one.text for one in found] == ["one\n2\n3", "four"]
+    assert [len(one.numbers) for one in found] == [3, 1]
+
+
+def test_a_request_of_its_own_and_an_error_join_nothing() -> None:
+    other = f"A2<@+1s {BARE % 2}"
+    error = f'A2<@+1s {BARE % 2} -requestId {{"isApiErrorMessage": true}}'
+    for line in (other, error):
+        assert len(spoken("\n".join(['U1 "go"', 'A1< "one"', line]))) == 2
+
+
+def test_what_the_client_put_in_is_no_response() -> None:
+    text = 'U1 "go"\nA1< "one"\nA2< "two" {"isMeta": true}\n'
+    assert [one.text for one in spoken(text)] == ["one"]
+    told = talk('U1 "go"\nA2< "two" {"isMeta": true}\n').main
+    assert not SpokenResponses(told).has(told.turns[-1])
