@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.conversation.model import Called, Persisted, Result
+from plait.conversation.items import Responses, items_of
+from plait.conversation.model import Answered, Called, Persisted, Result
 from plait.conversation.results import persisted_text, whole_result
+from plait.record import record_of
+from plait.record.codec import encode
 
 
 @pytest.fixture
@@ -81,3 +84,35 @@ def test_the_whole_result_is_the_file_else_what_the_log_has(folder: Path) -> Non
     assert whole_result(folder, called("gone.txt")) == "a part"
     assert whole_result(folder, called(None)) == "a part"
     assert whole_result(folder, Called(response=0, call="c", name="Bash")) is None
+
+
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+STOPPED = "Exit code 137\n[Request interrupted by user for tool use]"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_error", "fields", "outcome"),
+    [
+        ("fine", False, {}, "ok"),
+        ("no such file", True, {}, "failed"),
+        (REFUSED, True, {}, "rejected"),
+        (REFUSED, True, {"toolDenialKind": "user-rejected"}, "rejected"),
+        ("no", True, {"toolDenialKind": "user-rejected"}, "rejected"),
+        ("no", True, {"toolDenialKind": "permission-rule"}, "failed"),
+        (REFUSED, True, {"toolDenialKind": "interrupted"}, "interrupted"),
+        ("gone", True, {"toolDenialKind": "interrupted"}, "interrupted"),
+        ("[Tool call interrupted: the session ended]", True, {}, "interrupted"),
+        ("[Request interrupted by user]", False, {}, "interrupted"),
+        (STOPPED, True, {}, "interrupted"),
+        (STOPPED, False, {}, "ok"),
+        ("half", False, {"toolUseResult": {"interrupted": True}}, "interrupted"),
+    ],
+)
+def test_what_was_cut_short_is_neither_refused_nor_failed(
+    text: str, is_error: bool, fields: dict[str, object], outcome: str
+) -> None:
+    block = {"type": "tool_result", "tool_use_id": "t", "content": text, "is_error": is_error}
+    line = {"type": "user", "message": {"role": "user", "content": [block]}, **fields}
+    (answered,) = items_of(record_of(encode(line)), Responses())
+    assert isinstance(answered, Answered)
+    assert answered.result.outcome == outcome

@@ -125,3 +125,28 @@ def test_blocks_that_were_written_as_they_came_in_are_shown_once() -> None:
     found = talk('U1 "go"\nA1< "One wo"\nA2<A1~A1 "One word."')
     assert read_at(found, "answers") == "U1=prompt A2=said"
     assert read_at(found, "all") == "U1=prompt A1=said? A2=said"
+
+
+HOOKED = """\
+U1 "go"
+M1< "Stop hook feedback:\\nnot yet"
+M2< "PostToolUse hook success: fine"
+U2< "Operation stopped by hook: not on a Friday"
+S1< informational {"content": "UserPromptSubmit operation blocked by hook:\\nno"}
+S2< informational {"content": "all is well"}
+S3< api_error
+S4< turn_duration
+A1< "ok"
+"""
+
+
+@pytest.mark.parametrize(
+    ("depth", "picture"),
+    [
+        ("prompts", "U1=prompt"),
+        ("answers", "U1=prompt M1=hook U2=hook S1=hook A1=said"),
+        ("tools", "U1=prompt M1=hook U2=hook S1=hook S3=api_error A1=said"),
+    ],
+)
+def test_what_a_hook_objected_to_and_retries_are_seen(depth: Depth, picture: str) -> None:
+    assert read_at(talk(HOOKED), depth) == picture

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import assert_never
+import json
+from typing import Any, assert_never
 
+import pytest
 from msgspec.structs import replace
 
-from plait.conversation.model import Called
+from plait.conversation.model import Called, Noted
+from plait.view.passages.call_view import as_json
 from plait.view.passages.stream import (
     AgentBegins,
     AgentElsewhere,
@@ -17,6 +20,7 @@ from plait.view.passages.stream import (
     Manner,
     Stream,
     TurnBegins,
+    note_line,
 )
 from tests.conversation.sketched import Talk, talk
 
@@ -161,3 +165,24 @@ def test_agents_that_no_call_names_stand_at_the_end() -> None:
         passages = list(told.unnamed(found.main, [name]))
         assert [letters(found, one) for one in passages][:3] == expected
         assert not any(one.is_called for one in passages[:1] if isinstance(one, AgentBegins))
+
+
+@pytest.mark.parametrize(
+    ("value", "times", "words"),
+    [
+        ({}, 1, "API error"),
+        ({"retryAttempt": 2, "maxRetries": 10}, 1, "API error, retry 2 of 10"),
+        ({"retryAttempt": 2}, 1, "API error, retry 2"),
+        ({"retryAttempt": 2, "maxRetries": 10}, 3, "API error, 3 times"),
+        ({"error": {"status": 529}, "retryAttempt": 1}, 1, "API error 529, retry 1"),
+    ],
+)
+def test_a_retry_says_which_it_is(value: dict[str, Any], times: int, words: str) -> None:
+    assert note_line(Noted(kind="system", subtype="api_error", value=value), times) == words
+
+
+def test_only_a_lone_surrogate_is_escaped() -> None:
+    value = {"one": "\ud800 and é", "two": "naïve 日本", "three": "x" * 100}
+    assert "\\ud800 and é" in as_json(value)
+    assert "naïve 日本" in as_json(value)
+    assert json.loads(as_json(value)) == value

@@ -95,7 +95,8 @@ def _caveat(record: Record, text: str) -> Words | None:
 def _command(record: Record, text: str) -> Words | None:
     if not text.startswith(("<command-name>", "<command-message>")):
         return None
-    name = _tag(text, "command-name") or _tag(text, "command-message") or ""
+    message = _tag(text, "command-message")
+    name = _tag(text, "command-name") or message or ""
     arguments = _tag(text, "command-args")
     name = name if name.startswith("/") else f"/{name}"
     return _fields_of(
@@ -105,6 +106,7 @@ def _command(record: Record, text: str) -> Words | None:
         arguments=arguments,
         output=_tag(text, "local-command-stdout"),
         errors=_tag(text, "local-command-stderr"),
+        context=message if message and message.lstrip("/") != name[1:] else None,
         is_typed=not record.is_sidechain,
     )
 

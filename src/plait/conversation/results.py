@@ -24,6 +24,8 @@ from plait.conversation.model import (
 from plait.errors import SourceError
 from plait.line import read_slice
 from plait.record import Record, User
+from plait.record.beside import words_beside
+from plait.record.codec import strings_in
 from plait.record.message import (
     BLOCKS,
     AdvisorToolResult,
@@ -75,6 +77,8 @@ REJECTED = (
     "The user doesn't want to take this action right now",
     "User rejected",
 )
+CUT_SHORT = ("[Request interrupted", "[Tool call interrupted", "[Tool use interrupted")
+CUT_SHORT_AT_LAST = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
 FEEDBACK = re.compile(r"the user (?:said|provided the following reason[^:]*):\s*(.+)", re.DOTALL)
 EXIT_CODE = re.compile(r"(?:Error: )?Exit code (-?\d+)")
 SAVED_AS = re.compile(r"<persisted-output>.{0,400}?saved to: ([^\n]+)", re.DOTALL)
@@ -99,9 +103,12 @@ def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any
 
 def _outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Outcome:
     view = detail if isinstance(detail, Mapping) else {}
-    if is_error and (text.startswith(REJECTED) or _is_denied_by_person(record)):
+    denial = record.tool_denial_kind if isinstance(record, User) else None
+    if denial == "interrupted":
+        return "interrupted"
+    if is_error and (text.startswith(REJECTED) or (denial and "user" in denial)):
         return "rejected"
-    if view.get("interrupted") is True or text.startswith("[Request interrupted"):
+    if view.get("interrupted") is True or _is_cut_short(text, is_error=is_error):
         return "interrupted"
     if is_error or (isinstance(detail, str) and detail.startswith("Error: ")):
         return "failed"
@@ -111,9 +118,8 @@ def _outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Ou
     return "launched" if view.get("backgroundTaskId") else "ok"
 
 
-def _is_denied_by_person(record: Record) -> bool:
-    kind = record.tool_denial_kind if isinstance(record, User) else None
-    return kind is not None and "user" in kind
+def _is_cut_short(text: str, *, is_error: bool) -> bool:
+    return text.startswith(CUT_SHORT) or (is_error and text.rstrip().endswith(CUT_SHORT_AT_LAST))
 
 
 def _feedback_of(record: Record, text: str) -> str | None:
@@ -142,6 +148,21 @@ def _persisted_of(text: str, detail: Any) -> Persisted | None:
     if not name or name in (".", "..") or "\0" in name:
         return None
     return Persisted(name, int(size) if isinstance(size, int | float) else None)
+
+
+def beside(called: Called) -> dict[str, str]:
+    """Returns what only the client's view of a result says, by the names of its fields."""
+    if called.result is None or called.result.detail is None:
+        return {}
+    result = called.result
+    return words_beside(result.detail, result.text, *strings_in(called.input, ()))
+
+
+def as_called(answer: Answered, called: Called | None) -> Called:
+    """Returns a result that stands apart with what its call was given, where that is known."""
+    given = called.input if called else None
+    name = answer.name or ""
+    return Called(response=0, call=answer.call, name=name, input=given, result=answer.result)
 
 
 OUTPUTS = "tool-results"

@@ -81,7 +81,19 @@ HEARD: frozenset[ToldKind] = TYPED | {
     "teammate",
     "peer",
 }
-TROUBLE = frozenset({"api_error", "api_refusal", "model_refusal_fallback", "error"})
+OBJECTIONS = frozenset({"feedback", "blocked", "stopped", "error"})
+"""Of a hook: why the model went on, or a prompt did not come through."""
+TROUBLE = frozenset(
+    {
+        "api_error",
+        "api_refusal",
+        "model_refusal_fallback",
+        "model_refusal_no_fallback",
+        "hook_stopped_continuation",
+        "max_turns_reached",
+        "error",
+    }
+)
 """Notes of the client that tell why an answer took long, or did not come."""
 
 
@@ -104,6 +116,8 @@ def _calls_that_send(items: Iterable[Item]) -> Iterator[str]:
 def _is_visible(item: Item, level: int, sending: Collection[str], *, thinking: bool) -> bool:
     has_answers, has_agents, has_tools = (level >= place for place in (1, 2, 3))
     match item:
+        case Told(kind="hook", status=status):
+            return has_answers and status in OBJECTIONS
         case Told(kind=kind):
             return kind in (HEARD if has_answers else TYPED)
         case Said():

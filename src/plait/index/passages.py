@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from msgspec import UNSET
+
 from plait.conversation.items import Responses, items_of, queue_item
 from plait.conversation.model import (
     Answered,
@@ -24,10 +26,17 @@ from plait.conversation.model import (
 )
 from plait.conversation.results import REJECTED, persisted_text
 from plait.index.model import PassageKind
-from plait.index.usual_lines import has_output_beside, is_said, result_words, usual_texts
+from plait.index.usual_lines import (
+    has_output_beside,
+    is_said,
+    result_words,
+    usual_texts,
+    with_beside,
+)
 from plait.line import Line
 from plait.record import Record
-from plait.record.codec import encode, strings_in
+from plait.record.beside import words_beside
+from plait.record.codec import encode, mapping, said, strings_in
 from plait.record.read import (
     Broken,
     Entry,
@@ -50,12 +59,16 @@ TOLD: dict[ToldKind, PassageKind] = {
 }
 COPIES = frozenset(
     """
-    api-request api-request-blob api-request-shape last-prompt queue-operation progress
-    file-history-snapshot file-history-delta custom-title ai-title agent-name summary
-    attribution-snapshot content-replacement cost-state bridge-session
+    api-request api-request-blob api-request-shape last-prompt queue-operation
+    custom-title ai-title agent-name attribution-snapshot content-replacement cost-state
+    bridge-session
     """.split()
 )
 """Notes whose words stand elsewhere, or that hold none."""
+CALLBACK = "callback"
+"""The command of a hook that is the client's own."""
+SNAPSHOTS = frozenset({"file-history-snapshot", "file-history-delta"})
+NAMED = frozenset({"command", "skill", "hook", "teammate", "peer", "notice"})
 PATHS = ("file_path", "path", "notebook_path", "filePath")
 MOST_NOTED = 200_000
 
@@ -93,7 +106,7 @@ def words_in(item: Item) -> PassageWords | None:
 
 
 def _told_words(item: Told) -> PassageWords | None:
-    name = item.name if item.kind in ("command", "skill", "hook", "teammate") else None
+    name = item.name if item.kind in NAMED else None
     parts = (name, item.text, item.arguments, item.output, item.errors, item.context)
     text = "\n".join(dict.fromkeys(part for part in parts if part))
     return PassageWords(TOLD.get(item.kind, "note"), text) if text else None
@@ -102,15 +115,45 @@ def _told_words(item: Told) -> PassageWords | None:
 def _noted_words(item: Noted) -> PassageWords | None:
     if item.kind in COPIES:
         return None
-    value = item.value if item.text == "" else item.text
-    text = "\n".join(strings_in(value))
+    if item.kind == "summary":
+        text = said(mapping(item.value), "summary")
+        return PassageWords("summary", text) if text else None
+    text = "\n".join(_words_noted(item))
     return PassageWords("note", text[:MOST_NOTED]) if text else None
 
 
+def _words_noted(item: Noted) -> Iterator[str]:
+    """Yields the words of a note: its text, and what its other fields say beyond that."""
+    value = mapping(item.value)
+    inner = value.get("data" if item.kind == "progress" else "attachment")
+    if item.kind in SNAPSHOTS:
+        yield from _snapshot_words(value)
+    elif item.kind == "progress":
+        if mapping(inner).get("command") != CALLBACK:
+            yield from dict.fromkeys(one for one in strings_in(inner) if not _is_number(one))
+    elif item.text:
+        yield item.text
+        yield from words_beside(inner if isinstance(inner, Mapping) else value, item.text).values()
+    else:
+        yield from strings_in(item.value)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
+
+
+def _snapshot_words(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yields the files that were kept; older clients wrote their contents beside them."""
+    files = mapping(mapping(value.get("snapshot")).get("trackedFileBackups"))
+    for path, backup in files.items():
+        yield path
+        if isinstance(backup, str):
+            yield backup
+    yield from (one for one in (said(value, "trackingPath"),) if one)
+
+
 def _output_of(result: Result) -> str:
-    if result.feedback and result.feedback not in result.text:
-        return f"{result.text}\n{result.feedback}"
-    return result.text
+    return with_beside(result.text, result.detail, result.feedback)
 
 
 def path_in(given: Any) -> str | None:
@@ -247,6 +290,11 @@ def _of_user(
         text = result_words(block)
         if text is None or (block.is_error and _is_rejected(record, text)):
             return []
+        if not found:  # the client's view is of one result
+            view = line.view
+            if view is UNSET:
+                return []
+            text = with_beside(text, view)
         result = Result(text, "ok")
         found.append(Answered(**place, call=block.tool_use_id or "", name=None, result=result))
     return found

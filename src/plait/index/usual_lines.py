@@ -4,10 +4,16 @@ What has any other form is for `plait.index.passages`. Nothing else is imported 
 hits of a search need no more.
 """
 
+from typing import Any
+
+from msgspec import UNSET
+
 from plait.index.model import PassageKind
+from plait.record.beside import words_beside
 from plait.record.codec import strings_in
+from plait.record.machine_text import is_machine_text
 from plait.record.prompt import is_marked
-from plait.record.read import ResultFacts, Worded, WordedBlock
+from plait.record.read import Worded, WordedBlock
 
 TAKEN_APART = ("<", "Caveat: ", "[Request interrupted")
 """What texts begin with that nobody typed, or of which people read only a part."""
@@ -52,9 +58,9 @@ def block_at(line: Worded, part: int) -> WordedBlock | None:
 def _typed_texts(text: str, line: Worded) -> list[str] | None:
     """Returns the words of a prompt, None where the client may have written them."""
     text = text.strip()
-    if not text or text.startswith(TAKEN_APART) or is_marked(line):
+    if not text or text.startswith(TAKEN_APART) or is_marked(line) or is_machine_text(text):
         return None
-    return [text] if line.tool_use_result is None else None
+    return None if line.has_view else [text]
 
 
 def _said_texts(blocks: str | list[WordedBlock]) -> list[str] | None:
@@ -88,15 +94,23 @@ def _answered_texts(blocks: list[WordedBlock], line: Worded) -> list[str] | None
     """Returns the words of results that went well, None where there is anything else."""
     if has_output_beside(line) or any(block.is_error for block in blocks):
         return None
-    found = [result_words(block) for block in blocks]
-    is_whole = all(text is not None for text in found)
-    return [text or "" for text in found] if is_whole else None
+    found = [text for block in blocks if (text := result_words(block)) is not None]
+    view = line.view
+    if len(found) < len(blocks) or view is UNSET:
+        return None
+    return [with_beside(found[0], view), *found[1:]]  # the client's view is of one result
+
+
+def with_beside(text: str, view: Any, feedback: str | None = None) -> str:
+    """Returns the words of a result with what only the client's view of it says."""
+    told = (text, feedback) if feedback and feedback not in text else (text,)
+    return "\n".join((*told, *words_beside(view, *told).values()))
 
 
 def has_output_beside(line: Worded) -> bool:
     """Tells a result of which the client says that its output lies in a file of its own."""
-    view = line.tool_use_result
-    return isinstance(view, ResultFacts) and view.output is not None
+    view = line.view_facts
+    return view is not None and view.output is not None
 
 
 def result_words(block: WordedBlock) -> str | None:

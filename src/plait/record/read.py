@@ -234,6 +234,9 @@ def _reason_of(line: Line, error: str, found: tuple[Recovered, ...]) -> str:
 # few facts that matter. A line of any other form is read as every record is.
 
 
+UNUSUAL = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+
+
 class InnerBlock(Struct, frozen=True, gc=False):
     """One block of a result."""
 
@@ -276,17 +279,42 @@ class Worded(Envelope, frozen=True, gc=False, rename="camel"):
     """An envelope that holds the words of its message too."""
 
     message: WordedMessage | None = None
-    tool_use_result: ResultFacts | str | float | bool | list[Raw] | None = None
+    tool_use_result: Raw = Raw()
+
+    @property
+    def has_view(self) -> bool:
+        """Tells whether the client has a view of its own of a result."""
+        view = memoryview(self.tool_use_result)
+        return len(view) > 0 and bytes(view[:4]) != b"null"
+
+    @property
+    def view_facts(self) -> ResultFacts | None:
+        """What matters of it, None where it is no object."""
+        if bytes(memoryview(self.tool_use_result)[:1]) != b"{":
+            return None
+        try:
+            return _facts(self.tool_use_result)
+        except UNUSUAL:
+            return None
+
+    @property
+    def view(self) -> Any:
+        """All of it; UNSET where it is not as usual, None where there is none."""
+        try:
+            return msgspec.json.decode(self.tool_use_result) if self.has_view else None
+        except UNUSUAL:
+            return UNSET
 
 
 _worded = msgspec.json.Decoder(Worded).decode
+_facts = msgspec.json.Decoder(ResultFacts).decode
 
 
 def worded(data: bytes) -> Worded | None:
     """Returns the envelope of a line with its words, None where its form is not as expected."""
     try:
         return _worded(data)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except UNUSUAL:
         return None
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from msgspec import UNSET
 
 from plait.record.message import ToolResult, blocks_of
-from plait.record.read import ResultFacts, Worded, WordedBlock
+from plait.record.read import Worded, WordedBlock
 from plait.record.record import Record
 
 IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
@@ -53,10 +53,8 @@ def _may_name(record: Record) -> bool:
 
 
 def _names_any(envelope: Worded) -> bool:
-    view = envelope.tool_use_result
-    if isinstance(view, ResultFacts) and (
-        view.agent or view.agent_too or view.run or view.teammate is not UNSET
-    ):
+    view = envelope.view_facts
+    if view and (view.agent or view.agent_too or view.run or view.teammate is not UNSET):
         return True
     content = envelope.message.content if envelope.message else None
     return not isinstance(content, list) or any("agentId: " in text for text in _told_by(content))

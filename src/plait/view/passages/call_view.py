@@ -111,13 +111,16 @@ def named_values(value: object) -> Iterator[tuple[str, str]]:
     waiting: list[tuple[tuple[str, ...], object]] = [((), value)]
     while waiting:
         names, one = waiting.pop()
-        if isinstance(one, Mapping):
+        if isinstance(one, Mapping) and one:
             inner = list(one.items())
         elif isinstance(one, list | tuple):
             inner = list(enumerate(one))
+        elif names and not one and not re.fullmatch(r"\w+", names[-1]):
+            yield ".".join(names[:-1]), names[-1]  # a name that says more than its value: a path
+            continue
         else:
             name = ".".join(names)
-            yield name, _leaf(name, one)
+            yield name, "" if isinstance(one, Mapping) else _leaf(name, one)
             continue
         deeper = len(names) < MOST_NAMES
         waiting += [((*names, str(key)) if deeper else names, x) for key, x in reversed(inner)]
@@ -248,13 +251,21 @@ def _language_of(path: object) -> str:
     return ending if is_known and ending not in PLAIN else ""
 
 
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def without_surrogates(text: str) -> str:
+    """Returns JSON with each lone surrogate as its escape, all else as it is."""
+    return SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
 def as_json(value: object) -> str:
     """Returns a value of the log as JSON, on several lines where it holds several values."""
     try:
         data = msgspec.json.encode(value)
         is_short = len(data) <= MOST_ON_A_LINE
         return (data if is_short else msgspec.json.format(data, indent=2)).decode()
-    except UnicodeEncodeError:  # a lone surrogate
-        return json.dumps(value, indent=2)
+    except UnicodeEncodeError:
+        return without_surrogates(json.dumps(value, indent=2, ensure_ascii=False))
     except (RecursionError, TypeError):
         return repr(value)

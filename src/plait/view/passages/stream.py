@@ -333,7 +333,7 @@ def enclosure_words(one: Enclosure) -> str:
 def note_line(item: Noted, times: int = 1) -> str:
     """Returns a note of the client in a line; the same trouble several times as one."""
     if item.subtype == "api_error":
-        again = f", {times} times" if times > 1 else ""
+        again = f", {times} times" if times > 1 else _retry(item.value)
         return f"API error{_api_error(item.value)}{again}"
     words = one_line(_note_words(item))
     if item.kind == "gone":
@@ -378,3 +378,11 @@ def _api_error(value: object) -> str:
         or text_field(error, "formatted")
     )
     return (f" {status}" if status else "") + (f": {one_line(words)}" if words else "")
+
+
+def _retry(value: object) -> str:
+    said = value if isinstance(value, Mapping) else {}
+    number, most = whole_number(said.get("retryAttempt")), whole_number(said.get("maxRetries"))
+    if number is None:
+        return ""
+    return f", retry {number}" + (f" of {most}" if most is not None else "")

@@ -16,6 +16,7 @@ from plait.conversation.model import (
 )
 from plait.conversation.patches import Hunk, Patch, patch_of, proposed_patch
 from plait.conversation.questions import asked_by
+from plait.conversation.results import beside
 from plait.conversation.tools import is_plan, tool_named
 from plait.record.message import Text, blocks_of
 from plait.view.amounts import bytes_in_words, many, money_in_words, time_in_words, tokens_in_words
@@ -81,6 +82,8 @@ class CallBlocks:
             said = overwritten(text) if self._is_terminal else text
             yield from printed_lines(KnownWords(parts).rest_of(said), ALL_LINES)
             yield from enclosed(result.enclosures)
+            told = KnownWords([*self._made_of(), *parts])
+            yield from spelled_out(beside(self.seen.called), told, self.seen.directory)
         if result.persisted:
             yield Printed(lines=(_kept_elsewhere(self.seen, result.persisted),))
 

@@ -311,6 +311,8 @@ def _notice(told: Told, *, is_full: bool) -> Iterator[AnyBlock]:
     if is_full and not KnownWords((), remark.text).has(told.text):
         yield from printed_lines(told.text, ALL_LINES)
     yield from printed_lines(told.output or "", ALL_LINES if is_full else 3)
+    if is_full and told.name:
+        yield from printed_lines(f"of {told.name}", ALL_LINES)
 
 
 def _model_words(conversation: Conversation, said: Said | Thought) -> Words:

@@ -24,6 +24,7 @@ from plait.conversation.model import (
 )
 from plait.conversation.totals import Totals
 from plait.view.costs import agents_sent
+from plait.view.passages.call_view import without_surrogates
 from plait.view.passages.stream import Ends, Entry, FoldBegins, Manner, Stream
 from plait.view.transcript.heading import Heading, Transcript
 from plait.view.usage import tokens_object
@@ -60,8 +61,10 @@ def json_of(transcript: Transcript, manner: Manner) -> bytes:
     )
     try:
         return msgspec.json.encode(found)
-    except UnicodeEncodeError:  # a lone surrogate stands as its escape
-        return json.dumps(msgspec.to_builtins(found), separators=(",", ":")).encode()
+    except UnicodeEncodeError:
+        plain = msgspec.to_builtins(found)
+        text = json.dumps(plain, separators=(",", ":"), ensure_ascii=False)
+        return without_surrogates(text).encode()
 
 
 def _conversation_form(told: Conversation, stream: Stream) -> dict[str, Any]:

@@ -113,17 +113,23 @@ class MarkdownWriter:
     def _entry(self, entry: Entry) -> Iterator[str]:
         item, is_simple = entry.item, self.stream.manner.is_simple
         is_own = entry.conversation is self.own
+        is_full = self.stream.manner.depth == "all"
         match item:
             case Called():
                 directory = self.transcript.heading.directory
-                yield call_block(item, directory, has_result=entry.has_result, is_simple=is_simple)
+                yield call_block(
+                    item,
+                    directory,
+                    has_result=entry.has_result,
+                    is_simple=is_simple,
+                    is_full=is_full,
+                )
             case Answered():
-                yield late_block(item, is_simple=is_simple)
+                yield late_block(item, entry.called, is_simple=is_simple, is_full=is_full)
             case Told():
                 yield self.anchors(item.uuid) if item.is_typed and is_own else ""
                 is_agent = not is_own or self.transcript.agent is not None
                 is_task = item.kind == "prompt" and is_agent
-                is_full = self.stream.manner.depth == "all"
                 yield from told_blocks(item, is_task=is_task, is_full=is_full)
             case Said():
                 if item.text.strip():

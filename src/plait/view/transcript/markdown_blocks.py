@@ -17,6 +17,7 @@ from plait.conversation.model import (
     Told,
 )
 from plait.conversation.questions import asked_by
+from plait.conversation.results import as_called, beside
 from plait.conversation.tools import is_plan, tool_named
 from plait.view.amounts import bytes_in_words
 from plait.view.passages.call_view import CallView, Piece, as_json, pieces_of
@@ -69,7 +70,7 @@ def told_blocks(told: Told, *, is_task: bool = False, is_full: bool = False) -> 
     elif told.kind == "interruption":
         yield f"**■ {phrase(told.text)}**"
     elif told.kind == "notice":
-        yield from _notice_blocks(told)
+        yield from _notice_blocks(told, is_full=is_full)
     else:
         yield from _aside_blocks(told)
     if told.context and (is_full or told.kind in PROMPTS):
@@ -95,9 +96,10 @@ def _outputs(text: str | None, errors: str | None) -> Iterator[str]:
             yield fenced(clean(part).strip("\n"))
 
 
-def _notice_blocks(told: Told) -> Iterator[str]:
+def _notice_blocks(told: Told, *, is_full: bool) -> Iterator[str]:
     status = f" ({phrase(told.status)})" if told.status else ""
-    yield f"*notice{status}:* {phrase(told.text)}"
+    name = f" of {phrase(told.name)}" if told.name and is_full else ""
+    yield f"*notice{name}{status}:* {phrase(told.text)}"
     if told.output:
         yield folded("its result", [markdown(told.output)])
 
@@ -127,7 +129,14 @@ def thought_block(thought: Thought) -> str:
     return "*thinking " + ("encrypted*" if thought.is_encrypted else "not recorded*")
 
 
-def call_block(called: Called, directory: str | None, *, has_result: bool, is_simple: bool) -> str:
+def call_block(
+    called: Called,
+    directory: str | None,
+    *,
+    has_result: bool,
+    is_simple: bool,
+    is_full: bool = False,
+) -> str:
     """Returns a call: one line, or all that it was given and what it brought behind that line."""
     line = call_line(CallView(called, directory), has_result=has_result)
     if called.name == "AskUserQuestion":
@@ -137,6 +146,7 @@ def call_block(called: Called, directory: str | None, *, has_result: bool, is_si
     blocks = list(_given_blocks(called))
     if has_result and called.result:
         blocks += _result_blocks(called.name, called.result)
+        blocks += _beside_blocks(called) if is_full else ()
     blocks = blocks or ["*nothing was given, nothing came back*"]
     return folded(_summary_of(line), blocks, is_open=is_plan(called.name))
 
@@ -163,14 +173,18 @@ def _simple_line(line: CallLine) -> str:
     return " ".join(filter(None, (f"* **{phrase(line.tool)}**", subject, result)))
 
 
-def late_block(answer: Answered, *, is_simple: bool) -> str:
+def late_block(
+    answer: Answered, called: Called | None = None, *, is_simple: bool, is_full: bool = False
+) -> str:
     """Returns a result that stands apart from its call."""
     name = tool_name(answer.name or "a call")
     note = "arrives here" if answer.standing == "own" else APART[answer.standing]
     if is_simple:
         return f"* **{phrase(name)}** → {note}, {answer.result.outcome}"
     summary = f"<b>Result of {html(name)}</b> ({note})"
-    return folded(summary, list(_result_blocks(answer.name or "", answer.result)))
+    blocks = list(_result_blocks(answer.name or "", answer.result))
+    blocks += _beside_blocks(as_called(answer, called)) if is_full else ()
+    return folded(summary, blocks)
 
 
 def _given_blocks(called: Called) -> Iterator[str]:
@@ -218,6 +232,13 @@ def _result_blocks(tool: str, result: Result) -> Iterator[str]:
         large = f" ({bytes_in_words(size)})" if size is not None else ""
         yield f"*the whole output{large} is in tool-results/{phrase(result.persisted.name)}*"
     yield from enclosure_blocks(result.enclosures)
+
+
+def _beside_blocks(called: Called) -> Iterator[str]:
+    """Yields what only the client's view of a result says."""
+    for name, text in beside(called).items():
+        yield f"{_label(name or 'beside it')}:"
+        yield fenced(clean(text))
 
 
 def enclosure_blocks(enclosures: tuple[Enclosure, ...]) -> Iterator[str]:

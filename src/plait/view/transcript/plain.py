@@ -20,6 +20,7 @@ from plait.conversation.model import (
     Told,
     Turn,
 )
+from plait.conversation.results import as_called, beside
 from plait.view.passages.call_view import CallView, as_json, pieces_of
 from plait.view.passages.stream import (
     APART,
@@ -126,6 +127,7 @@ class PlainWriter:
                 yield from self._block(f"[result of {tool_name(answer.name or 'a call')}: {note}]")
                 if not self.stream.manner.is_simple:
                     yield from self.result(answer.result)
+                    yield from self._beside(as_called(answer, entry.called))
             case Told() as told:
                 yield from self._told(told)
             case Said(text=text) as said:
@@ -146,7 +148,8 @@ class PlainWriter:
             yield from self._speech("You (command)", words)
         else:
             yield from self._speech(f"{name} {told.name}" if told.name else name, told.text)
-        for text in (told.context, told.output, told.errors):
+        is_quiet = told.kind == "command" and self.stream.manner.depth != "all"
+        for text in ("" if is_quiet else told.context, told.output, told.errors):
             if text and text.strip():
                 yield from self._block(text, 1)
         yield from self._enclosed(told.enclosures)
@@ -166,6 +169,7 @@ class PlainWriter:
         if has_result and called.result:
             yield from self._lines("result:", 1)
             yield from self.result(called.result)
+            yield from self._beside(called)
 
     def result(self, result: Result) -> Iterator[str]:
         """Yields what a tool answered."""
@@ -174,6 +178,12 @@ class PlainWriter:
         if result.persisted:
             yield from self._lines(f"(all of it is in tool-results/{result.persisted.name})", 2)
         yield from self._enclosed(result.enclosures)
+
+    def _beside(self, called: Called) -> Iterator[str]:
+        if self.stream.manner.depth == "all":
+            for name, text in beside(called).items():
+                yield from self._lines(f"{name or 'beside it'}:", 1)
+                yield from self._lines(text, 2)
 
     def _enclosed(self, enclosures: Iterable[Enclosure]) -> Iterator[str]:
         for one in enclosures:
@@ -235,7 +245,15 @@ def _pieces(line: str, margin: str, room: int) -> Iterator[str]:
     while end - start > room - (len(inner) if start else 0):
         most = start + room - (len(inner) if start else 0)
         space = line.rfind(" ", start + len(inner) + 1, most + 1)
-        stop = space if space > start else most
+        stop = space if space > start else _sign_before(line, start, most)
         yield f"{margin}{inner if start else ''}{line[start:stop]}".rstrip()
         start = stop + (space > start)
     yield f"{margin}{inner if start else ''}{line[start:]}".rstrip()
+
+
+def _sign_before(line: str, start: int, most: int) -> int:
+    """Returns a place to cut at where no space is: behind a sign, so that words stay whole."""
+    for place in range(most, start + (most - start) // 2, -1):
+        if not (line[place - 1].isalnum() or line[place - 1] == "_"):
+            return place
+    return most

@@ -6,10 +6,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from plait.conversation.model import Answered, Called, Enclosure
+from plait.conversation.model import Answered, Called, Enclosure, Spot
 from plait.conversation.patches import Hunk, Patch
+from plait.conversation.results import as_called, beside
 from plait.view.amounts import bytes_in_words, many, time_in_words
 from plait.view.page.conversation.blocks import (
+    EVERYTHING,
     Cut,
     Setting,
     answer_spot,
@@ -33,7 +35,7 @@ from plait.view.passages.bodies import (
     Prose,
     TodoList,
 )
-from plait.view.passages.call_view import CallView
+from plait.view.passages.call_view import CallView, as_json, named_values
 from plait.view.passages.tools import call_line, tool_view
 
 LONGEST = 400
@@ -153,20 +155,38 @@ def call(called: Called, setting: Setting, *, has_result: bool, inner: str = "")
     seen = CallView(called, setting.directory)
     tool = tool_view(called.name)
     body = _body(tool.body(seen), seen, setting) if has_result else _given_json(seen)
-    if setting.depth == "all" and has_result:
-        body += _untold(seen, setting, body)
+    head = _headline(seen, has_result=has_result)
+    if setting.depth == "all":
+        body += _untold(seen, setting, head + body, has_result=has_result)
     return box(
         f"call {called.outcome}",
         mark(called),
-        _headline(seen, has_result=has_result),
+        head,
         body + _rejected(called) + _enclosed(called, has_result=has_result) + inner,
         is_open=tool.is_open,
     )
 
 
-def _untold(seen: CallView, setting: Setting, body: str) -> str:
-    html = _output(Output(seen.answer), seen, setting)
-    return "" if html in body else html
+def _untold(seen: CallView, setting: Setting, told: str, *, has_result: bool) -> str:
+    """Returns what was given and what came back, as far as neither line nor parts tell it."""
+    html = ""
+    if has_result:
+        output = _output(Output(seen.answer), seen, setting)
+        html += "" if output in told else output
+    values = [*named_values(seen.called.input)]
+    values += beside(seen.called).items() if has_result else ()
+    return html + spelled_out(values, seen.called, told + html)
+
+
+def spelled_out(values: Iterable[tuple[str, str]], spot: Spot, told: str) -> str:
+    """Returns the lines of some values that a page does not tell yet, behind their names."""
+    found = [
+        f"{name}: {line}" if name else line
+        for name, words in values
+        for line in words.split("\n")
+        if line.strip() and esc(line.strip()) not in told
+    ]
+    return printed("\n".join(found), spot, "raw", EVERYTHING, "out words")
 
 
 def _headline(seen: CallView, *, has_result: bool) -> str:
@@ -268,7 +288,7 @@ def _given_json(seen: CallView, setting: Setting | None = None) -> str:
     try:
         data = msgspec.json.format(msgspec.json.encode(seen.called.input), indent=2).decode()
     except (UnicodeError, RecursionError, TypeError):
-        data = repr(seen.called.input)
+        data = as_json(seen.called.input)
     cut = (setting or Setting()).output
     return printed(data, seen.called, f"input/{seen.called.call}", cut, "json")
 
@@ -314,4 +334,6 @@ def result_apart(answered: Answered, setting: Setting) -> str:
     )
     name = answered.name or "result"
     head = f'{tool_icon(name)}<b>{esc(name)}</b> <span class="res">{note}</span>'
+    if setting.depth == "all":
+        body += spelled_out(beside(as_called(answered, None)).items(), answered, body)
     return box(f"call {result.outcome} apart", mark(answered), head, body, is_open=True)

@@ -28,8 +28,9 @@ from plait.view.page.conversation.blocks import (
     prose,
     typed,
 )
-from plait.view.page.conversation.calls import enclosure
+from plait.view.page.conversation.calls import enclosure, spelled_out
 from plait.view.page.markup import esc, icon
+from plait.view.passages.call_view import named_values
 from plait.view.text import shortened
 
 VOICES: dict[ToldKind, str] = {
@@ -129,7 +130,7 @@ def _aside(item: Told, setting: Setting) -> str:
     label = ASIDES[item.kind]
     name = f" {item.name}" if item.name and item.name != "caveat" else ""
     body = printed(item.text, item, "text", setting.output, "out words") + _context_of(item)
-    body += _pictures(item)
+    body += _attached_output(item, setting) + _pictures(item)
     first = " ".join(item.text[:160].split())
     kind = f'<span class="kind">{esc(label + name)}</span>'
     head = f'{icon("note")}{kind} <span class="obj">{esc(first)}</span>'
@@ -227,7 +228,7 @@ def _plain_item(item: Item, setting: Setting) -> str:
             return box("note", mark(item), icon("tool") + esc(str(name)), "")
 
 
-def notes(items: Sequence[Noted]) -> str:
+def notes(items: Sequence[Noted], *, is_full: bool = False) -> str:
     """Returns notes of the client that follow one another, closed, by their kinds."""
     counts = Counter(note.subtype or note.kind for note in items)
     told = ", ".join(
@@ -238,7 +239,7 @@ def notes(items: Sequence[Noted]) -> str:
     kinds = f'<span class="obj">{esc(told)}{rest}</span>'
     count = f'<span class="kind">{many(len(items), "note")}</span>'
     head = f"{icon('note')}{count} {kinds}"
-    return box("notes", "", head, "".join(map(note_row, items)))
+    return box("notes", "", head, "".join(note_row(one, is_full=is_full) for one in items))
 
 
 def facts(value: object) -> str:
@@ -253,11 +254,14 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, str | int | float) and value is not False and value != ""
 
 
-def note_row(note: Noted) -> str:
-    """Returns one note on one line, with the beginning of its words."""
+def note_row(note: Noted, *, is_full: bool = False) -> str:
+    """Returns one note on one line, with the beginning of its words; all of them if wanted."""
     name = note.subtype or note.kind
     words, hidden = beginning(note.text.strip(), OUTPUT)
     is_long = "\n" in words or hidden
     text = printed(note.text, note, "content", OUTPUT, "out words") if is_long else ""
     first = "" if text else f' <span class="obj">{esc(words or facts(note.value))}</span>'
-    return f'<div class="row"{mark(note)}><b>{esc(name)}</b>{first}{text}</div>'
+    html = f"<b>{esc(name)}</b>{first}{text}"
+    if is_full:
+        html += spelled_out(named_values(note.value), note, html)
+    return f'<div class="row"{mark(note)}>{html}</div>'

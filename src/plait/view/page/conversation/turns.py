@@ -109,7 +109,8 @@ class TurnWriter:
             else:
                 yield from map(self._entry, group)
         if len(loud) < len(told):
-            yield entries.notes([note for entry in told if (note := _quiet_note(entry))])
+            quiet = [note for entry in told if (note := _quiet_note(entry))]
+            yield entries.notes(quiet, is_full=self.setting.depth == "all")
 
     def _calls(self, group: Sequence[Entry]) -> str:
         """Returns calls that follow one another; many are a group."""
@@ -150,7 +151,7 @@ def _other_html(item: Told | Compacted | Left | Folded | Shown | Noted, setting:
         case Shown():
             return entries.shown(item)
         case Noted():
-            return entries.note_row(item)
+            return entries.note_row(item, is_full=setting.depth == "all")
 
 
 def _is_quiet(entry: Entry) -> bool:
