@@ -31,7 +31,7 @@ FACES = {
 }
 
 
-# checklist: D84
+# checklist: D81, D84
 @pytest.mark.parametrize("face", FACES)
 def test_tokens_are_cut_alike(
     face: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -1,5 +1,6 @@
 """Who owns a uuid that several lines hold."""
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,6 +33,21 @@ def test_a_fork_that_names_its_origin_leaves_the_history_to_it(origin: str, fork
     assert drawn.picture == f"{origin}: U1 A1 U2 A2\n{fork}: U3 A3"
     assert drawn.codes() == []
     assert drawn.graph.account.copies == 2
+
+
+# checklist: D26
+def test_uuids_parents_and_sessions_are_mapped() -> None:
+    drawn = sketch(FORKED.format(forked="forked"))
+    graph, letters = drawn.graph, drawn.names
+    assert {letters[uuid] for uuid, node in graph.nodes.items() if node.uuid == uuid} == {
+        *("U1", "A1", "U2", "A2", "U3", "A3")
+    }
+    children: dict[str, str] = defaultdict(str)
+    for uuid in graph.nodes:
+        children[letters.get(graph.edge_of(uuid).parent or "", "")] += letters[uuid]
+    assert children == {"": "U1", "U1": "A1", "A1": "U2U3", "U2": "A2", "U3": "A3"}
+    held = {letters[one.id]: [letters[uuid] for uuid in one.nodes] for one in graph.lines.values()}
+    assert held == {"main": ["U1", "A1", "U2", "A2"], "side": ["U3", "A3"]}
 
 
 def test_a_copy_under_its_old_session_id_belongs_to_that_session() -> None:
@@ -70,6 +86,7 @@ def test_a_guess_is_a_finding() -> None:
     assert graph.account.balanced
 
 
+# checklist: D26
 def test_in_one_file_the_last_line_wins_and_the_first_keeps_its_place() -> None:
     drawn = sketch("U1\nA1<\nU2<A1\n=A1\nA2<U2")
     assert drawn.picture == "main: U1 A1 U2 A2"

@@ -246,6 +246,19 @@ def test_a_shape_that_the_document_draws(name: str) -> None:
     check(*DOCUMENT[name])
 
 
+STATE = "agent-setting ai-title custom-title pr-link queue-operation mode tag unheard-of".split()
+
+
+# checklist: D53
+@pytest.mark.parametrize("kind", STATE)
+def test_a_line_of_state_that_has_a_uuid_is_structure(kind: str) -> None:
+    check(f"U1\nA1<\nX1<A1 unknown {kind}\nU2<A1\nA2<", "main: U1 A1 X1 U2 A2")
+    check(f"U1\nA1<\nX1< unknown {kind}\nU2<X1\nA2<\nU3<X1\nA3<", REWOUND)
+
+
+REWOUND = "main: U1 A1 X1 U3 A3\nmain@U2: U2 A2"
+
+
 # checklist: D80, S58, S59
 @pytest.mark.parametrize("name", PEERS_GET_WRONG)
 def test_a_shape_that_is_easily_got_wrong(name: str) -> None:
