@@ -182,3 +182,37 @@ def test_agents_sent_out_from_a_branch_are_left_with_it(tmp_path: Path) -> None:
     kinds = sorted(one.kind for one in responses if one.uuid in left)
     assert kinds == ["agent", "main", "main"]
     assert len(responses) == 5
+
+
+FORKS = {
+    "begun later": ("enqueue\n", "", "mode normal\nenqueue\ndequeue\n"),
+    "written in one go": ("", "mode normal\n", ""),
+    "left, and nothing else tells": ("", "", ""),
+}
+
+
+@pytest.mark.parametrize("name", FORKS)
+@pytest.mark.parametrize(("old", "new"), [("main", "side"), ("side", "main")])
+def test_graph_logs_and_index_name_the_same_owner(
+    tmp_path: Path, name: str, old: str, new: str
+) -> None:
+    note, between, begun = FORKS[name]
+    drawing = draw(
+        f"file {old}\n{note}U1\nA1<\n{between}U2<A1\nA2<\n"
+        f"file {new} start=2026-11-03T09:00:00Z\n{begun}"
+        f"copy {old}:U1 {old}:A1 {old}:U2 {old}:A2 forked\nU3<{old}:A2\nA3<"
+    )
+    drawing.write(tmp_path / "logs")
+    for path in (tmp_path / "logs").rglob("*.jsonl"):
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        plain = [{key: one[key] for key in one if key != "forkedFrom"} for one in lines]
+        path.write_text("".join(f"{json.dumps(one)}\n" for one in plain), encoding="utf-8")
+    archive = Archive([tmp_path / "logs"], index=tmp_path / "index")
+    graph = {
+        one.uuid: one.session for one in archive.graph().nodes.values() if one.kind == "assistant"
+    }
+    cold = {one.uuid: one.session for one in archive.responses().responses}
+    archive.update_index()
+    warm = {one.uuid: one.session for one in archive.responses().responses}
+    assert cold == warm == graph
+    assert sorted(map(list(graph.values()).count, set(graph.values()))) == [1, 2]

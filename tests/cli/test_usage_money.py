@@ -85,6 +85,11 @@ def call(**given: Any) -> dict[str, Any]:
     return {"content": [block]}
 
 
+def counted_by_client(cost: float) -> dict[str, Any]:
+    """Returns what the client says that a session has cost so far."""
+    return {"type": "cost-state", "totalCostUSD": cost, "sessionId": SESSION}
+
+
 @dataclass(frozen=True)
 class Case:
     """One way in which a response can be written down."""
@@ -324,6 +329,49 @@ CASES = [
         unpriced_responses=1,
     ),
     case("a time in milliseconds", prompt(), answer(timestamp=1793610001000)),
+    case(
+        "a compaction that only the client's own count tells of",
+        prompt(),
+        answer(),
+        counted_by_client(ONE + 0.02),
+        beyond_log_usd=0.02,
+    ),
+    case(
+        "a count of the client's that a killed run has left behind",
+        prompt(),
+        answer(),
+        counted_by_client(ONE / 2),
+    ),
+    case(
+        "a count of the client's of what has no price",
+        prompt(),
+        answer(message={"model": "nobody-1"}),
+        counted_by_client(5.0),
+        cost_usd=0,
+        unpriced=["nobody-1"],
+        unpriced_responses=1,
+    ),
+    Case(
+        "a fork that goes on from what its origin had come to",
+        {
+            MAIN: log(prompt(), answer(), counted_by_client(ONE + 0.02)),
+            SECOND: log(
+                {"type": "queue-operation", "timestamp": "2026-11-02T10:00:00.000Z"},
+                prompt(sessionId=OTHER),
+                answer(sessionId=OTHER),
+                prompt(uuid="u2", parent="a1", sessionId=OTHER),
+                answer(uuid="a2", parent="u2", message={"id": "msg_2"}, sessionId=OTHER),
+                counted_by_client(2 * ONE + 0.05),
+            ),
+        },
+        {
+            "responses": 2,
+            "input_tokens": 200,
+            "output_tokens": 20,
+            "cost_usd": 2 * ONE,
+            "beyond_log_usd": 0.05,
+        },
+    ),
 ]
 PLAIN: dict[str, Any] = {
     "responses": 1,
@@ -340,6 +388,7 @@ PLAIN: dict[str, Any] = {
     "abandoned": 0,
     "agents": 0,
     "service": 0,
+    "beyond_log_usd": 0.0,
 }
 
 
@@ -360,6 +409,26 @@ def test_the_money_adds_up(case: Case, tmp_path: Path, capfd: pytest.CaptureFixt
         assert sum(row["cost_usd"] for row in shown["rows"]) == pytest.approx(
             shown["totals"]["cost_usd"]
         )
+
+
+def test_what_no_log_holds_is_told_below_the_table(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / MAIN
+    path.parent.mkdir(parents=True)
+    path.write_bytes(log(prompt(), answer(), counted_by_client(ONE + 0.02)))
+    given = ["usage", "session", "--root", str(tmp_path), "--timezone", "UTC"]
+    assert run(given) == 0
+    shown = capfd.readouterr().out
+    assert "$0.02 more by Claude Code's own count, not in the total: compactions" in shown
+    assert run([*given, "--since", "2026-11-03"]) == 0
+    assert "own count" not in capfd.readouterr().out
+    assert run([*given, "--json"]) == 0
+    (row,) = json.loads(capfd.readouterr().out)["rows"]
+    assert (row["client_cost_usd"], row["beyond_log_usd"]) == (pytest.approx(ONE + 0.02), 0.02)
+    path.write_bytes(log(prompt(), answer(), counted_by_client(ONE + 0.004)))
+    assert run(given) == 0
+    assert "own count" not in capfd.readouterr().out
 
 
 def brief(totals: dict[str, Any]) -> dict[str, Any]:

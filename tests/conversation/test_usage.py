@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plait.conversation.prices import Prices
-from plait.conversation.spending import billing_blocks, spending, within
+from plait.conversation.spending import beyond_log, billing_blocks, spending, within
 from plait.conversation.usage import BilledResponse, Ledger, Origin, Tokens
 from plait.line.split import CHUNK, lines, views
-from plait.record.billing import Bill, bill_of, bills, odd_bills
+from plait.record.billing import OPENING, Bill, bill_of, bills, odd_bills
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 MODEL = "claude-sonnet-4-5"
@@ -92,6 +93,85 @@ def test_costs_that_the_client_counted_are_kept_beside() -> None:
     said = [bill_of({"type": "cost-state", "totalCostUSD": cost}) for cost in (0.5, "0.75")]
     ledger.add(FIRST, enumerate(said))
     assert ledger.client_costs == {"s1": 0.75}
+
+
+def opened(line: int, begun: str = "", *, is_copy: bool = False) -> tuple[int, Bill]:
+    """Returns what the notes of a file say of its records: where the first stands among them."""
+    return line, Bill(type=OPENING, timestamp=begun, is_sidechain=is_copy)
+
+
+BEFORE, AFTER = "2026-11-02T11:00:00.000Z", "2026-11-02T13:00:00.000Z"
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours", "owner"),
+    [
+        pytest.param(None, None, "s2", id="nothing tells, so the first file"),
+        pytest.param(opened(9, AFTER), opened(9, BEFORE), "s1", id="begun after it"),
+        pytest.param(opened(9, BEFORE), opened(9, AFTER), "s2", id="and not before"),
+        pytest.param(opened(9), opened(2), "s1", id="written in one go"),
+        pytest.param(None, opened(2), "s1", id="without any note"),
+        pytest.param(opened(3), opened(4), "s2", id="both in one go"),
+        pytest.param(opened(2), opened(2), "s2", id="none in one go"),
+        pytest.param(opened(9), opened(2, AFTER), "s2", id="begun after it, though with notes"),
+    ],
+)
+def test_a_copy_is_known_by_its_notes(
+    theirs: tuple[int, Bill] | None, ours: tuple[int, Bill] | None, owner: str
+) -> None:
+    both = [bill(1, id="a"), bill(2, id="b")]
+    files = [(SECOND, theirs), (FIRST, ours)]
+    given = [(origin, [*both, *([said] if said else [])]) for origin, said in files]
+    assert [one.session for one in counted(*given)] == [owner, owner]
+
+
+def test_of_two_the_one_that_has_nothing_else_was_left() -> None:
+    shared = [bill(1, id="a"), bill(2, id="b")]
+    fork = [*shared, bill(3, id="c")]
+    for files in ([(FIRST, shared), (SECOND, fork)], [(SECOND, fork), (FIRST, shared)]):
+        assert sorted(one.session for one in counted(*files)) == ["s1", "s1", "s2"]
+    backup = [(FIRST, fork), (FIRST, shared)]
+    assert {one.file for one in counted(*backup)} == {0}
+
+
+def state(cost: float) -> tuple[int, Bill]:
+    """Returns what the client says that a session has cost."""
+    return 99, bill_of({"type": "cost-state", "totalCostUSD": cost})
+
+
+def own_costs(*files: tuple[Origin, list[tuple[int, Bill]]]) -> dict[str, float]:
+    ledger = Ledger()
+    for origin, found in files:
+        ledger.add(origin, found)
+    assert list(ledger.responses())
+    return {session: round(cost, 6) for session, cost in ledger.own_costs().items()}
+
+
+def test_a_fork_goes_on_from_what_its_origin_had_cost() -> None:
+    first, second, third = (bill(number, id=f"m{number}") for number in (1, 2, 3))
+    origin = [first, state(1.0), second, state(1.5), state(9.0)]
+    fork = [opened(9, AFTER), first, second]
+    assert own_costs((FIRST, origin)) == {"s1": 9.0}
+    costs = own_costs((FIRST, origin), (SECOND, [*fork, third, state(1.7), state(2.0)]))
+    assert costs == {"s1": 9.0, "s2": 0.5}
+    copy = opened(9, AFTER, is_copy=True)
+    alone = own_costs((SECOND, [third, copy, state(1.7), state(2.0)]))
+    assert alone == {"s2": 0.3}  # its origin is gone: only what came after its first count
+    branch = [bill(1, id="m1", forkedFrom={"sessionId": "s1"}), third, state(0.5)]
+    assert own_costs((FIRST, origin), (SECOND, branch)) == {"s1": 9.0, "s2": 0.5}
+
+
+def test_what_the_client_counted_beyond_the_log_is_told_apart() -> None:
+    later = NOON + timedelta(hours=1)
+    ours = [response(later), response(NOON), response(session="s2", model="nobody's")]
+    costs = {"s1": 2 * ONE + 0.02, "s2": 5.0, "s3": 1.0}
+    (found,) = beyond_log(ours, costs, Prices())
+    assert (found.session, found.project, found.time) == ("s1", "p", later)
+    assert found.cost == pytest.approx(0.02)
+    assert within([found], later, None) == [found]
+    assert within([found], None, later) == []
+    assert beyond_log(ours, {"s1": 2 * ONE}, Prices()) == ()
+    assert beyond_log(ours, {"s1": ONE}, Prices()) == ()  # a run that was killed said nothing
 
 
 def test_days_are_those_of_a_zone() -> None:
@@ -194,10 +274,40 @@ def test_views_are_the_lines_of_a_file(
     assert found == [(line.number, line.data) for line in lines(path)]
 
 
+NOTE = {"type": "queue-operation", "timestamp": "2026-11-02T12:00:05.000Z"}
+RECORD = {"type": "user", "uuid": "u", "timestamp": "2026-11-02T12:00:01.000Z"}
+REPLY = {**RECORD, "type": "assistant", "message": {"id": "m", "usage": {"output_tokens": 1}}}
+LONG_NOTE = {"type": "file-history-snapshot", "snapshot": "x" * 3000}
+LONG_RECORD = {"parentUuid": None, **RECORD, "message": "x" * 3000}
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "begun", "is_copy"),
+    [
+        pytest.param([RECORD, REPLY], None, "", False, id="no note at all"),
+        pytest.param([NOTE, RECORD, REPLY], 4, NOTE["timestamp"], True, id="a fork's own first"),
+        pytest.param([NOTE, REPLY, NOTE], 3, NOTE["timestamp"], False, id="an answer first"),
+        pytest.param([RECORD, NOTE, REPLY], 2, "", False, id="a note among them"),
+        pytest.param([LONG_RECORD, NOTE, REPLY], 2, "", False, id="behind a long record"),
+        pytest.param([RECORD, LONG_NOTE, REPLY, NOTE], 4, "", False, id="a long note is none"),
+        pytest.param([{"type": "mode"}, RECORD, REPLY], None, "", False, id="a note without time"),
+    ],
+)
+def test_what_the_notes_of_a_file_say_of_its_records(
+    tmp_path: Path, lines: list[Any], line: int | None, begun: str, is_copy: bool
+) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    found = [(number, one) for number, one in bills(path) if one.type == OPENING]
+    said = [(number, one.timestamp, one.is_sidechain) for number, one in found]
+    assert said == ([] if line is None else [(line, begun, is_copy)])
+
+
 def test_no_figure_of_real_logs_is_passed_over(shared: Path) -> None:
     for path in sorted((shared / "corpus").rglob("*.jsonl")):
         slowly = [(line.number, one) for line in lines(path) for one in odd_bills(line.data, 0)]
-        assert list(bills(path)) == slowly, path
+        found = [(number, bill) for number, bill in bills(path) if bill.type != OPENING]
+        assert found == slowly, path
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,23 @@ def test_usage_counts_only_what_was_asked_for(at: Served, root: Path, tmp_path: 
     assert "No model answered" in settled(at, "/usage?since=2020-01-01&until=2020-01-02")
 
 
+def test_what_no_log_holds_is_told_beside_the_cost(tmp_path: Path) -> None:
+    root = tmp_path / "config"
+    walk(root, *WALKS[0])
+    (path,) = root.rglob("*.jsonl")
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"type":"cost-state","totalCostUSD":7.5}\n')
+    with served(root, tmp_path / "index") as at:
+        page = settled(at, "/usage?range=all")
+        early = settled(at, "/usage?since=2020-01-01&until=2020-01-02")
+        api = json.loads(text_of(at, "/api/v1/usage?by=model"))
+    beyond = round(7.5 - Archive([root]).usage("model").totals.total.cost, 9)
+    assert beyond > 1
+    assert f"<dt>Not in the cost</dt><dd>{money_in_words(beyond)}" in page
+    assert "Not in the cost" not in early
+    assert api["beyond_log_usd"] == beyond
+
+
 def test_the_figures_of_insights_are_those_of_the_command(
     at: Served, root: Path, tmp_path: Path
 ) -> None:

@@ -23,6 +23,8 @@ class Counted(NamedTuple):
     """What the client itself counted, by session."""
     keys: Sequence[Key] = ()
     """What each response is known by."""
+    own_costs: Mapping[str, float] = {}
+    """The same without what a fork had taken over."""
 
 
 class FileBills(NamedTuple):
@@ -64,7 +66,8 @@ def count(
         found = read(file)
         origin = _origin_of(file, owners[file.path][1], is_warmup=found.is_warmup)
         ledger.add(origin, found.bills)
-    return Counted(tuple(ledger.responses()), ledger.client_costs, tuple(ledger.drafts))
+    responses = tuple(ledger.responses())
+    return Counted(responses, ledger.client_costs, tuple(ledger.drafts), ledger.own_costs())
 
 
 def _origin_of(file: LogFile, session: Session, *, is_warmup: bool) -> Origin:

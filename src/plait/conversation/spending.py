@@ -5,9 +5,9 @@ five hours; it also ends where five hours pass without any. The one that goes on
 projected to its end.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
@@ -186,9 +186,18 @@ def _month(time: datetime) -> str:
     return f"{time.year:04}-{time.month:02}"
 
 
-def within(
-    responses: Sequence[BilledResponse], start: datetime | None, end: datetime | None
-) -> Sequence[BilledResponse]:
+class Timed(Protocol):
+    """What has a time, or none."""
+
+    @property
+    def time(self) -> datetime | None:
+        """When it was."""
+
+
+T = TypeVar("T", bound=Timed)
+
+
+def within(responses: Sequence[T], start: datetime | None, end: datetime | None) -> Sequence[T]:
     """Returns the responses of a span of time; those without a time are in none."""
     if start is None and end is None:
         return responses
@@ -199,6 +208,44 @@ def within(
         and (start is None or one.time >= start)
         and (end is None or one.time < end)
     ]
+
+
+LEAST = 1e-6
+"""Dollars below which a difference is dust."""
+
+
+class BeyondLog(Struct, frozen=True, gc=False):
+    """What the client counted in a session beyond the responses in its log."""
+
+    session: str
+    project: str
+    time: datetime | None
+    """Of the last response: the client says no time."""
+    cost: float
+
+
+def beyond_log(
+    responses: Iterable[BilledResponse], own_costs: Mapping[str, float], prices: Prices
+) -> tuple[BeyondLog, ...]:
+    """Returns what the client's own count of sessions has beyond the responses in the logs:
+    compactions, and requests that came to nothing.
+
+    A session of which anything has no price is left out: nothing can be compared there.
+    """
+    spent: dict[str, float | None] = {}
+    last: dict[str, BilledResponse] = {}
+    for one in responses:
+        cost = prices.cost(one.model, one.tokens, one.time) if one.session in own_costs else None
+        before = spent.get(one.session, 0.0)
+        spent[one.session] = None if cost is None or before is None else before + cost
+        known = last.get(one.session)
+        if known is None or (one.time and (not known.time or one.time > known.time)):
+            last[one.session] = one
+    return tuple(
+        BeyondLog(session, last[session].project, last[session].time, own_costs[session] - cost)
+        for session, cost in spent.items()
+        if cost is not None and own_costs[session] - cost > LEAST
+    )
 
 
 BLOCK_LENGTH = timedelta(hours=5)

@@ -9,13 +9,16 @@ its request is called there; a request that was tried again has an id of its own
 for. What the client made up itself (`<synthetic>`) is no response.
 """
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import MAXYEAR, MINYEAR, datetime
+from itertools import permutations
+from math import inf
 from typing import Literal, Protocol, TypeAlias
 
 from msgspec import Struct, to_builtins
 
-from plait.record.billing import COST_STATE, Bill, Figures
+from plait.record.billing import COST_STATE, OPENING, Bill, Figures
 from plait.record.codec import lenient
 from plait.record.message import Usage
 from plait.record.time import moment
@@ -132,7 +135,9 @@ def supersedes(newer: HasOutput, older: HasOutput) -> bool:
 RunKind: TypeAlias = Literal["main", "agent", "service", "workflow"]
 Key: TypeAlias = str | tuple[int, int]
 Stamp: TypeAlias = str | int | float | None
-Rank: TypeAlias = tuple[bool, bool, bool, str, int]
+Rank: TypeAlias = tuple[bool, bool, bool, str, bool, int, str, int]
+UNKNOWN = "\uffff"
+"""Sorts behind every time."""
 
 
 class Origin(Struct, frozen=True, gc=False):
@@ -166,12 +171,12 @@ class BilledResponse(Struct, frozen=True, gc=False):
 class BilledDraft:
     """A response while its lines are still being met."""
 
-    __slots__ = ("bill", "figures", "file", "owner", "stamp")
+    __slots__ = ("bill", "figures", "file", "line", "owner", "stamp")
 
-    def __init__(self, bill: Bill, figures: Figures, file: int) -> None:
+    def __init__(self, bill: Bill, figures: Figures, file: int, line: int) -> None:
         self.bill = self.owner = bill
         """The line that has its figures, and the one that says whose it is."""
-        self.figures, self.file = figures, file
+        self.figures, self.file, self.line = figures, file, line
         self.stamp = bill.timestamp
 
     def add(self, bill: Bill, figures: Figures) -> None:
@@ -191,8 +196,14 @@ class Ledger:
         self.drafts: dict[Key, BilledDraft] = {}
         self.client_costs: dict[str, float] = {}
         """What the client itself says that sessions have cost so far."""
+        self._totals: dict[int, list[Bill]] = {}
+        """What it said in each file, from the first time on."""
         self._starts: list[str] = []
         """When the first response of each file was written."""
+        self._openings: dict[int, tuple[int, Bill]] = {}
+        """By file: the first note among its records, and when it was begun."""
+        self._holders: dict[Key, dict[int, tuple[int, Bill]]] = {}
+        """The files that hold a response, where those are several, with its last line in each."""
 
     def add(self, origin: Origin, bills: Iterable[tuple[int, Bill]]) -> None:
         """Takes in the bills of a file, with the numbers of their lines."""
@@ -202,24 +213,85 @@ class Ledger:
         for line, bill in bills:
             message = bill.message
             if message is None or message.usage is None:
-                self._note(origin, bill)
+                self._note(origin, bill, file, line)
             elif message.model != SYNTHETIC:
                 if not self._starts[file]:
                     self._starts[file] = f"{bill.timestamp}"
                 key = response_key(message.id, bill.request, bill.uuid) or (file, line)
                 known = drafts.get(key)
                 if known is None:
-                    drafts[key] = BilledDraft(bill, message.usage, file)
+                    drafts[key] = BilledDraft(bill, message.usage, file, line)
                 else:
-                    self._copy(known, bill, message.usage, file)
+                    known.add(bill, message.usage)
+                    self._place(key, known, bill, file, line)
 
-    def _copy(self, known: BilledDraft, bill: Bill, figures: Figures, file: int) -> None:
-        """Takes in another line of a response; the last of its owner's says where it stands."""
-        known.add(bill, figures)
-        if known.file == file or self._rank(bill, file) < self._rank(known.owner, known.file):
-            known.file, known.owner = file, bill
+    def _place(self, key: Key, known: BilledDraft, bill: Bill, file: int, line: int) -> None:
+        """Notes where another line of a response stands: the last of its owner's says."""
+        if known.file == file and key not in self._holders:
+            known.owner, known.line = bill, line
+        else:
+            first = {known.file: (known.line, known.owner)}
+            self._holders.setdefault(key, first)[file] = line, bill
 
-    def _rank(self, bill: Bill, file: int) -> Rank:
+    def _note(self, origin: Origin, bill: Bill, file: int, line: int) -> None:
+        if bill.type == OPENING:
+            self._openings[file] = line, bill
+        if bill.type == COST_STATE and bill.total_cost_usd is not None:
+            self.client_costs[origin.session] = bill.total_cost_usd
+            self._totals.setdefault(file, []).append(bill)
+
+    def responses(self) -> Iterator[BilledResponse]:
+        """Yields what was counted, in the order in which it was met."""
+        if self._holders:
+            self._choose_owners()
+        for draft in self.drafts.values():
+            yield _response_of(draft, self.origins[draft.file])
+
+    def _choose_owners(self) -> None:
+        """Gives each response that several files hold to one of them, as the graph does."""
+        copies, went_on = self._copies(), self._went_on()
+        for key, holders in self._holders.items():
+            ranks = {
+                file: self._rank(bill, file, holders, copies, went_on)
+                for file, (_, bill) in holders.items()
+            }
+            draft, owner = self.drafts[key], min(ranks, key=ranks.__getitem__)
+            draft.file, (draft.line, draft.owner) = owner, holders[owner]
+
+    def _copies(self) -> set[tuple[int, int]]:
+        """Returns the pairs of a file and the one that it was copied from: all it shares with
+        that one stands there in one go, and not here.
+        """
+        is_whole: dict[tuple[int, int], bool] = {}
+        for holders in self._holders.values():
+            for one, other in permutations(holders, 2):
+                end = self._openings[one][0] if one in self._openings else inf
+                is_whole[one, other] = is_whole.get((one, other), True) and holders[one][0] < end
+        return {
+            (one, other)
+            for (one, other), whole in is_whole.items()
+            if whole and not is_whole[other, one]
+        }
+
+    def _went_on(self) -> dict[int, str]:
+        """Returns when each file had its first response that no other has."""
+        found: dict[int, str] = {}
+        for key, draft in self.drafts.items():
+            if key not in self._holders:
+                found.setdefault(draft.file, f"{draft.stamp}")
+        ids = Counter(origin.session for origin in self.origins if origin.kind == "main")
+        for file, origin in enumerate(self.origins):
+            found.setdefault(file, "" if ids[origin.session] == 1 else UNKNOWN)
+        return found
+
+    def _rank(
+        self,
+        bill: Bill,
+        file: int,
+        rivals: Iterable[int],
+        copies: set[tuple[int, int]],
+        went_on: Mapping[int, str],
+    ) -> Rank:
         """Returns what decides whose a response is that several files hold; the least owns."""
         origin = self.origins[file]
         return (
@@ -227,17 +299,50 @@ class Ledger:
             bill.forked_from is not None,
             bill.session_id not in (None, origin.session),
             self._starts[file],
+            file in self._openings and _is_later(self._openings[file][1], bill),
+            sum((file, rival) in copies for rival in rivals),
+            went_on[file],
             file,
         )
 
-    def _note(self, origin: Origin, bill: Bill) -> None:
-        if bill.type == COST_STATE and bill.total_cost_usd is not None:
-            self.client_costs[origin.session] = bill.total_cost_usd
+    def own_costs(self) -> dict[str, float]:
+        """Returns what the client says that each session has cost itself.
 
-    def responses(self) -> Iterator[BilledResponse]:
-        """Yields what was counted, in the order in which it was met."""
-        for draft in self.drafts.values():
-            yield _response_of(draft, self.origins[draft.file])
+        It counts on over all runs of a session. A fork goes on from what its origin had come to,
+        unless it was made by `/branch`: what it took over is the last that another file with the
+        same responses had said by then, and where none is known all that it first said.
+        """
+        found: dict[str, float] = {}
+        for file, totals in self._totals.items():
+            said = [bill.total_cost_usd or 0.0 for bill in totals]
+            taken = self._taken_over(file, said[0]) if self._is_fork(file) else 0.0
+            session = self.origins[file].session
+            found[session] = max(found.get(session, 0.0), said[-1] - taken)
+        return found
+
+    def _is_fork(self, file: int) -> bool:
+        copied = any(
+            self.drafts[key].file != file and holders[file][1].forked_from is None
+            for key, holders in self._holders.items()
+            if file in holders
+        )
+        return copied or (file in self._openings and bool(self._openings[file][1].is_sidechain))
+
+    def _taken_over(self, file: int, first: float) -> float:
+        related = {one for held in self._holders.values() if file in held for one in held}
+        said = (
+            bill.total_cost_usd or 0.0
+            for other in related - {file}
+            if self.origins[other].session != self.origins[file].session
+            for bill in self._totals.get(other, ())
+        )
+        return max((one for one in said if one <= first), default=first)
+
+
+def _is_later(opening: Bill, bill: Bill) -> bool:
+    """Tells whether a file was begun after a line of it was written: it is a copy."""
+    begun, stamp = opening.timestamp, bill.timestamp
+    return isinstance(begun, str) and isinstance(stamp, str) and begun > stamp
 
 
 def _response_of(draft: BilledDraft, origin: Origin) -> BilledResponse:

@@ -5,7 +5,7 @@ read as any record is, and its figures are taken as a person would read them: `"
 `100.0` are a hundred. A whole record on a broken line was paid for, so it counts too.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -31,6 +31,8 @@ ANSWER = b'assistant"'
 GLUED = b'"type":"assistant'
 
 
+OPENING = " opening"
+"""The type of the bill that no line says: when the file was begun, and whether by a copy."""
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)] | None
 
 
@@ -111,7 +113,12 @@ MISFITS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 def bills(path: Path) -> Iterator[tuple[int, Bill]]:
-    """Yields the lines of a file that tell of money, with their numbers; none if it has gone."""
+    """Yields the lines of a file that tell of money, with their numbers; none if it has gone.
+
+    Where notes tell whether its records were copied, one more bill says so: it stands at the
+    first note among them.
+    """
+    opening, number = Opening(), 0
     try:
         for number, view in views(path, _is_plainly_other, LONG):
             try:
@@ -119,15 +126,54 @@ def bills(path: Path) -> Iterator[tuple[int, Bill]]:
             except MISFITS:
                 for bill in odd_bills(bytes(view), number):
                     yield number, bill
-            else:
-                message = bill.message
-                if message is None or message.usage is None:
-                    if bill.type == COST_STATE:
-                        yield number, bill
-                elif bill.type == ASSISTANT or bill.kind == ASSISTANT:
+                continue
+            message = bill.message
+            if message is None or message.usage is None:
+                if opening.is_on and (bill.uuid is None or opening.begun):
+                    yield from opening.passed(number, bill, len(view))
+                if bill.type == COST_STATE:
                     yield number, bill
+            elif bill.type == ASSISTANT or bill.kind == ASSISTANT:
+                yield number, bill
     except SourceError:
         return
+    yield from opening.ended(number)
+
+
+class Opening:
+    """The records that a file begins with, up to the first note among them.
+
+    A copy is written in one go, and a fork's own notes precede it.
+    """
+
+    __slots__ = ("begun", "is_copy", "is_on", "notes")
+
+    def __init__(self) -> None:
+        self.begun = ""
+        """The time of the first line, where that is a note."""
+        self.is_on, self.is_copy = True, False
+        self.notes = 0
+
+    def passed(self, number: int, bill: Bill, length: int) -> Iterable[tuple[int, Bill]]:
+        """Takes in a line that is no answer; where it is a note among records, that is a bill."""
+        if bill.uuid is not None:
+            if not self.is_copy:
+                self.is_copy = isinstance(bill.timestamp, str) and self.begun > bill.timestamp
+            return ()
+        if number == self.notes + 1:  # nothing but notes so far
+            self.notes = number
+            if not self.begun and isinstance(bill.timestamp, str):
+                self.begun = bill.timestamp
+            return ()
+        self.is_on = length >= LONG
+        return () if self.is_on else ((number, self._bill()),)
+
+    def ended(self, last: int) -> Iterable[tuple[int, Bill]]:
+        """Returns what is left to say behind the last line of the file."""
+        return ((last + 1, self._bill()),) if self.is_on and self.begun else ()
+
+    def _bill(self) -> Bill:
+        return Bill(type=OPENING, timestamp=self.begun, is_sidechain=self.is_copy)
 
 
 def _is_plainly_other(buffer: bytearray, start: int, stop: int) -> bool:

@@ -12,6 +12,8 @@ from plait.conversation.usage import Tokens
 DATED = re.compile(r"[-@]20\d{6}.*$|-v\d+(?::\d+)?$")
 DECIMALS = 9
 """So that dollars add up and carry no dust."""
+BEYOND = "compactions and other requests that no log holds"
+"""What the client counts, and nothing that it writes tells of."""
 
 
 def tokens_object(tokens: Tokens) -> dict[str, int]:

@@ -16,7 +16,7 @@ from plait.archive.archive import Archive
 from plait.archive.index.fresh import listed_facts
 from plait.archive.model import Facts, Session
 from plait.conversation.prices import Prices
-from plait.conversation.spending import SpendingSum, spending
+from plait.conversation.spending import BeyondLog, SpendingSum, beyond_log, spending
 from plait.conversation.stats.model import Figures
 from plait.conversation.usage import BilledResponse, known_time
 from plait.errors import NoSuchSession, SourceError
@@ -46,6 +46,8 @@ class Money:
 
     responses: Sequence[BilledResponse]
     left: frozenset[str]
+    beyond: Sequence[BeyondLog] = ()
+    """What the client counted beyond them."""
 
 
 class Snapshot:
@@ -161,8 +163,10 @@ class Snapshot:
     def money(self) -> Money:
         """Returns what was paid for."""
         with self.archive as archive:
-            found = archive.responses().responses
-            return Money(found, archive.abandoned(found))
+            counted = archive.responses()
+            found = counted.responses
+            beyond = beyond_log(found, counted.own_costs, Prices()) if counted.own_costs else ()
+            return Money(found, archive.abandoned(found), beyond)
 
     def parents(self) -> Mapping[str, str]:
         """Returns the session that each goes on from, by id."""

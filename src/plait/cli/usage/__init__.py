@@ -1,6 +1,6 @@
 """`plait usage`: tokens and cost by day, week, month, session, project, model or block."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
@@ -25,6 +25,7 @@ from plait.conversation.spending import (
     By,
     Spending,
     SpendingRow,
+    beyond_log,
     billing_blocks,
     day,
     spending,
@@ -32,7 +33,7 @@ from plait.conversation.spending import (
 )
 from plait.conversation.usage import BilledResponse
 from plait.errors import UserError
-from plait.view.usage import block_value, cost_of, money, row_value
+from plait.view.usage import DECIMALS, block_value, cost_of, money, row_value
 
 T = TypeVar("T")
 LITTLE = 50_000_000
@@ -111,16 +112,38 @@ def _show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool)
     left = _left_behind(request, asked, responses)
     by = cast(By, asked.report)
     result = spending(responses, by, prices, asked.zone, left or ())
+    beyond = _beyond_log(request, found, asked)
     shown = _arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens.total))
     cut = Spending(tuple(shown), result.totals)
     if as_json:
-        value = _listed(request, asked, cut, found)
+        value = _listed(request, asked, cut, found, beyond)
         request.output.json(value if left is not None else _untold(value))
         return
     from plait.cli.usage.table import print_spending
 
     hidden = len(result.rows) - len(shown)
-    print_spending(request, asked.report, cut, asked.zone, is_full=asked.is_full, hidden=hidden)
+    whole = sum(beyond.values())
+    print_spending(
+        request,
+        asked.report,
+        cut,
+        asked.zone,
+        is_full=asked.is_full,
+        hidden=hidden,
+        beyond=whole,
+    )
+
+
+def _beyond_log(request: Request, found: Counted, asked: Asked) -> dict[str, float]:
+    """Returns by session what Claude Code counted beyond the responses in its logs: at the usual
+    prices, which are its own.
+    """
+    if not found.own_costs:
+        return {}
+    everything = beyond_log(found.responses, found.own_costs, prices_with(None))
+    timely = within(everything, asked.since, asked.until)
+    members = _members(request, asked)
+    return {one.session: one.cost for one in timely if members is None or one.session in members}
 
 
 def _left_behind(
@@ -178,8 +201,14 @@ def _read_all(request: Request) -> Counted:
 
 def _chosen(request: Request, found: Counted, asked: Asked) -> Sequence[BilledResponse]:
     responses = within(found.responses, asked.since, asked.until)
+    members = _members(request, asked)
+    return responses if members is None else [one for one in responses if one.session in members]
+
+
+def _members(request: Request, asked: Asked) -> set[str] | None:
+    """Returns the sessions of the project that was asked for; None for all of them."""
     if asked.project is None:
-        return responses
+        return None
     from plait.cli.selection import members_of
 
     members = {one.id for one in members_of(request, request.archive.sessions, asked.project)}
@@ -187,7 +216,7 @@ def _chosen(request: Request, found: Counted, asked: Asked) -> Sequence[BilledRe
         raise UserError(
             f"no project is called '{asked.project}'", "`plait ls` lists the projects there are"
         )
-    return [one for one in responses if one.session in members]
+    return members
 
 
 def _arranged(rows: Iterable[T], asked: Asked, cost: Callable[[T], Any]) -> list[T]:
@@ -203,15 +232,24 @@ def _arranged(rows: Iterable[T], asked: Asked, cost: Callable[[T], Any]) -> list
     return found[::-1] if order == "desc" else found
 
 
-def _listed(request: Request, asked: Asked, result: Spending, found: Counted) -> dict[str, Any]:
+def _listed(
+    request: Request,
+    asked: Asked,
+    result: Spending,
+    found: Counted,
+    beyond: Mapping[str, float],
+) -> dict[str, Any]:
     sessions = {one.id: one for one in request.archive.sessions}
     rows = []
     for row in result.rows:
-        name = {NAMES.get(asked.report, asked.report): row.key}
+        name: dict[str, Any] = {NAMES.get(asked.report, asked.report): row.key}
         if asked.report == "session":
             name |= _session_value(request, sessions.get(row.key or ""), found)
+            name["beyond_log_usd"] = round(beyond.get(row.key or "", 0.0), DECIMALS)
         rows.append({**name, **row_value(row, is_full=asked.is_full)})
-    return {"rows": rows, "totals": row_value(result.totals, is_full=asked.is_full)}
+    totals = row_value(result.totals, is_full=asked.is_full)
+    totals["beyond_log_usd"] = round(sum(beyond.values()), DECIMALS)
+    return {"rows": rows, "totals": totals}
 
 
 def _session_value(request: Request, session: Session | None, found: Counted) -> dict[str, Any]:

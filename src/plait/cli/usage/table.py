@@ -8,7 +8,7 @@ from plait.archive import Session
 from plait.cli.options import Request
 from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe_line, short, thousands
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
-from plait.view.usage import cost_of, model_names, money, told_apart
+from plait.view.usage import BEYOND, cost_of, model_names, money, told_apart
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -20,6 +20,7 @@ BILLION = 1_000_000_000
 LEAST = 12
 """The narrowest that a column of words becomes."""
 ROOMY = 24
+CENT = 0.01
 WHOLE = ("input", "output", "cache write", "cache read", "tokens", "cost ")
 BRIEF = ("input", "output", "written", "read", "tokens", "cost ")
 PARTS = (("agents", "agents"), ("service", "service agents"), ("abandoned", "abandoned branches"))
@@ -49,8 +50,11 @@ def print_spending(
     *,
     is_full: bool,
     hidden: int = 0,
+    beyond: float = 0.0,
 ) -> None:
-    """Prints a report; the totals are of the rows that are hidden, too."""
+    """Prints a report; the totals are of the rows that are hidden, too, and not of what Claude
+    Code counted beyond the logs.
+    """
     output = request.output
     if not result.rows:
         output.print("no responses")
@@ -66,6 +70,9 @@ def print_spending(
     with output.paged():
         _print_lines(request, TITLES[report], lines, [total, *extra])
         _print_notes(request, result.totals, is_full=is_full, hidden=hidden)
+        if beyond >= CENT / 2:
+            said = f"{money(beyond)} more by Claude Code's own count, not in the total:"
+            output.print(f"{said} {BEYOND}")
 
 
 def _namer(

@@ -201,6 +201,8 @@ class Usage(Struct, frozen=True):
     by: str
     rows: tuple[UsageRow, ...]
     totals: UsageRow
+    beyond_log_usd: float = 0.0
+    """What Claude Code counted beyond the responses in its logs; in none of the rows."""
 
 
 class SearchHit(Struct, frozen=True):

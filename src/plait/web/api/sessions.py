@@ -26,7 +26,7 @@ from plait.record.account import Account
 from plait.view.changed_files import ChangedFiles, FileStory
 from plait.view.timeline import bars_of
 from plait.view.transcript.json_form import builtins, without_data
-from plait.view.usage import row_value
+from plait.view.usage import DECIMALS, row_value
 from plait.web.answers import SessionRequest, filled
 from plait.web.api import model
 
@@ -106,7 +106,8 @@ def usage_of_all(library: LiveArchive, asked: model.Spending) -> model.Usage:
     make = partial(spending, money.responses, asked.by, library.prices, None, money.left)
     found = library.made.of(("usage", asked.by), money, make)
     rows = tuple(_usage_row(row) for row in found.rows)
-    return model.Usage(asked.by, rows, _usage_row(found.totals))
+    beyond = round(sum(one.cost for one in money.beyond), DECIMALS)
+    return model.Usage(asked.by, rows, _usage_row(found.totals), beyond)
 
 
 def _usage_row(row: SpendingRow) -> model.UsageRow:

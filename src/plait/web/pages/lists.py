@@ -231,7 +231,14 @@ def _serve_usage(request: Request) -> Response:
     if rows.money is not None:
         known = {one.name: one for one in rows.sessions}
         given = rows.money.responses, rows.money.left, span, now, library.prices
-        make = partial(usage_in, *given, known, rows.places, is_counting=rows.is_counting)
+        make = partial(
+            usage_in,
+            *given,
+            known,
+            rows.places,
+            is_counting=rows.is_counting,
+            beyond=rows.money.beyond,
+        )
         name = "usage page", span, f"{now:%d %H:%M}"
         usage = library.made.of(name, (rows.money, rows.sessions), make)
     told = usage_figures(usage, is_counting=rows.is_counting)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from plait.conversation.prices import Prices
 from plait.conversation.spending import (
+    BeyondLog,
     BillingBlock,
     By,
     Spending,
@@ -39,11 +40,13 @@ from plait.view.page.figures.period import MEASURES, STEPS, USUAL, Period, nothi
 from plait.view.page.lists.rows import ListedSession, priced, short_place
 from plait.view.page.markup import esc, session_address, switch
 from plait.view.text import shortened
-from plait.view.usage import told_apart
+from plait.view.usage import BEYOND, told_apart
 
 MOST_STEPS = 400
 BY: dict[str, By] = {"day": "daily", "week": "weekly", "month": "monthly"}
 MANY_DAYS = 120
+CENT = 0.01
+BEYOND_THE_LOGS = "Not in the cost"
 HEADINGS = {"day": "Day", "week": "Week of", "month": "Month"}
 
 
@@ -71,6 +74,8 @@ class Usage(NamedTuple):
     """The sessions that there are, by id."""
     places: Mapping[str, str]
     is_counting: bool = False
+    beyond: float = 0.0
+    """Dollars that Claude Code counted beyond the responses in its logs."""
 
     @property
     def total(self) -> SpendingRow:
@@ -96,11 +101,14 @@ def usage_in(
     places: Mapping[str, str],
     *,
     is_counting: bool,
+    beyond: Sequence[BeyondLog] = (),
 ) -> Usage:
     """Returns what was spent in a span of time; some of it on branches that were left."""
-    chosen = within(responses, *span.bounds(now, USUAL["usage"]))
+    bounds = span.bounds(now, USUAL["usage"])
+    chosen, more = within(responses, *bounds), within(beyond, *bounds)
     if span.project:
         chosen = [one for one in chosen if one.project == span.project]
+        more = [one for one in more if one.project == span.project]
     step = span.by or _usual_step(chosen)
     return Usage(
         span=span,
@@ -114,6 +122,7 @@ def usage_in(
         known=known,
         places=places,
         is_counting=is_counting,
+        beyond=sum(one.cost for one in more),
     )
 
 
@@ -164,7 +173,8 @@ def _totals(usage: Usage) -> str:
         ("Saved by the cache", priced(max(saved, 0)), "against no cache at all"),
         ("Sessions", str(len(usage.sessions.rows)), many(len(usage.projects.rows), "project")),
     )
-    return strip(figures, is_counting=usage.is_counting)
+    more = ((BEYOND_THE_LOGS, priced(usage.beyond), BEYOND),) if usage.beyond >= CENT / 2 else ()
+    return strip((*figures, *more), is_counting=usage.is_counting)
 
 
 def _per_step(usage: Usage) -> str:
