@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from conformance.compare import comparable, without_probe
-from conformance.model import Json, Message, Resumed
+from conformance.compare import comparable
+from conformance.model import Json, Resumed
 from conformance.sandbox import UID, Desk, Room
+from conformance.whole import added_texts, whole
 from tests.standin import Asked, StandIn
 
 PROBE = "Probe 7f3a: what was said?"
@@ -75,7 +76,7 @@ class Client:
         asked = probe_request(self.standin.taken())
         forks = [path for path in desk.sessions() if path not in known]
         if asked is None or not forks:
-            return Resumed(False, None, (), [], finished.said)
+            return Resumed(False, None, (), [], [], finished.said)
         found = seen(file, asked, forks[-1])
         for fork in forks:
             fork.unlink()
@@ -103,9 +104,11 @@ def seen(file: Path, request: list[Json], fork: Path) -> Resumed:
     own = {entry.get("uuid") for entry in objects(file)}
     written = list(forked(fork))
     chain = tuple(entry["uuid"] for entry in written if entry.get("uuid") in own)
-    messages: list[Message] = without_probe(comparable(request), PROBE, SUMMARIZE)
+    full = whole(request, (PROBE, SUMMARIZE), added_texts(objects(fork), own))
+    messages = comparable({"role": role, "content": blocks} for role, blocks in full)
     is_summarized = SUMMARIZE in json.dumps(request[-3:])
-    return Resumed(True, chain[-1] if chain else None, chain, messages, is_summarized=is_summarized)
+    leaf = chain[-1] if chain else None
+    return Resumed(True, leaf, chain, messages, full, is_summarized=is_summarized)
 
 
 def forked(fork: Path) -> Iterator[Json]:

@@ -10,6 +10,7 @@ REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
 VARYING = ("cache_control", "signature")
 LACKS_TOOLS = "the resuming client lacks tools that the session had loaded"
 TOO_LONG = "too long to go on: the client first asks for a summary of all but the last answer"
+OWN_WORDS = "attachments of older clients keep no text: the client has words of its own for them"
 REFERENCES_REMOVED = "[Tool references removed - tools no longer available]"
 
 
@@ -45,24 +46,12 @@ def bare(block: Json) -> Json:
 
 
 def bare_result(content: object) -> object:
-    """Returns the content of a result without the reminders that were joined to it.
-
-    White space at its end goes too: the client trims a result that it joins something to.
-    """
-    if isinstance(content, str):
-        return REMINDER.sub("", content).rstrip()
-    return blocks_of(content) if isinstance(content, list) else content
-
-
-def without_probe(messages: list[Message], *probes: str) -> list[Message]:
-    """Returns the messages before the prompt that asked for them."""
-    if not messages:
-        return []
-    role, blocks = messages[-1]
-    rest = [
-        block for block in blocks if not any(probe in block.get("text", "") for probe in probes)
+    """Returns the content of a result, the reminders that were joined to it among the rest."""
+    if not isinstance(content, list):
+        return content
+    return [
+        {key: one[key] for key in one if key not in VARYING} for one in content if is_block(one)
     ]
-    return messages[:-1] + ([(role, rest)] if rest else [])
 
 
 def mark(ours: object, theirs: object) -> Mark:
@@ -79,6 +68,24 @@ def explanation(ours: list[Message], theirs: list[Message], *, is_summarized: bo
     if is_summarized and mark(shorter, without_references(theirs)) is Mark.EQUAL:
         return TOO_LONG
     return ""
+
+
+def without_joined(messages: list[Message]) -> list[Message]:
+    """Returns messages without the reminders that were joined to results."""
+    return [(role, [without_reminders(block) for block in blocks]) for role, blocks in messages]
+
+
+def without_reminders(block: Json) -> Json:
+    """Returns a result without reminders, and without the white space before them."""
+    content = block.get("content")
+    if block.get("type") != "tool_result":
+        return block
+    if isinstance(content, str):
+        return {**block, "content": REMINDER.sub("", content).strip()}
+    parts = [bare(part) for part in content] if isinstance(content, list) else []
+    said = [{**part, "text": part["text"].rstrip()} if "text" in part else part for part in parts]
+    kept = [part for part in said if part.get("text") != ""]
+    return {**block, "content": kept} if isinstance(content, list) else block
 
 
 def without_references(messages: list[Message]) -> list[Message]:

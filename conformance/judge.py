@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conformance import reading
 from conformance.client import Client
-from conformance.compare import comparable, explanation, mark
+from conformance.compare import OWN_WORDS, comparable, explanation, mark, without_joined
 from conformance.model import Listed, Mark, Places, Resumed, Verdict
 from conformance.sandbox import Desk
 from conformance.scenarios import Scenario
@@ -57,12 +57,16 @@ class Judge:
         sdks = self.sdk.resumed(desk, file.stem) if self.sdk else None
         theirs = self.client.resume(desk, file)
         messages, why = compared(ours, theirs)
+        full = mark(ours.request, theirs.request)
+        if full is Mark.DIFFERENT and (why or ours.own_words):
+            full, why = Mark.EXPLAINED, why or OWN_WORDS
         verdict = Verdict(
             group,
             name,
             resumed=mark(ours.resumes, theirs.resumes),
             leaf=mark([ours.leaf, ours.chain], [theirs.leaf, theirs.chain]),
             messages=messages,
+            full=full,
             sdk=mark(said(ours_as_sdk), said(sdks)) if sdks else Mark.NOT_ASKED,
             why=why if is_expected(source, theirs) else "expected.json says something else",
         )
@@ -98,6 +102,11 @@ def compared(ours: Resumed, theirs: Resumed) -> tuple[Mark, str]:
         return found, ""
     is_summarized = theirs.is_summarized
     why = explanation(ours.messages, theirs.messages, is_summarized=is_summarized)
+    if not why and ours.own_words:
+        bare = [without_joined(one.messages) for one in (ours, theirs)]
+        why = explanation(*bare, is_summarized=is_summarized) or (
+            OWN_WORDS if mark(*bare) is Mark.EQUAL else ""
+        )
     return (Mark.EXPLAINED if why else found), why
 
 

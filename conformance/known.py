@@ -7,36 +7,29 @@ from dataclasses import replace
 
 from conformance.model import Mark, Verdict
 
-COLUMNS = ("resumed", "leaf", "messages", "sdk")
+COLUMNS = ("resumed", "leaf", "messages", "full", "sdk")
 
-REUSED = (
-    "entries on both sides of another response have one message id: "
-    "the client joins and orders them in a way that is not settled"
-)
 KNOWN = {
     "mixed 17": (
-        "a result hangs on a call that is not its own, and the one it answers has no message id: "
-        "the client puts it behind the call that it answers"
+        "a result stands before the call that it answers, and that call has no message id: "
+        "the client puts it behind the call"
     ),
     "edges 31": (
         "a boundary hangs on the message that it preserves: once that hangs on the summary, "
         "all three form a circle, and the client enters it at the boundary"
     ),
-    "tools 69": REUSED,
-    "tools 96": REUSED,
-    "mixed 116": (
-        "a blank answer has the message id of an earlier response: the client leaves it out at "
-        "the end, and sends '(no content)' elsewhere"
+    "tools 69": (
+        "a result that stood before its call goes behind it, and that call has notes: "
+        "the client puts the result before them"
     ),
-    "tools 135": REUSED,
-    "tools 138": REUSED,
-    "tools 147": REUSED,
+    "mixed 116": (
+        "a blank answer at the end has the message id of an earlier response: "
+        "the client sends nothing for it"
+    ),
     "mixed 179": (
         "a boundary with a parent preserves what an earlier boundary preserved: "
         "the client then finds the chain before both"
     ),
-    "tools 192": REUSED,
-    "tools 237": REUSED,
 }
 
 

@@ -60,10 +60,14 @@ class Resumed:
     chain: tuple[str, ...]
     messages: list[Message]
     """In the form for comparing."""
+    request: list[Message] = field(default_factory=list)
+    """In full: reminders and what the system says, block for block."""
     note: str = ""
     """What the client said, where it did not resume."""
     is_summarized: bool = False
     """The messages are those of a request for a summary: the session is too long."""
+    own_words: int = 0
+    """Attachments for which the client has words that are in no log."""
 
     def as_object(self) -> Json:
         """Returns it as `expected.json` holds it."""
@@ -93,6 +97,7 @@ class Verdict:
     resumed: Mark
     leaf: Mark
     messages: Mark
+    full: Mark = Mark.NOT_ASKED
     sdk: Mark = Mark.NOT_ASKED
     title: Mark = Mark.NOT_ASKED
     account: Mark = Mark.NOT_ASKED
@@ -102,8 +107,8 @@ class Verdict:
     @property
     def is_equal(self) -> bool:
         """Whether nothing differs."""
-        asked = (self.resumed, self.leaf, self.messages, self.sdk, self.title, self.account)
-        return Mark.DIFFERENT not in asked
+        asked = (self.resumed, self.leaf, self.messages, self.full, self.sdk)
+        return Mark.DIFFERENT not in (*asked, self.title, self.account)
 
 
 @dataclass(frozen=True, slots=True)

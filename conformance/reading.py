@@ -6,8 +6,9 @@ from typing import Literal
 
 from conformance.compare import comparable
 from conformance.model import Listed, Resumed
+from conformance.whole import unsigned
 from plait.archive import Archive
-from plait.graph.client import context
+from plait.graph.client import Reason, context
 from plait.record import read
 from plait.record.account import Account
 
@@ -16,7 +17,10 @@ def resumed(file: Path, as_: Literal["client", "sdk"] = "client") -> Resumed:
     """Returns what Plait says that a reader makes of a file."""
     found = context(list(read(file)), size=file.stat().st_size, as_=as_)
     said = comparable({"role": role, "content": blocks} for role, blocks in found.messages)
-    return Resumed(found.resumes, found.leaf, found.chain, said, found.why_not or "")
+    full = [(role, unsigned(blocks)) for role, blocks in found.request]
+    own_words = sum(one.reason is Reason.OWN_WORDS for one in found.left_out)
+    why_not = found.why_not or ""
+    return Resumed(found.resumes, found.leaf, found.chain, said, full, why_not, own_words=own_words)
 
 
 def is_balanced(file: Path) -> bool:

@@ -5,8 +5,8 @@ from itertools import groupby
 
 from conformance.model import Mark, Outcome, Skipped, Verdict
 
-HEADS = ("group", "scenario", "resumed", "leaf", "messages", "SDK", "list", "account")
-COLUMNS = ("resumed", "leaf", "messages", "sdk", "title", "account")
+HEADS = ("group", "scenario", "resumed", "leaf", "messages", "full", "SDK", "list", "account")
+COLUMNS = ("resumed", "leaf", "messages", "full", "sdk", "title", "account")
 MANY = "produced"
 """The group whose rows all stand in the table; of the others only sums and differences."""
 

@@ -308,6 +308,20 @@ def test_context_has_a_second_reader_and_a_full_form(
     assert drawing.names(plain["chain"]) == ["U1", "A1.1", "A1", "M1", "A2"]
 
 
+def test_context_in_full_says_what_no_log_can_tell(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    draw('U1 "Plan it."\nH1< attachment plan_mode\nA1< "Planned."').write(tmp_path)
+    moment, worded = value(capfd, "context", "latest", "--full", "--root", tmp_path)["not_in_log"]
+    assert moment.startswith("what is added beside the next prompt")
+    assert worded == "the words that the client has for 1 attachment"
+    text = out(capfd, "context", "latest", "--full", "--root", tmp_path)
+    assert f"not in the log: {worded}" in text
+    assert "sent in words of the client that no log holds" in text
+    assert "not in the log" not in out(capfd, "context", "latest", "--root", tmp_path)
+    assert "not_in_log" not in value(capfd, "context", "latest", "--root", tmp_path)
+
+
 def test_context_says_why_a_session_cannot_be_resumed(
     capfd: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

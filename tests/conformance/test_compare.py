@@ -3,7 +3,7 @@
 import pytest
 
 from conformance.client import PROBE, probe_request
-from conformance.compare import comparable, explanation, mark, without_probe
+from conformance.compare import comparable, explanation, mark, without_joined
 from conformance.model import Json, Mark, Message
 from tests.standin import Asked
 
@@ -38,13 +38,13 @@ def result(content: object) -> Json:
         ),
         pytest.param(
             ("user", [result(f"out\n\n{REMINDER}")]),
-            [("user", [result("out")])],
-            id="nor joined to a result",
+            [("user", [result(f"out\n\n{REMINDER}")])],
+            id="but those joined to a result",
         ),
         pytest.param(
             ("user", [result([text("out"), text(REMINDER)])]),
-            [("user", [result([text("out")])])],
-            id="nor inside its blocks",
+            [("user", [result([text("out"), text(REMINDER)])])],
+            id="and those inside its blocks",
         ),
         pytest.param(
             ("user", [1, {"type": "text", "text": 5}, text("x")]),
@@ -56,17 +56,6 @@ def result(content: object) -> Json:
 def test_what_varies_is_left_out(message: tuple[str, object], expected: list[Message]) -> None:
     role, content = message
     assert comparable([{"role": role, "content": content}]) == expected
-
-
-def test_the_probe_is_not_part_of_what_was_said() -> None:
-    said: list[Message] = [("user", [text("a")]), ("assistant", [text("b")])]
-    probe = text(PROBE)
-    assert without_probe([*said, ("user", [probe])], PROBE) == said
-    assert without_probe([said[0], ("user", [text("c\n"), probe])], PROBE) == [
-        said[0],
-        ("user", [text("c\n")]),
-    ]
-    assert without_probe([], PROBE) == []
 
 
 def asked(path: str, *contents: str) -> Asked:
@@ -102,3 +91,10 @@ def test_a_session_that_is_too_long_is_summarized_without_its_last_answer() -> N
     assert explanation(ours, ours[:1]) == ""
     assert explanation(ours, ours[:1], is_summarized=True).startswith("too long")
     assert explanation(ours, [], is_summarized=True) == ""
+
+
+def test_words_of_the_client_are_told_from_a_difference() -> None:
+    ours: list[Message] = [("user", [result("out"), result([text("a")])])]
+    joined = [result(f"out\n\n{REMINDER}"), result([text("a\n"), text(REMINDER)])]
+    assert without_joined([("user", joined)]) == ours
+    assert without_joined([("user", [text(REMINDER)])]) == [("user", [text(REMINDER)])]

@@ -13,31 +13,34 @@ def outcome(*rows: Verdict | Skipped) -> Outcome:
     return Outcome("2.1.325", list(rows), 12.3)
 
 
+TABLE = """\
+| group    | scenario         | resumed | leaf    | messages  | full | SDK | list | account |
+| -------- | ---------------- | ------- | ------- | --------- | ---- | --- | ---- | ------- |
+| produced | rewind           | =       | =       | =         | =    | =   | =    | =       |
+| produced | all 1            | 1/1     | 1/1     | 1/1       | 1/1  | 1/1 | 1/1  | 1/1     |
+| fuzz     | edges 2          | =       | DIFFERS | explained | -    | -   | -    | -       |
+| fuzz     | all 2            | 2/2     | 1/2     | 1 + 1/2   | -    | -   | -    | -       |
+| corpus   | skipped: no logs | -       | -       | -         | -    | -   | -    | -       |
+
+fuzz, edges 2: nobody writes that
+skipped: corpus: no logs
+client 2.1.325: 2 sessions read alike, 0 explained, 1 different, 12 s"""
+
+
 def test_the_table_sums_groups_and_shows_what_differs() -> None:
     found = outcome(
-        Verdict("produced", "rewind", SAME, SAME, SAME, SAME, SAME, SAME),
+        Verdict("produced", "rewind", SAME, SAME, SAME, SAME, SAME, SAME, SAME),
         Verdict("fuzz", "tools 1", SAME, SAME, SAME),
         Verdict("fuzz", "edges 2", SAME, OTHER, Mark.EXPLAINED, why="nobody writes that"),
         Skipped("corpus", "no logs"),
     )
-    assert table(found).splitlines() == [
-        "| group    | scenario         | resumed | leaf    | messages  | SDK | list | account |",
-        "| -------- | ---------------- | ------- | ------- | --------- | --- | ---- | ------- |",
-        "| produced | rewind           | =       | =       | =         | =   | =    | =       |",
-        "| produced | all 1            | 1/1     | 1/1     | 1/1       | 1/1 | 1/1  | 1/1     |",
-        "| fuzz     | edges 2          | =       | DIFFERS | explained | -   | -    | -       |",
-        "| fuzz     | all 2            | 2/2     | 1/2     | 1 + 1/2   | -   | -    | -       |",
-        "| corpus   | skipped: no logs | -       | -       | -         | -   | -    | -       |",
-        "",
-        "fuzz, edges 2: nobody writes that",
-        "skipped: corpus: no logs",
-        "client 2.1.325: 2 sessions read alike, 0 explained, 1 different, 12 s",
-    ]
+    assert table(found) == TABLE
 
 
 def test_a_row_of_what_was_not_asked_is_equal() -> None:
     assert Verdict("fuzz", "tools 1", SAME, SAME, SAME).is_equal
     assert not Verdict("fuzz", "tools 1", SAME, SAME, SAME, sdk=OTHER).is_equal
+    assert not Verdict("fuzz", "tools 1", SAME, SAME, SAME, full=OTHER).is_equal
 
 
 def test_drift_names_what_is_new(tmp_path: Path) -> None:

@@ -47,10 +47,22 @@ def test_the_client_goes_on_from(name: str) -> None:
 OWN = Path(__file__).resolve().parents[2] / "examples" / "resume"
 
 
+REWRITTEN = {
+    "calls-on-both-sides-of-words",
+    "note-of-a-stray-result",
+    "note-that-leads-to-another-result",
+    "notes-of-a-result-before-its-call",
+    "notice-between-the-blocks-at-the-end",
+    "result-before-its-call-below-an-answer",
+}
+"""Cases where the client drops the record that it goes on from, or moves others behind it."""
+
+
 @pytest.mark.parametrize("path", sorted(OWN.glob("*/session.jsonl")), ids=lambda p: p.parent.name)
 def test_a_graph_goes_on_where_the_client_does(path: Path) -> None:
     found = context(read(path), size=path.stat().st_size)
-    assert not found.resumes or by_facts(path) == found.leaf
+    is_same = by_facts(path) == found.leaf
+    assert not found.resumes or is_same == (path.parent.name not in REWRITTEN)
 
 
 @given(conversations)

@@ -10,13 +10,14 @@ from plait.archive import Resumption, Session
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, number, safe, thousands
-from plait.graph.client.model import Block, Context
+from plait.graph.client.model import Block, Context, Reason
 from plait.view.words import block_names, first_words
 
 if TYPE_CHECKING:
     from rich.text import Text
 
 STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
+OF_THE_MOMENT = "what is added beside the next prompt: environment, date, tools, instructions"
 
 
 @click.command("context")
@@ -28,7 +29,7 @@ STYLES = {"user": "bold", "assistant": "cyan", "system": "dim"}
     default="client",
     help="As Claude Code sends it, or as the Python SDK returns it.",
 )
-@click.option("--full", is_flag=True, help="With signatures, reminders and system texts.")
+@click.option("--full", is_flag=True, help="Block for block: reminders, system texts, signatures.")
 @json_option
 @global_options
 @click.pass_obj
@@ -65,7 +66,17 @@ def _as_object(session: Session, resumption: Resumption, *, full: bool) -> dict[
         "usage": resumption.usage,
         "messages": found.request if full else found.messages,
         "left_out": found.left_out,
+        **({"not_in_log": list(_not_in_log(found))} if full else {}),
     }
+
+
+def _not_in_log(found: Context) -> Iterator[str]:
+    """Yields what the client would send besides, and no log can tell."""
+    if found.resumes:
+        yield OF_THE_MOMENT
+    worded = sum(one.reason is Reason.OWN_WORDS for one in found.left_out)
+    if worded:
+        yield f"the words that the client has for {counted(worded, 'attachment')}"
 
 
 def _print_context(output: Output, resumption: Resumption, *, full: bool) -> None:
@@ -78,6 +89,8 @@ def _print_context(output: Output, resumption: Resumption, *, full: bool) -> Non
         output.print(_message_line(output, f"{place:>{width}}", role, blocks))
     output.print("" if messages else "no messages")
     output.print(", ".join(_totals(resumption, full=full)), style="bold")
+    for one in _not_in_log(found) if full else ():
+        output.print(f"not in the log: {one}", style="dim")
     _print_left_out(output, found)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from plait.graph.client import context
+from plait.graph.client.model import Block
 from plait.record import read
 
 OWN = Path(__file__).resolve().parents[3] / "examples" / "resume"
@@ -21,8 +22,14 @@ def answer(session: Path) -> dict[str, Any]:
         "leaf": client.leaf,
         "chain": list(client.chain),
         "messages": [[role, blocks] for role, blocks in client.messages],
+        "request": [[role, unsigned(blocks)] for role, blocks in client.request],
         "sdk_messages": list(sdk.chain),
     }
+
+
+def unsigned(blocks: list[Block]) -> list[Block]:
+    """Returns blocks without the signatures of thoughts, which every answer makes anew."""
+    return [{key: block[key] for key in block if key != "signature"} for block in blocks]
 
 
 def differences(session: Path, expected: Path) -> dict[str, Any]:
@@ -51,6 +58,12 @@ def test_own_cases_are_as_they_are_built(tmp_path: Path) -> None:
 
 def test_shared_cases(shared: Path) -> None:
     cases = sorted((shared / "resume-cases").glob("*/session.jsonl"))
+    found = {case.parent.name: differences(case, case.with_name("expected.json")) for case in cases}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+def test_shared_sessions_of_the_client(shared: Path) -> None:
+    cases = sorted((shared / "client-sessions").glob("*/session.jsonl"))
     found = {case.parent.name: differences(case, case.with_name("expected.json")) for case in cases}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
 

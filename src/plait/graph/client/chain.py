@@ -7,33 +7,42 @@ others are put back:
      └─── r₁ ── a           the chain:       c₁ c₂ r₁ r₂ a
 """
 
-from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-from plait.graph.client.load import call_ids, has_calls, is_note, is_result, result_ids
+from plait.graph.client.load import (
+    call_ids,
+    has_calls,
+    is_boundary,
+    is_note,
+    is_result,
+    result_ids,
+)
 from plait.graph.client.model import Loaded
 from plait.record import Record
 
 
 @dataclass(slots=True)
 class ChainResponse:
-    """All entries of one response, with what follows its calls."""
+    """All entries of a response, with those inside it and what follows their calls."""
 
     members: list[int]
     followers: set[int] = field(default_factory=set)
     """Results of its calls, and the notes under them and under its entries."""
+    strays: set[int] = field(default_factory=set)
+    """Those of them that hang elsewhere, or under one that does."""
 
 
 def with_parallel(loaded: Loaded, walked: list[int]) -> list[int]:
     """Returns the chain with the missed entries of its responses and their results."""
     gathering = Gathering(loaded, walked)
-    responses = [gathering.response(message_id) for message_id in gathering.message_ids()]
+    responses = [gathering.response(members) for members in gathering.overlapping()]
     chain = _results_after_calls(loaded, walked, responses)
     insertion = Insertion(loaded, chain)
     for response in responses:
         insertion.place(response)
-    return insertion.result()
+    return _answers_first(loaded, insertion.result())
 
 
 class Gathering:
@@ -50,13 +59,26 @@ class Gathering:
         self.harmless: set[int] = set()
         self.owners = owners_of_calls(loaded, self.members)
         self.results = self.results_of_calls()
+        answers = (n for n in walked if self.records[n].type == "assistant")
+        self.answers = {number for number in answers if self.records[number].message_id}
         self.answered = {call for number in walked for call in result_ids(self.records[number])}
 
-    def message_ids(self) -> list[str]:
-        """Returns the responses of the walk in its order."""
-        found = (self.records[number] for number in self.walked)
-        ids = (record.message_id for record in found if record.type == "assistant")
-        return list(dict.fromkeys(message_id for message_id in ids if message_id))
+    def overlapping(self) -> list[list[int]]:
+        """Returns the entries of each response of the walk, those within another as one with it."""
+        spans: dict[str, tuple[int, int]] = {}
+        for place, number in enumerate(self.walked):
+            record = self.records[number]
+            if record.type == "assistant" and record.message_id:
+                first, _ = spans.get(record.message_id, (place, place))
+                spans[record.message_id] = first, place
+        found: list[list[int]] = []
+        end = -1
+        for message_id, (_, last) in spans.items():
+            if last > end:
+                found.append([])
+                end = last
+            found[-1].extend(self.members.get(message_id, []))
+        return [sorted(members) for members in found]
 
     def results_of_calls(self) -> dict[str, list[int]]:
         """Returns the entries that answer each call, in file order."""
@@ -67,14 +89,17 @@ class Gathering:
                     results.setdefault(call, []).append(number)
         return results
 
-    def response(self, message_id: str) -> ChainResponse:
+    def response(self, members: list[int]) -> ChainResponse:
         """Returns a response with all that follows its calls."""
-        members = self.members.get(message_id, [])
         response = ChainResponse(members)
+        self.harmless.clear()
         # format: without a call only results come along, notes stay where they are
         has_call = any(has_calls(self.records[number]) for number in members)
         self.take_below(response, members, with_notes=has_call)
+        near = set(response.followers)
         self.take_below(response, self.strays(response), with_notes=has_call)
+        taken = {n for n in response.followers if self.loaded.parents[n] in self.answers}
+        response.strays = response.followers - near - taken
         self.taken |= response.followers
         return response
 
@@ -96,10 +121,12 @@ class Gathering:
         """Whether an entry under a response or its followers belongs to it."""
         record = self.records[child]
         if is_result(record):
-            return parent in members
-        if not is_note(record) or record.is_sidechain != self.records[parent].is_sidechain:
-            return False
-        return child in self.on_walk or not self.leads_away(child, members)
+            is_taken = parent in self.on_walk and self.is_claimed(child, members)
+            return parent in members and not is_taken
+        if not is_note(record) or child in self.on_walk:
+            return is_note(record)
+        is_aside = record.is_sidechain != self.records[parent].is_sidechain
+        return not is_aside and not self.leads_away(child, members)
 
     def leads_away(self, note: int, members: frozenset[int]) -> bool:
         """Whether a note is the first step of another branch: a prompt or answer below it."""
@@ -108,13 +135,30 @@ class Gathering:
         queue = [note]
         for current in queue:
             for child in self.children[current]:
-                if child in members or is_result(self.records[child]):
+                if child in members or self.answers_one_of(child, members):
                     continue
                 if not is_note(self.records[child]):
                     return True
                 queue.append(child)
         self.harmless.update(queue)  # so a long run of notes is looked through once
         return False
+
+    def is_claimed(self, number: int, members: frozenset[int]) -> bool:
+        """Whether a result is for calls of other entries on the walk alone."""
+        owners = [self.owners.get(call) for call in result_ids(self.records[number])]
+        return bool(owners) and all(
+            one is not None and one not in members and self.may_claim(one, number) for one in owners
+        )
+
+    def may_claim(self, owner: int, number: int) -> bool:
+        """Whether a call on the walk takes a result from the entry that it hangs on."""
+        is_same = is_same_writer(self.records[owner], self.records[number])
+        return owner in self.on_walk and (is_same or number in self.on_walk)
+
+    def answers_one_of(self, number: int, members: frozenset[int]) -> bool:
+        """Whether an entry is the result of a call that one of some entries makes."""
+        calls = (self.owners.get(call) for call in result_ids(self.records[number]))
+        return any(owner in members for owner in calls if owner is not None)
 
     def strays(self, response: ChainResponse) -> list[int]:
         """Takes results that hang elsewhere, for calls that nothing else answers."""
@@ -126,12 +170,25 @@ class Gathering:
                     continue
                 for number in self.results.get(call, ()):
                     record = self.records[number]
+                    if self.is_at_its_call(number, call, response):
+                        continue
                     is_open = call not in answered and is_same_writer(record, self.records[member])
-                    if number in self.on_walk or is_open:
+                    if number in self.on_walk or is_open or self.hangs_on_answer(number, member):
                         found.append(number)
                         answered |= set(result_ids(record))
         response.followers.update(found)
         return found
+
+    def hangs_on_answer(self, number: int, owner: int) -> bool:
+        """Whether a result hangs on another response of the walk, and its call takes it."""
+        parent = self.loaded.parents[number]
+        return parent in self.answers and self.may_claim(owner, number)
+
+    def is_at_its_call(self, number: int, call: str, response: ChainResponse) -> bool:
+        """Whether a result hangs on an entry of no response that made the same call."""
+        parent = self.loaded.parents[number]
+        is_other = parent >= 0 and parent not in response.members
+        return is_other and call in call_ids(self.records[parent])
 
     def answers_of(self, response: ChainResponse) -> set[str]:
         """Returns the calls that its followers answer."""
@@ -163,11 +220,7 @@ def _results_after_calls(
     early: set[int] = set()
     for response in responses:
         first = min(place[number] for number in response.members if number in place)
-        early.update(
-            number
-            for number in response.followers
-            if place.get(number, first) < first and is_result(loaded.records[number])
-        )
+        early.update(n for n in response.followers if place.get(n, first) < first)
     return [number for number in walked if number not in early]
 
 
@@ -183,34 +236,31 @@ class Insertion:
 
     def place(self, response: ChainResponse) -> None:
         """Finds a place for what the walk missed of a response."""
-        on_chain = [number for number in response.members if number in self.place_of]
-        first = min(on_chain, key=self.place_of.__getitem__)
-        records = self.loaded.records
-        kept = sorted(number for number in response.followers if number in self.place_of)
-        spoken = sorted([*on_chain, *(n for n in kept if is_result(records[n]))])
-        everything = sorted([*on_chain, *kept])
-        members = frozenset(response.members)
-        for number in self.missed(response.members):
-            before = _last_before(spoken, number, first)
+        places = [self.place_of[number] for number in response.members if number in self.place_of]
+        first, last = min(places), max(places)
+        for number in self.missed(sorted({*response.members, *response.followers})):
+            start = last if number in response.strays else first
+            before = self.chain[self.in_file_order(number, start, last, response.followers)]
             self.after.setdefault(before, []).append(number)
-        for number in self.missed(sorted(response.followers)):
-            before = _last_before(everything, number, first)
-            if records[number].type != "user":
-                before = self.past_members(before, members)
-            self.after.setdefault(before, []).append(number)
+
+    def in_file_order(self, number: int, place: int, last: int, own: set[int]) -> int:
+        """Returns the place up to which only earlier lines stand.
+
+        It lies within the response, or behind it among its results and notes.
+        """
+        chain, records = self.chain, self.loaded.records
+        while place + 1 < len(chain) and chain[place + 1] < number:
+            following = chain[place + 1]
+            if place >= last and following not in own and not _is_quiet(records[following]):
+                break
+            place += 1
+        return place
 
     def missed(self, numbers: list[int]) -> list[int]:
         """Returns the entries that no place has been found for, now taken."""
         new = [number for number in numbers if number not in self.placed]
         self.placed.update(new)
         return new
-
-    def past_members(self, number: int, members: frozenset[int]) -> int:
-        """Returns the last of the response's entries that follow one without a gap."""
-        place = self.place_of[number]
-        while place + 1 < len(self.chain) and self.chain[place + 1] in members:
-            place += 1
-        return self.chain[place]
 
     def result(self) -> list[int]:
         """Returns the whole chain."""
@@ -221,6 +271,39 @@ class Insertion:
         return whole
 
 
-def _last_before(ordered: list[int], number: int, first: int) -> int:
-    place = bisect_left(ordered, number)
-    return ordered[place - 1] if place else first
+def _answers_first(loaded: Loaded, chain: list[int]) -> list[int]:
+    """Returns the chain with the entries of a response before the notes between them.
+
+    Only where nothing but notes and results lies between the first and the last of them:
+
+        c₁ r₁ note c₂ r₂        the chain:  c₁ c₂ r₁ note r₂
+    """
+    places = _places_of_responses(loaded, chain)
+    spoken = list(accumulate((not _is_quiet(loaded.records[n]) for n in chain), initial=0))
+    found = list(chain)
+    for members in places.values():
+        first, last = members[0], members[-1]
+        is_whole = spoken[last + 1] - spoken[first] == len(members)
+        if not is_whole:
+            continue
+        own = {chain[place] for place in members}
+        between = [number for number in chain[first : last + 1] if number not in own]
+        if any(loaded.records[number].type != "user" for number in between):
+            found[first : last + 1] = [*(chain[place] for place in members), *between]
+    return found
+
+
+def _places_of_responses(loaded: Loaded, chain: list[int]) -> dict[str, list[int]]:
+    places: dict[str, list[int]] = {}
+    for place, number in enumerate(chain):
+        record = loaded.records[number]
+        if record.type == "assistant" and record.message_id:
+            places.setdefault(record.message_id, []).append(place)
+    return places
+
+
+def _is_quiet(record: Record) -> bool:
+    """Tells what can lie inside a response: a result, an attachment, a notice that says nothing."""
+    if record.type == "system":
+        return not is_boundary(record) and record.subtype != "local_command"
+    return record.type == "attachment" or is_result(record)

@@ -8,9 +8,10 @@ from plait.graph.ascent import walk
 from plait.graph.client.chain import with_parallel
 from plait.graph.client.load import block_heads, load
 from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Said
+from plait.graph.client.prune import prune, reasons
 from plait.graph.client.sdk import sdk_chain
 from plait.graph.client.speech import since_boundary, speech, with_closing
-from plait.graph.client.turns import Turn, prune, reasons, repaired, turns
+from plait.graph.client.turns import Turn, repaired, system_text, turns
 from plait.graph.entries import ROOT
 from plait.graph.leaf import leaf as leaf_of
 from plait.graph.leaf import path_to_message, trailing_notes
@@ -46,7 +47,7 @@ def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
     chain = "cleared" if loaded.is_cleared else _chain_of(loaded)
     if isinstance(chain, str):
         return None
-    uuids = _written(loaded, prune(loaded, chain)[0])
+    uuids = _written(loaded, prune(loaded, chain).kept)
     return uuids[-1] if uuids else None
 
 
@@ -80,18 +81,19 @@ def _refusal(message: Record) -> str | None:
 
 
 def _resumed(loaded: Loaded, chain: list[int], left_out: list[LeftOut]) -> Context:
-    kept, dropped = prune(loaded, chain)
-    said = with_closing(loaded.records, kept, speech(loaded, kept))
-    request = messages(repaired(turns(said)))
+    pruned = prune(loaded, chain)
+    kept = pruned.kept
+    said = with_closing(loaded.records, pruned, speech(loaded, kept))
+    request = _before_next_prompt(said, _reminders(loaded, kept))
     uuids = _written(loaded, kept)
     return Context(
         resumes=True,
         why_not=None,
         leaf=uuids[-1] if uuids else None,
         chain=uuids,
-        messages=_comparable(_before_next_prompt(said, _reminders(loaded, kept))),
+        messages=_comparable(request),
         request=request,
-        left_out=(*left_out, *reasons(loaded, chain, dropped, said)),
+        left_out=(*left_out, *reasons(loaded, chain, pruned.dropped, said)),
     )
 
 
@@ -124,10 +126,11 @@ def _before_next_prompt(said: list[Said], reminders: list[Said]) -> list[Message
     """
     prompt = Said(ROOT, "user", [_text(NEXT_PROMPT)])
     request = messages(repaired(turns([*said, *reminders, prompt])))
-    return [
+    shown = [
         (role, [block for block in blocks if NEXT_PROMPT not in (block["type"], block.get("text"))])
         for role, blocks in request
     ]
+    return [(role, blocks) for role, blocks in shown if blocks]
 
 
 def _text(words: str) -> dict[str, str]:
@@ -140,7 +143,8 @@ def messages(spoken: list[Turn]) -> list[Message]:
     for turn in spoken:
         found.append((turn.role, turn.blocks))
         if turn.system:
-            found.append(("system", [_text("\n\n".join(turn.system))]))
+            added = [block for blocks in turn.system for block in blocks[1:]]
+            found.append(("system", [_text(system_text(turn.system)), *added]))
     return found
 
 

@@ -29,6 +29,7 @@ class Reason(StrEnum):
     NO_MESSAGE = "no message"
     NO_RENDERED_TEXT = "attachment without text"
     OTHER_SESSION = "of another session"
+    OWN_WORDS = "sent in words of the client that no log holds"
     REPLACED = "replaced by a later line"
     SIDECHAIN = "sidechain"
     SYSTEM = "system entry"
@@ -78,6 +79,12 @@ class Said:
     message_id: str | None = None
     is_note: bool = False
     """An attachment: moves up to the head of its turn."""
+    is_apart: bool = False
+    """An attachment that stands beside a result, never in it."""
+    place: int = 0
+    """Which of the texts of an attachment it is."""
+    is_queued: bool = False
+    """A prompt typed while the model worked: comes before the others of its turn."""
     is_plain: bool = False
     """A prompt that is a string, not blocks."""
     is_error: bool = False

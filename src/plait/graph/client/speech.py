@@ -1,33 +1,46 @@
 """The kept chain to what each entry says, and to what the client adds at its end."""
 
 import re
-from collections.abc import Iterable
 from typing import Any
 
-from plait.graph.client.load import call_ids, is_blank, is_boundary, is_thinking, model_of
+from plait.graph.client.load import (
+    is_blank,
+    is_boundary,
+    is_result,
+    is_thinking,
+    model_of,
+)
 from plait.graph.client.model import NO_CONTENT, Block, Loaded, Said
-from plait.graph.client.turns import answered_calls, last_response, last_turn
+from plait.graph.client.models import current_model, notes_for
+from plait.graph.client.notes import Listener, described_tools, note
+from plait.graph.client.prune import Pruned
+from plait.graph.client.wording import NOTIFIED, as_reminder
 from plait.graph.entries import ROOT
 from plait.record import Record
 from plait.record.message import NO_RESPONSE
 from plait.record.record import content_blocks
 
-SYNTHETIC = "<synthetic>"
 ESCAPED_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-NOTIFICATION = "<system-reminder>\n{}\n</system-reminder>"
 TOOL_LOADED = "Tool loaded."
 RENAMED = {"Task": "Agent"}
 """Tools that go by another name now."""
-OFFERED = re.compile(r"claude-(?:opus|sonnet|haiku|fable)-(?:4[-.][5-9]|[5-9])(?!\d)")
-DEFAULT_MODEL = "claude-opus-5-5"
+LOGGED_ONLY = frozenset({"type", "recipient", "recipient_kind", "content"})
+"""What the log adds to the words of a SendMessage call."""
 
 
 def speech(loaded: Loaded, chain: list[int]) -> list[Said]:
     """Returns what the entries after the last compaction say, in the order of the chain."""
     recent = since_boundary(loaded.records, chain)
-    model = _current_model(loaded.records[number] for number in recent)
-    said = (_said_by(number, loaded.records[number], model) for number in recent)
-    return [one for one in said if one is not None]
+    records = [loaded.records[number] for number in recent]
+    model = current_model(model_of(record) for record in records if record.type == "assistant")
+    listener = Listener(notes_for(model), described_tools(records))
+    found: list[Said] = []
+    for number, record in zip(recent, records, strict=True):
+        if record.type == "attachment":
+            found.extend(note(number, record, listener))
+        else:
+            found.extend(_said_by(number, record, model))
+    return found
 
 
 def since_boundary(records: list[Record], chain: list[int]) -> list[int]:
@@ -36,25 +49,12 @@ def since_boundary(records: list[Record], chain: list[int]) -> list[int]:
     return chain[places[-1] :] if places else chain
 
 
-def _current_model(records: Iterable[Record]) -> str | None:
-    """Returns the model that the session goes on with: that of its last answer.
-
-    One that is no longer offered, or somebody else's, is replaced by the client's own choice.
-    """
-    models = [model_of(record) for record in records if record.type == "assistant"]
-    last = next((one for one in reversed(models) if one and one != SYNTHETIC), None)
-    return last if last is None or OFFERED.search(last) else DEFAULT_MODEL
-
-
-def _said_by(number: int, record: Record, model: str | None) -> Said | None:
-    """Returns what one entry says, None where it says nothing."""
-    if record.type == "user":
-        return prompt(number, record)
+def _said_by(number: int, record: Record, model: str | None) -> list[Said]:
+    """Returns what one entry says; nothing where it is silent."""
     if record.type == "assistant":
-        return _answer(number, record, model)
-    if record.type == "attachment":
-        return _note(number, record)
-    return notice(number, record)
+        return [_answer(number, record, model)]
+    one = prompt(number, record) if record.type == "user" else notice(number, record)
+    return [one] if one else []
 
 
 def prompt(number: int, record: Record) -> Said | None:
@@ -62,12 +62,20 @@ def prompt(number: int, record: Record) -> Said | None:
     blocks = _blocks_of(record)
     origin = record.envelope.origin
     if origin and origin.kind == "task-notification":
-        blocks = [_as_reminder(block) for block in blocks]
+        blocks = _as_notification(blocks)
     if any(_loads_tools(block) for block in blocks):
         blocks.append({"type": "text", "text": TOOL_LOADED})
     message = record.envelope.message
     is_plain = message is not None and isinstance(message.content, str)
     return Said(number, "user", blocks, is_plain=is_plain) if blocks else None
+
+
+def _as_notification(blocks: list[Block]) -> list[Block]:
+    texts = [str(block["text"]) for block in blocks if block["type"] == "text"]
+    if not texts:
+        return blocks
+    notified: Block = {"type": "text", "text": as_reminder(NOTIFIED.format("\n".join(texts)))}
+    return [notified, *(block for block in blocks if block["type"] != "text")]
 
 
 def _loads_tools(block: Block) -> bool:
@@ -79,52 +87,30 @@ def _loads_tools(block: Block) -> bool:
 def _answer(number: int, record: Record, model: str | None) -> Said:
     if record.is_api_error_message:
         return Said(number, "assistant", [], is_error=True)
-    blocks = [_under_its_name(block) for block in _blocks_of(record) if not is_blank(block)]
+    blocks = [_as_sent(block) for block in _blocks_of(record) if not is_blank(block)]
     if model_of(record) != model or model is None:
         blocks = [block for block in blocks if not is_thinking(block)]
     return Said(number, "assistant", blocks, message_id=record.message_id)
 
 
-def _under_its_name(block: Block) -> Block:
-    name = str(block.get("name"))
-    is_renamed = block["type"] == "tool_use" and name in RENAMED
-    return {**block, "name": RENAMED[name]} if is_renamed else block
-
-
-def _note(number: int, record: Record) -> Said | None:
-    texts = _rendered_texts(record.fields.get("rendered"))
-    if not texts:
-        return None
-    role = "user" if record.fields.get("renderedRole") == "user" else "system"
-    blocks: list[Block] = [{"type": "text", "text": text} for text in texts]
-    return Said(number, role, blocks, is_note=True)
+def _as_sent(block: Block) -> Block:
+    """Returns a call under the name that its tool has now, without what the log adds to it."""
+    if block["type"] != "tool_use":
+        return block
+    name, given = str(block.get("name")), block.get("input")
+    if name == "SendMessage" and isinstance(given, dict) and {"to", "message"} <= given.keys():
+        kept = {key: given[key] for key in given if key not in LOGGED_ONLY}
+        return {**block, "input": kept}
+    return {**block, "name": RENAMED[name]} if name in RENAMED else block
 
 
 def notice(number: int, record: Record) -> Said | None:
-    """Returns the output of a local command; other notices say nothing."""
-    if record.subtype != "local_command":
+    """Returns the output of a local command; what is for the screen alone says nothing."""
+    if record.subtype != "local_command" or record.fields.get("isDisplayOnly") is True:
         return None
     content = record.fields.get("content")
     text = content if isinstance(content, str) and content.strip() else NO_CONTENT
     return Said(number, "user", [{"type": "text", "text": text}])
-
-
-def _rendered_texts(rendered: object) -> list[str]:
-    pieces = rendered if isinstance(rendered, list) else []
-    contents = [piece.get("content") for piece in pieces if isinstance(piece, dict)]
-    texts: list[object] = []
-    for content in contents:
-        if isinstance(content, list):
-            texts.extend(block.get("text") for block in content if isinstance(block, dict))
-        else:
-            texts.append(content)
-    return [text for text in texts if isinstance(text, str) and text.strip()]
-
-
-def _as_reminder(block: Block) -> Block:
-    if block["type"] != "text":
-        return block
-    return {**block, "text": NOTIFICATION.format(block["text"])}
 
 
 def _blocks_of(record: Record) -> list[Block]:
@@ -165,26 +151,19 @@ COMMAND_TAGS = (
 )
 
 
-def with_closing(records: list[Record], chain: list[int], said: list[Said]) -> list[Said]:
+def with_closing(records: list[Record], pruned: Pruned, said: list[Said]) -> list[Said]:
     """Returns what is said with the results and the answer that the client makes up."""
-    unknown = _open_calls(records, chain)
-    if unknown:
-        results: list[Block] = [_interrupted(call) for call in unknown]
+    chain = pruned.kept
+    if pruned.open_calls:
+        results: list[Block] = [_interrupted(call) for call in pruned.open_calls]
         return [*said, Said(ROOT, "user", results), _no_response()]
-    if not _awaits_answer(records, chain):
+    if not _awaits_answer(records, chain) or _is_stopped(records, chain):
         return said
     last = _notices_at_end(records, chain)
     if any(is_boundary(records[number]) for number in last):
         return said
     place = next((p for p, one in enumerate(said) if one.number in last), len(said))
     return [*said[:place], _no_response(), *said[place:]]
-
-
-def _open_calls(records: list[Record], chain: list[int]) -> list[str]:
-    turn = last_turn(records, chain)
-    answered = answered_calls(records, chain)
-    last = [records[number] for number in last_response(records, turn)]
-    return [call for record in last for call in call_ids(record) if call not in answered]
 
 
 def _interrupted(call: str) -> Block:
@@ -198,13 +177,43 @@ def _no_response() -> Said:
 
 def _awaits_answer(records: list[Record], chain: list[int]) -> bool:
     newest_first = (records[number] for number in reversed(chain))
-    words = [record for record in newest_first if record.type != "system"]
+    heard = (record for record in newest_first if not _is_for_the_record(record))
+    words = [record for record in heard if record.type != "system"]
     spoken = [record for record in words if record.type != "attachment"]
     if not spoken or spoken[0].type != "user":
         return bool(words) and not spoken
     # format: a summary with its attachments is a finished compaction
     is_compacted = spoken[0].is_compact_summary and words[0].type == "attachment"
     return not is_compacted and not _ends_with_command(spoken)
+
+
+def _is_for_the_record(record: Record) -> bool:
+    """Tells a notification that nobody was to answer."""
+    origin = record.envelope.origin
+    is_notice = record.type == "user" and origin is not None and origin.kind == "task-notification"
+    is_only_kept = is_notice and record.fields.get("queueTranscriptOnly") is True
+    return is_only_kept and _opening(record).startswith("<task-notification>")
+
+
+def _is_stopped(records: list[Record], chain: list[int]) -> bool:
+    """Tells whether a limit or a hook ended the last turn: its silence is meant."""
+    for number in reversed(chain):
+        record = records[number]
+        if record.type in ("user", "assistant"):
+            return False
+        attachment = record.fields.get("attachment") if record.type == "attachment" else None
+        fields = attachment if isinstance(attachment, dict) else {}
+        if fields.get("type") == "max_turns_reached" and fields.get("exitCommitted") is False:
+            return True
+        if fields.get("type") == "hook_stopped_continuation":
+            return _ends_with_result(records, chain)
+    return False
+
+
+def _ends_with_result(records: list[Record], chain: list[int]) -> bool:
+    spoken = (records[n] for n in reversed(chain) if records[n].type in ("user", "assistant"))
+    last = next(spoken, None)
+    return last is not None and is_result(last)
 
 
 def _ends_with_command(newest_first: list[Record]) -> bool:

@@ -1,22 +1,12 @@
 """What was said to turns that the API accepts: merged, paired, nothing empty."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any
 
-from plait.graph.client.load import (
-    block_heads,
-    call_ids,
-    has_calls,
-    is_blank,
-    is_boundary,
-    is_result,
-    is_thinking,
-    result_ids,
-)
-from plait.graph.client.model import NO_CONTENT, Block, LeftOut, Loaded, Reason, Said
-from plait.record import Record
-from plait.record.record import content_blocks
+from plait.graph.client.load import is_blank
+from plait.graph.client.model import NO_CONTENT, Block, Said
+from plait.graph.client.wording import OPENING, as_reminder
 
 
 @dataclass(slots=True)
@@ -27,9 +17,12 @@ class Turn:
     blocks: list[Block]
     results: list[Block] = field(default_factory=list)
     """Tool results, until the turn is over: they come before all else."""
-    system: list[str] = field(default_factory=list)
+    system: list[list[Block]] = field(default_factory=list)
+    """What the system says behind it: each a text, and the tools that it adds."""
     is_plain: bool = False
     """One prompt that is a string: nothing stands in for it where it is blank."""
+    had_words: bool = False
+    """More than results was said in it, be it blank."""
 
 
 def turns(said: list[Said]) -> list[Turn]:
@@ -37,7 +30,7 @@ def turns(said: list[Said]) -> list[Turn]:
     talk = Talk()
     for one in _in_order_of_sending(said):
         if one.role == "system":
-            talk.waiting.append("\n".join(str(block["text"]) for block in one.blocks))
+            talk.waiting.append(one.blocks)
         elif one.role == "user":
             talk.ask(one)
         elif not one.is_error:
@@ -48,21 +41,24 @@ def turns(said: list[Said]) -> list[Turn]:
 
 
 def _in_order_of_sending(said: list[Said]) -> Iterable[Said]:
-    """Yields what is said, with the notes of a turn moved up to its head.
+    """Yields what is said, with the notes of a turn moved up to its head, then queued prompts.
 
     An answer or a tool result is where a turn's head begins.
     """
     notes: list[Said] = []
+    queued: list[Said] = []
     others: list[Said] = []
     for one in said:
         if one.is_note and one.role == "user":
             notes.append(one)
+        elif one.is_queued:
+            queued.append(one)
         elif one.role == "assistant" or any(_is_result_block(block) for block in one.blocks):
-            yield from (*notes, *others, one)
-            notes, others = [], []
+            yield from (*notes, *queued, *others, one)
+            notes, queued, others = [], [], []
         else:
             others.append(one)
-    yield from (*notes, *others)
+    yield from (*notes, *queued, *others)
 
 
 class Talk:
@@ -70,55 +66,90 @@ class Talk:
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
-        self.waiting: list[str] = []
+        self.waiting: list[list[Block]] = []
         """System texts for the end of the turn."""
         self.responses: dict[str, Turn] = {}
         """Answers that more of the same response can still join."""
+        self.opener: int | None = None
+        """The attachment that began the last turn: each of its texts is a turn."""
 
     def ask(self, one: Said) -> None:
         """Joins a prompt or results to the user's turn, or begins one."""
-        is_new = not self.turns or self.turns[-1].role != "user"
+        is_first = not self.turns or self.turns[-1].role != "user"
+        is_new = is_first or (one.place > 0 and self.opener == one.number)
         if is_new:
             self.turns.append(Turn("user", []))
+        self.opener = one.number if is_new else None
         turn = self.turns[-1]
         turn.is_plain = is_new and one.is_plain
         blocks = [dict(block) for block in one.blocks]
-        if one.is_note and turn.results and not turn.blocks and _is_text(blocks[:1]):
+        folds = one.is_note and not one.is_apart
+        if folds and turn.results and not turn.blocks and _is_text(blocks[:1]):
             turn.results[-1] = _folded(turn.results[-1], blocks)
             return
-        # format: text meets text; an attachment is joined without the line break
-        if not one.is_note and _is_text(turn.blocks[-1:]) and _is_text(blocks[:1]):
+        # format: text meets text; an attachment is joined without the line break, its parts with it
+        is_joined = not one.is_note or (one.is_apart and one.place > 0)
+        if is_joined and _is_text(turn.blocks[-1:]) and _is_text(blocks[:1]):
             turn.blocks[-1]["text"] += "\n"
         turn.results.extend(block for block in blocks if _is_result_block(block))
         turn.blocks.extend(block for block in blocks if not _is_result_block(block))
 
     def answer(self, one: Said) -> None:
         """Merges an answer into the turn of its response, or begins one."""
-        self.hang_system_texts()
         if self.turns and self.turns[-1].role == "user" and not self.turns[-1].results:
             self.responses.clear()  # format: a response ends with the next prompt, not with results
         turn = self.responses.get(one.message_id or "")
         if turn is not None:
             turn.blocks.extend(one.blocks)
             return
+        self.hang_before_answer()
         turn = Turn("assistant", list(one.blocks))
         self.turns.append(turn)
         if one.message_id:
             self.responses[one.message_id] = turn
 
     def hang_system_texts(self) -> None:
-        """Hangs the waiting system texts on the last turn, as soon as there is one."""
+        """Hangs the waiting system texts on the last turn."""
         if self.turns:
             self.turns[-1].system.extend(self.waiting)
             self.waiting = []
+
+    def hang_before_answer(self) -> None:
+        """Hangs the waiting system texts on a user's turn, else makes one of them.
+
+        Nobody but a user speaks before the system does.
+        """
+        if self.waiting and (not self.turns or self.turns[-1].role != "user"):
+            words = system_text(self.waiting)
+            words = words if words.startswith(OPENING) else as_reminder(words)
+            self.turns.append(Turn("user", [{"type": "text", "text": words}]))
+            self.waiting = []
+        self.hang_system_texts()
+
+
+def system_text(told: list[list[Block]]) -> str:
+    """Returns the words of what the system says, one after the other."""
+    return "\n\n".join(str(blocks[0]["text"]) for blocks in told)
 
 
 def _folded(result: Block, notes: list[Block]) -> Block:
     content = result.get("content")
     if isinstance(content, list):
-        return {**result, "content": [*content, *notes]}
-    words = [content] if isinstance(content, str) and content else []
-    return {**result, "content": "\n\n".join([*words, *(str(one["text"]) for one in notes)])}
+        return {**result, "content": _joined(content, notes)}
+    words = [content] if isinstance(content, str) else []
+    trimmed = [text.strip() for text in (*words, *(str(one["text"]) for one in notes))]
+    return {**result, "content": "\n\n".join(text for text in trimmed if text)}
+
+
+def _joined(content: list[Any], notes: list[Block]) -> list[Any]:
+    """Returns parts of a result with notes behind them; where text meets text, a line break."""
+    found = list(content)
+    for one in notes:
+        last = found[-1] if found else None
+        if isinstance(last, dict) and last.get("type") == "text":
+            found[-1] = {**last, "text": f"{last['text']}\n"}
+        found.append(one)
+    return found
 
 
 def _finish(turn: Turn) -> Turn:
@@ -126,9 +157,10 @@ def _finish(turn: Turn) -> Turn:
         turn.blocks.sort(key=lambda block: block["type"] == "tool_use")
     else:
         # format: a blank prompt is gone, the line break before it stays
+        turn.had_words = bool(turn.blocks)
         spoken = [block for block in turn.blocks if not is_blank(block)]
-        if turn.blocks and not spoken and not turn.results and not turn.is_plain:
-            spoken = [{"type": "text", "text": NO_CONTENT}]
+        if turn.blocks and not spoken and not turn.results:
+            spoken = turn.blocks if turn.is_plain else [{"type": "text", "text": NO_CONTENT}]
         turn.blocks, turn.results = [*turn.results, *spoken], []
     return turn
 
@@ -177,7 +209,7 @@ def _with_results(turns: list[Turn]) -> list[Turn]:
     for turn in turns:
         calls = _open_ids(found)
         if turn.role == "user":
-            _settle(turn, calls, is_first=not found)
+            _settle(turn, calls, is_first=not found and not turn.had_words)
         elif calls:
             found.append(Turn("user", [_missing(call) for call in calls]))
         found.append(turn)
@@ -224,164 +256,3 @@ def _made_up(text: str) -> Block:
 def _call_id(block: Block) -> str | None:
     call = block.get("id") if block["type"] == "tool_use" else None
     return call if isinstance(call, str) else None
-
-
-Dropped: TypeAlias = dict[int, Reason]
-
-SILENT = frozenset({"text", "thinking", "redacted_thinking"})
-GONE = frozenset({"companion_intro"})
-"""Kinds of attachments that the client once wrote and now drops."""
-
-
-def prune(loaded: Loaded, chain: list[int]) -> tuple[list[int], Dropped]:
-    """Returns the entries that stay, and those that the client drops from its chain."""
-    dropped: Dropped = {}
-    for step in (_shapeless, _empty_answers, _unanswered, _empty_answers):
-        found = step(loaded.records, chain)
-        dropped.update(found)
-        chain = [number for number in chain if number not in found]
-    return chain, dropped
-
-
-def _shapeless(records: list[Record], chain: list[int]) -> Dropped:
-    found: Dropped = {}
-    for number in chain:
-        record = records[number]
-        if record.type == "attachment":
-            kind = record.envelope.attachment.type if record.envelope.attachment else None
-            if not kind or kind in GONE:
-                found[number] = Reason.NO_MESSAGE
-        elif record.type != "system" and block_heads(record) and not _has_blocks(record):
-            found[number] = Reason.EMPTY
-    return found
-
-
-def _has_blocks(record: Record) -> bool:
-    if any(head.type and head.type != "text" for head in block_heads(record)):
-        return True
-    return record.spoken is not None or bool(content_blocks(record))
-
-
-def _unanswered(records: list[Record], chain: list[int]) -> Dropped:
-    under_way = _calls_under_way(records, chain)
-    settled = answered_calls(records, chain)
-    settled.update(call for number in under_way for call in call_ids(records[number]))
-    kept = frozenset(under_way)
-    return {
-        number: Reason.UNANSWERED
-        for number in chain
-        if number not in kept
-        and has_calls(records[number])
-        and settled.isdisjoint(call_ids(records[number]))
-    }
-
-
-def _calls_under_way(records: list[Record], chain: list[int]) -> list[int]:
-    turn = last_turn(records, chain)
-    last = last_response(records, turn)
-    spoken = [number for number in turn if records[number].type != "attachment"]
-    if spoken and is_result(records[spoken[-1]]):
-        return turn
-    answered = answered_calls(records, turn)
-    if all(call in answered for number in last for call in call_ids(records[number])):
-        return []
-    # format: once something came between its answers, the client keeps the turn as it is
-    answers = turn[: turn.index(last[-1])]
-    return turn if any(records[n].type == "user" for n in answers) else last
-
-
-def last_turn(records: list[Record], chain: list[int]) -> list[int]:
-    """Returns the answers, results and attachments after the last prompt."""
-    found: list[int] = []
-    for number in reversed(chain):
-        record = records[number]
-        if is_boundary(record) or (record.type == "user" and not is_result(record)):
-            break
-        if record.type != "system":
-            found.append(number)
-    return found[::-1]
-
-
-def last_response(records: list[Record], turn: list[int]) -> list[int]:
-    """Returns the entries of the last answer of a turn; an API error is none."""
-    answers = [number for number in turn if records[number].type == "assistant"]
-    if not answers or records[answers[-1]].is_api_error_message:
-        return []
-    last = records[answers[-1]].message_id
-    return [n for n in answers[:-1] if last and records[n].message_id == last] + answers[-1:]
-
-
-def answered_calls(records: list[Record], chain: list[int]) -> set[str]:
-    """Returns the calls that the results of a chain answer."""
-    return {call for number in chain for call in result_ids(records[number])}
-
-
-def _empty_answers(records: list[Record], chain: list[int]) -> Dropped:
-    spoken = {
-        record.message_id
-        for record in map(records.__getitem__, chain)
-        if record.type == "assistant" and _says_something(record)
-    }
-    found: Dropped = {}
-    for number in chain:
-        record = records[number]
-        if record.type != "assistant" or (record.message_id and record.message_id in spoken):
-            continue
-        blocks = content_blocks(record)
-        if blocks and not _says_something(record):
-            thinks = any(is_thinking(block) for block in blocks)
-            found[number] = Reason.THINKING_ONLY if thinks else Reason.EMPTY
-    return found
-
-
-def _says_something(record: Record) -> bool:
-    if any(head.type and head.type not in SILENT for head in block_heads(record)):
-        return True
-    if record.spoken:
-        return bool(record.spoken.message.text.strip())
-    return any(not is_blank(block) and not is_thinking(block) for block in content_blocks(record))
-
-
-def reasons(
-    loaded: Loaded, chain: list[int], dropped: Dropped, said: list[Said]
-) -> Iterator[LeftOut]:
-    """Yields every entry that no message shows, in file order."""
-    shown = {one.number for one in said if not one.is_error and one.blocks}
-    places = {number: place for place, number in enumerate(chain)}
-    cuts = [places[number] for number in chain if is_boundary(loaded.records[number])]
-    cut = cuts[-1] if cuts else -1
-    start = _first_since_compaction(loaded, chain)
-    for number, record in enumerate(loaded.records):
-        if number in shown or record.uuid is None:
-            continue
-        if number in dropped:
-            reason = dropped[number]
-        elif number not in places:
-            reason = _why_not_on_chain(loaded, number, record, start)
-        else:
-            is_before = places[number] < cut
-            reason = Reason.BEFORE_COMPACTION if is_before else _why_not_said(record)
-        yield LeftOut(record.uuid, record.line, reason)
-
-
-def _first_since_compaction(loaded: Loaded, chain: list[int]) -> int:
-    """Returns the boundary that the chain begins with or behind, 0 where it does with none."""
-    before = [number for number in loaded.lines if chain and number <= chain[0]]
-    nearest = [number for number in before[-2:] if is_boundary(loaded.records[number])]
-    return nearest[-1] if nearest else 0
-
-
-def _why_not_on_chain(loaded: Loaded, number: int, record: Record, start: int) -> Reason:
-    if record.is_sidechain:
-        return Reason.SIDECHAIN
-    if loaded.is_read[number]:
-        return Reason.BEFORE_COMPACTION if number < start else Reason.ABANDONED
-    return Reason.BEFORE_COMPACTION if number in loaded.forgotten else Reason.NO_MESSAGE
-
-
-def _why_not_said(record: Record) -> Reason:
-    if record.type == "system":
-        return Reason.SYSTEM
-    if record.type == "attachment":
-        return Reason.NO_RENDERED_TEXT
-    return Reason.API_ERROR if record.is_api_error_message else Reason.EMPTY

@@ -1,0 +1,66 @@
+"""A request, whole: what the session said, without the probe and the notes beside it."""
+
+from conformance.model import Json
+from conformance.whole import added_texts, whole
+
+PROBE = "what was said?"
+NOTE = "<system-reminder>\nthe weather\n</system-reminder>"
+
+
+def text(words: str) -> Json:
+    return {"type": "text", "text": words}
+
+
+def asked(*messages: tuple[str, object]) -> list[Json]:
+    return [{"role": role, "content": content} for role, content in messages]
+
+
+def test_what_was_said_stays_block_for_block() -> None:
+    signed = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    request = asked(
+        ("user", [text(NOTE), {**text("a"), "cache_control": {}}]),
+        ("system", "be brief"),
+        ("assistant", [signed]),
+        ("user", PROBE),
+    )
+    assert whole(request, (PROBE,), [NOTE]) == [
+        ("user", [text(NOTE), text("a")]),
+        ("system", [text("be brief")]),
+        ("assistant", [{"type": "thinking", "thinking": "hm"}]),
+    ]
+
+
+def test_notes_beside_the_probe_go_with_it() -> None:
+    request = asked(
+        ("user", [text("open\n"), text(f"{NOTE}\n"), text(PROBE)]),
+        ("system", [text("kept\n\nthe weather")]),
+    )
+    assert whole(request, (PROBE,), [NOTE]) == [
+        ("user", [text("open\n")]),
+        ("system", [text("kept")]),
+    ]
+    tagged = asked(("user", PROBE), ("system", f"{NOTE}\n\n{NOTE}"))
+    assert whole(tagged, (PROBE,), [NOTE]) == []
+
+
+def test_notes_that_joined_the_last_result_go_too() -> None:
+    result = {"type": "tool_result", "tool_use_id": "t", "content": f"out\n\n{NOTE}"}
+    request = asked(("user", [result, text(PROBE)]))
+    assert whole(request, (PROBE,), [NOTE]) == [("user", [{**result, "content": "out"}])]
+
+
+def test_a_setting_of_the_run_is_no_message() -> None:
+    assert whole(asked(("user", "a"), ("system", []), ("user", PROBE)), (PROBE,), []) == [
+        ("user", [text("a")])
+    ]
+
+
+def test_what_a_fork_has_more_was_added() -> None:
+    rendered = [{"content": NOTE}, {"content": [text("more")]}]
+    fork: list[Json] = [
+        {"type": "attachment", "uuid": "old", "rendered": [{"content": "own"}]},
+        {"type": "attachment", "uuid": "new", "rendered": rendered},
+        {"type": "attachment", "uuid": "silent"},
+        {"type": "user", "uuid": "said"},
+    ]
+    assert list(added_texts(fork, {"old"})) == [NOTE, "more"]
