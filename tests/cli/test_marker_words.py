@@ -321,6 +321,22 @@ def _notes(log: Log) -> None:
     log.aside("frame-link", path=w("frame path"), frameUrl=w("frameUrl"), title=w("frame title"))
 
 
+def _agent(log: Log) -> list[dict[str, Any]]:
+    """Returns the conversation of the agent that the task above sent out."""
+    agent = Log()
+    agent.words = log.words
+    agent.user(agent.word("brief of an agent"))
+    agent.said({"type": "text", "text": agent.word("answer of an agent")})
+    agent.call("Bash", {"command": agent.word("command of an agent")}, {"stderr": agent.word("e")})
+    own = {"isSidechain": True, "agentId": "ab97f57"}
+    return [{**line, **own, "uuid": f"a{line['uuid'][1:]}"} | _below(line) for line in agent.lines]
+
+
+def _below(line: dict[str, Any]) -> dict[str, Any]:
+    above = line["parentUuid"]
+    return {"parentUuid": f"a{above[1:]}" if above else None}
+
+
 def _log() -> Log:
     log = Log()
     for part in (_tags, _files, _tools, _progress, _attachments, _notes):
@@ -336,6 +352,8 @@ def marked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, st
     path = root / PLACE
     path.parent.mkdir(parents=True)
     path.write_text("".join(json.dumps(line) + "\n" for line in log.lines))
+    agent = path.with_name("agent-ab97f57.jsonl")
+    agent.write_text("".join(json.dumps(line) + "\n" for line in _agent(log)))
     return root, log.words
 
 

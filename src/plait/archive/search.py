@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from msgspec.structs import replace
 
 from plait.archive.model import Meter
+from plait.archive.summary_hits import leading_to_sessions
 from plait.errors import PlaitError, SourceError, UserError
 from plait.index.freshness import is_fresh_for, known_stamps
 from plait.index.model import Hit, SearchResult, ms_since
@@ -77,20 +78,32 @@ def search(
     the last one answers; where there is none, the logs do. Who keeps the index up to date himself
     need not wait for that: words are looked for in it as it is.
     """
-    started = time.perf_counter()
     asked = Question(text, filters, way, limit, context, has_facets)
+    found = _found(archive, folder, asked, watch, is_updating=is_updating)
+    return leading_to_sessions(archive, found)
+
+
+def _found(
+    archive: "Archive",
+    folder: Path | None,
+    asked: Question,
+    watch: Meter | None,
+    *,
+    is_updating: bool,
+) -> SearchResult:
+    started = time.perf_counter()
     if folder and not is_updating and (found := _known_answer(folder, asked)):
         return found
     sought = asked.sought()  # what is wrong is said before anything is read
     if folder is None:
-        if filters:
+        if asked.filters:
             raise UserError("fields can be asked for only with an index", INDEX_HINT)
         return replace(_by_scan(archive, asked, sought, started), note=None)
     problem = _update_problem(archive, folder, watch)
     try:
         reader = _open_reader(archive, folder, watch, is_writable=problem is None)
     except SourceError as error:
-        if problem is None or filters:
+        if problem is None or asked.filters:
             raise (problem or error) from None
         return _by_scan(archive, asked, sought, started)
     try:
