@@ -67,7 +67,7 @@ def head_of(text: str) -> list[str]:
     return text.split("\n\n")[1].splitlines()
 
 
-# checklist: S39, S45, S46, S47, S56
+# checklist: S39, S46, S47, S56
 def test_there_is_one_transcript_a_path(tmp_path: Path) -> None:
     session = draw(REWIND).session
     names = set(exported(drawn(tmp_path, REWIND)))
@@ -116,7 +116,7 @@ def test_paths_link_to_where_they_part(tmp_path: Path) -> None:
     assert "Take LIKE" not in active.partition("↳ branch")[2].partition("→")[2]
 
 
-# checklist: S42, S43, S44, S49, D79, D81, D84
+# checklist: S42, S43, S44, S49, D81, D84
 def test_a_compaction_stands_inline(tmp_path: Path) -> None:
     text = only(exported(drawn(tmp_path, COMPACTED)), f"{draw(COMPACTED).session}.md")
     line = "**Contains Compact Operation(s)** - Full conversation including compacted segments"
@@ -126,6 +126,57 @@ def test_a_compaction_stands_inline(tmp_path: Path) -> None:
     assert text.count("This session is being continued.") == 1
     assert "- [📦 Conversation compacted" in text
     assert line not in only(exported(drawn(tmp_path / "x", REWIND)), "path2.md")
+
+
+LEFT_COMPACTED = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "Begin"
+A1< "Begun."
+U2< "This way"
+A2< "Gone."
+B1 after A2 {"compactMetadata":{"trigger":"manual","preTokens":115999}}
+C1< "This session is being continued."
+U3< "On"
+A3< "Further."
+B2 after A3 {"compactMetadata":{"trigger":"auto","preTokens":98000}}
+C2< "It goes on."
+U4< "And on"
+A4< "Still."
+U5<A1 "Another way"
+A5< "Better."
+U6< "Good"
+A6< "Yes."
+"""
+
+
+# checklist: D79, D80
+def test_a_compaction_is_a_landmark_of_the_path_that_it_stands_on(tmp_path: Path) -> None:
+    files, drawing = exported(drawn(tmp_path, LEFT_COMPACTED)), draw(LEFT_COMPACTED)
+    abandoned, active = only(files, "abandoned.md"), only(files, "path2.md")
+    contents = abandoned.partition("<summary>Contents")[2].partition("</details>")[0]
+    places = [
+        contents.index(f"  - [📦 Conversation compacted ({size} tokens) • ")
+        for size in ("115k", "98k")
+    ]
+    assert places == sorted(places)
+    for name in ("B1", "B2"):
+        assert f"](#{drawing.uuid_of(name)})" in contents
+        assert f'<a id="{drawing.uuid_of(name)}"></a>' in abandoned
+    assert "<summary>Contents" in active
+    assert "📦" not in active
+
+
+TWO = "file one\nU1\nA1<\nfile two start=2026-11-03T09:00:00Z\nU2\nA2<\nU3<A2\nA3<\nU4<A2\nA4<"
+
+
+# checklist: S55
+@pytest.mark.parametrize(
+    ("text", "count"), [(REWIND, 2), (COMPACTED, 1), (LEFT_COMPACTED, 2), (TWO, 3)]
+)
+def test_there_are_as_many_transcripts_as_paths(tmp_path: Path, text: str, count: int) -> None:
+    files = exported(drawn(tmp_path, text))
+    names = [name for name in files if name.startswith("transcript_")]
+    assert len(names) == len(Archive([tmp_path]).paths()) == count
 
 
 # checklist: D85

@@ -193,14 +193,19 @@ def test_pictures_keep_their_data() -> None:
     assert told.enclosures[0].value["data"] == "AAAA"
 
 
+# checklist: F27, P23
 def test_a_command_in_a_system_record_is_the_same_command() -> None:
-    text = COMMAND + "<local-command-stdout>fine</local-command-stdout>"
+    text = (
+        "<command-name>/review</command-name><command-message>at work</command-message>"
+        "<command-args>all of it</command-args><local-command-stdout>fine</local-command-stdout>"
+    )
     line = {"type": "system", "subtype": "local_command", "uuid": "s", "content": text}
     record = record_of(encode(line))
     assert isinstance(record, System)
     told = local_command(record, uuid="s")
     assert told is not None
     assert (told.kind, told.name, told.output) == ("command", "/review", "fine")
+    assert (told.arguments, told.context) == ("all of it", "at work")
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,19 @@ def test_a_list_written_as_a_whole_has_a_state_for_each_change() -> None:
     assert last.call
 
 
+# checklist: P116
+def test_a_thing_to_do_says_what_it_is_how_far_it_is_and_how_it_is_called_meanwhile() -> None:
+    (found,) = lists_of(
+        talked("""
+        U1 "go"
+        T1< TodoWrite(todos=[{"content":"a","status":"in_progress","activeForm":"Doing a"}])
+        R1<
+        """).main
+    )
+    (task,) = found.tasks
+    assert (task.text, task.status, task.doing) == ("a", "in_progress", "Doing a")
+
+
 def test_tasks_are_created_changed_listed_and_deleted_by_number() -> None:
     found = lists_of(
         talked("""

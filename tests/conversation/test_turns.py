@@ -132,5 +132,5 @@ TABLE = [
     ("drawing", "turns"), [(d, t) for _, d, t in TABLE], ids=[name for name, _, _ in TABLE]
 )
 def test_turns_of_a_drawing(drawing: str, turns: list[str]) -> None:
-    # checklist: S23
+    # checklist: S23, P15
     assert talk(drawing).picture.splitlines() == turns

@@ -21,6 +21,7 @@ def test_the_active_branch_keeps_the_name_of_the_session() -> None:
     assert branch.parent == trunk.id
 
 
+# checklist: S14, S15, S45
 def test_the_leaf_of_the_client_decides_which_is_active() -> None:
     drawn = sketch(REWOUND + "last-prompt leaf A2")
     assert drawn.picture == "main: U1 A1 U2 A2\nmain@U3: U3 A3"

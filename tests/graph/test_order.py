@@ -33,7 +33,7 @@ def test_a_result_before_its_call_is_read_after_it() -> None:
     assert [drawn.names[uuid] for uuid in line.nodes] == ["U1", "T1", "T2", "R2", "R1", "A2"]
 
 
-# checklist: D1
+# checklist: D1, D54
 def test_times_never_order_records_of_one_file() -> None:
     drawn = sketch("U1@+9s A1<U1@2026-11-01T00:00:00Z U2<A1@+5s A2<U2@2026-10-01T00:00:00Z")
     assert drawn.picture == "main: U1 A1 U2 A2"

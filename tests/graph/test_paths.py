@@ -51,7 +51,7 @@ def pieces(text: str) -> str:
     return " ".join(text.split())
 
 
-# checklist: S12, S13, S16, S19, S45, S54, S55, S56, S57
+# checklist: S12, S13, S16, S19, S54, S57
 def test_several_redos_give_a_path_for_each_ending() -> None:
     assert told(sketch(pieces(REDOS))) == [
         "main 1/3 ABANDONED from A3: U1 A1 U2 A2 U3 A3 U4 A4 U5 A5",
@@ -157,6 +157,7 @@ def test_raw_paths_name_what_no_line_joins() -> None:
     ]
 
 
+# checklist: S38
 def test_a_path_counts_its_messages_and_compactions() -> None:
     drawn = sketch("U1\nA1<\nS1<\nB1 boundary after S1\nC1<\nU2<\nA2<")
     (path,) = paths(drawn.graph)

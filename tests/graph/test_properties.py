@@ -77,7 +77,7 @@ def check(archive: Archive) -> SessionGraph:
     return graph
 
 
-# checklist: D89, D90, D92, S36, P3
+# checklist: D36, D89, D90, D92, S36, P3
 @quick
 @given(archives)
 def test_every_graph_keeps_its_promises(archive: Archive) -> None:

@@ -31,6 +31,21 @@ def test_a_circle_is_cut_at_its_first_record() -> None:
     assert drawn.codes() == ["cycle"]
 
 
+# checklist: D30
+def test_what_stands_in_for_a_missing_parent_may_close_a_circle_which_is_then_cut() -> None:
+    drawn = sketch("U1<A1 A1<? U2<A1 A2<U2")
+    graph, letters = drawn.graph, drawn.names
+    edges = [(graph.edge_of(uuid), letters[uuid]) for uuid in graph.nodes]
+    assert [(name, edge.kind, letters.get(edge.parent or "")) for edge, name in edges] == [
+        ("U1", "cut", None),
+        ("A1", "repaired", "U1"),
+        ("U2", "parent", "A1"),
+        ("A2", "parent", "U2"),
+    ]
+    assert drawn.picture == "main: U1 A1 U2 A2"
+    assert drawn.codes() == ["missing-parent", "cycle"]
+
+
 def test_a_record_that_is_its_own_parent_hangs_on_the_one_before() -> None:
     drawn = sketch("U1 A1<A1 U2<A1")
     assert drawn.picture == "main: U1 A1 U2"

@@ -239,7 +239,7 @@ def check(drawing: str, expected: str) -> None:
     assert set(drawn.graph.nodes) == set(drawn.graph.line_of)
 
 
-# checklist: D2, D5, D6, D33, D43, D44, D45, D46, D47, D48, D49, D50, D52, D53, D54
+# checklist: D2, D5, D6, D33, D43, D44, D45, D46, D47, D49, D50, D52, D53
 # checklist: D55, D56, D59, D60, D62, D63, D76, D87, S12, S19
 @pytest.mark.parametrize("name", DOCUMENT)
 def test_a_shape_that_the_document_draws(name: str) -> None:
@@ -259,7 +259,7 @@ def test_a_line_of_state_that_has_a_uuid_is_structure(kind: str) -> None:
 REWOUND = "main: U1 A1 X1 U3 A3\nmain@U2: U2 A2"
 
 
-# checklist: D80, S58, S59
+# checklist: D48, S58, S59
 @pytest.mark.parametrize("name", PEERS_GET_WRONG)
 def test_a_shape_that_is_easily_got_wrong(name: str) -> None:
     check(*PEERS_GET_WRONG[name])

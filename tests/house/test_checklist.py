@@ -101,6 +101,10 @@ def test_every_row_has_its_class(page: str) -> None:
     assert list(wrong_classes(rows(page))) == []
 
 
+def test_nothing_is_missing_but_the_writing_half(page: str) -> None:
+    assert [row.item for row in rows(page) if row.is_called == "missing"] == []
+
+
 def test_the_counts_at_the_top_are_those_of_the_rows(page: str) -> None:
     found = COUNTS.search(page)
     assert found
