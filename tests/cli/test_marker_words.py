@@ -177,7 +177,7 @@ def _tools(log: Log) -> None:
     )
     todo = {"content": w("todo"), "status": "in_progress", "activeForm": w("activeForm")}
     old = {"content": w("old todo"), "status": "pending", "activeForm": "x"}
-    log.call("TodoWrite", {"todos": [todo]}, {"oldTodos": [old], "newTodos": [todo]})
+    log.call("TodoWrite", {"todos": [todo]}, {"oldTodos": [old], "newTodos": []})
     given = {"description": w("task"), "prompt": w("task prompt"), "subagent_type": w("agent type")}
     given |= {"model": w("model of a task")}
     report = [{"type": "text", "text": w("report")}]
@@ -193,9 +193,7 @@ def _tools(log: Log) -> None:
         {"query": "q", "results": [{"content": [{"title": w("hit"), "url": "https://a.example"}]}]},
     )
     url = f"https://a.example/{w('url')}"
-    log.call(
-        "WebFetch", {"url": url, "prompt": w("fetch prompt")}, {"result": w("page"), "url": url}
-    )
+    log.call("WebFetch", {"url": url, "prompt": w("fetch prompt")}, {"result": w("page")})
     question = {
         "question": w("question"),
         "header": w("header"),
