@@ -49,11 +49,15 @@ def main(*sizes: str) -> None:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     shutil.rmtree(HOME, ignore_errors=True)
     row("as Claude Code sees it, in ms", "best", "median", "p95", "CPU", widths=WIDTHS)
-    shown("python -c pass", [shell(f"{sys.executable} -c pass") for _ in range(TIMES)])
+    plain = [[shell("true"), shell(f"{sys.executable} -c pass")] for _ in range(TIMES)]  # in turns
+    bare, python = ([pair[at] for pair in plain] for at in (0, 1))
+    shown("sh -c true", bare)
+    shown("python -c pass", python)
     logs = {size: Log(size, server.server_address[1]) for size in ("10KB", *(sizes or ("50MB",)))}
     rounds = [[log.hook() for log in logs.values()] for _ in range(TIMES)]  # in turns
     for size, *runs in zip(logs, *rounds, strict=True):
         shown(f"plait hook stop, {size}", runs)
+        ratios(runs, python, bare)
     print()
     row("in the background, CPU ms", "first", "a turn", "nothing", widths=WIDTHS)
     for size, log in logs.items():
@@ -142,6 +146,18 @@ def shown(name: str, runs: list[Run]) -> None:
     p95 = walls[int(len(walls) * 0.95)]
     figures = (walls[0], statistics.median(walls), p95, cpu)
     row(name, *(f"{one:.0f}" for one in figures), widths=WIDTHS)
+
+
+def ratios(runs: list[Run], python: list[Run], nothing: list[Run]) -> None:
+    """Prints how many times as long as nothing at all they take: a loaded machine slows all."""
+    told = []
+    for name, others in (("python -c pass", python), ("sh -c true", nothing)):
+        wall = min(run.wall for run in runs) / min(run.wall for run in others)
+        cpu = statistics.median(run.cpu for run in runs) / statistics.median(
+            run.cpu for run in others
+        )
+        told.append(f"{wall:.1f} times {name} ({cpu:.1f} times its CPU)")
+    print(f"  {', '.join(told)}")
 
 
 def bytes_in(size: str) -> int:

@@ -20,8 +20,7 @@
 Names are loaded when they are first used, so that importing plait costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # typing itself takes as long as Python's start
 
 if TYPE_CHECKING:
     from plait import documents, graph, redact
@@ -103,6 +102,8 @@ HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    from importlib import import_module
+
     if name == "__version__":
         from importlib.metadata import version
 

@@ -12,8 +12,9 @@ import pytest
 
 from plait.cli.app import run
 from plait.cli.hook.commands import HIDDEN, SUBCOMMANDS
-from plait.cli.hook.event import COMMANDS
-from plait.cli.settings import config_file
+from plait.cli.hook.event import COMMANDS, trace_folder
+from plait.cli.settings import config_file, state_folder
+from plait.cli.state_folder import quick_state_folder
 from plait.trace.hook.event import EVENTS, is_worker_there
 from plait.trace.hook.jobs import jobs_in
 from plait.trace.send.spool import Spool
@@ -128,17 +129,58 @@ def test_a_stdin_that_never_ends_is_not_waited_for(folder: Path) -> None:
 
 def test_next_to_nothing_is_imported_while_claude_code_waits(folder: Path) -> None:
     code = (
-        "import sys, plait.cli, plait.cli.hook.event, plait.cli.settings\n"
-        "plait.cli.hook.event.trace_folder()\n"
-        "print(*sorted({name.split('.')[0] for name in sys.modules}))\n"
-        "print(*sorted(name for name in sys.modules if name.startswith('plait')))\n"
+        "import sys\n"
+        "before = set(sys.modules)\n"
+        "import plait.cli, plait.cli.hook.event, plait.trace.hook.event as event\n"
+        "folder = plait.cli.hook.event.trace_folder()\n"
+        "event.hook_input(0, 1.0)\n"
+        "event.leave_job(folder, 'stop', b'{}')\n"
+        "event.is_worker_there(folder)\n"
+        "print(*sorted(set(sys.modules) - before))\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    packages, ours = (set(line.split()) for line in done.stdout.splitlines())
-    heavy = "click rich msgspec opentelemetry requests google tantivy json subprocess asyncio"
-    assert not packages & set(heavy.split())
-    allowed = ("plait.cli", "plait.line", "plait.trace", "plait.errors", "plait")
-    assert [one for one in ours if not one.startswith(allowed[:3]) and one not in allowed] == []
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, input=""
+    )
+    found = done.stdout.split()
+    ours = ["cli", "cli.hook", "cli.hook.event", "cli.state_folder", "errors"]
+    ours += ["trace", "trace.hook", "trace.hook.event"]
+    assert [one for one in found if one.startswith("plait.")] == [f"plait.{one}" for one in ours]
+    assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}
+
+
+HOMES = {
+    "plain": {},
+    "named": {"PLAIT_STATE_DIR": "state"},
+    "below the home": {"PLAIT_STATE_DIR": "~/state"},
+    "by the system's word": {"XDG_STATE_HOME": "{home}/xdg"},
+    "by a blank word": {"XDG_STATE_HOME": " ", "XDG_CONFIG_HOME": " "},
+    "another configuration": {"PLAIT_CONFIG": "{home}/other.toml"},
+    "another place for it": {"XDG_CONFIG_HOME": "{home}/xdg-config"},
+}
+CONFIGS = {"none": None, "other": 'otlp_endpoint = "x"', "state": 'state_dir = "{home}/told"'}
+
+
+@pytest.mark.parametrize("config", CONFIGS)
+@pytest.mark.parametrize("name", HOMES)
+def test_the_quick_way_to_the_state_leads_where_the_settings_lead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, config: str
+) -> None:
+    names = ("PLAIT_STATE_DIR", "PLAIT_CONFIG", "XDG_STATE_HOME", "XDG_CONFIG_HOME")
+    for one in names:
+        monkeypatch.delenv(one, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for key, value in HOMES[name].items():
+        monkeypatch.setenv(key, value.format(home=tmp_path))
+    text = CONFIGS[config]
+    if text:
+        path = config_file()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text.format(home=tmp_path), encoding="utf-8")
+    quick, slow = quick_state_folder(), str(state_folder().absolute())
+    is_asked = config == "state" and not HOMES[name].get("PLAIT_STATE_DIR")
+    assert quick == (None if is_asked else slow)
+    assert trace_folder() == f"{slow}/trace"
 
 
 def plait(*words: str) -> int:

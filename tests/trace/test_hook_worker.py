@@ -234,7 +234,7 @@ def test_a_log_is_as_long_as_it_was_at_the_event(bench: Bench) -> None:
     "told", [b"{}", b'{"transcript_path": "/no/such/log"}', b'{"transcript_path": "\\', b""]
 )
 def test_without_a_log_nothing_is_said_of_its_length(bench: Bench, told: bytes) -> None:
-    assert leave_job(bench.folder, "stop", told).name.endswith("-stop.json")
+    assert leave_job(bench.folder, "stop", told).endswith("-stop.json")
 
 
 def test_a_session_that_ended_without_a_word_is_sent_in_the_end(bench: Bench) -> None:
@@ -342,7 +342,7 @@ def test_a_job_that_cannot_be_read_is_set_aside_and_named(bench: Bench, told: by
         bench.work(receiver)
     assert receiver.names() == ["Turn 1"]
     (aside,) = sending_status(bench.folder).aside
-    assert (aside.job, aside.reason) == (left.name, "names no log of a session")
+    assert (aside.job, aside.reason) == (Path(left).name, "names no log of a session")
     assert aside.job in bench.said
 
 

@@ -1,10 +1,13 @@
 """Arguments to lines on the screen: the `plait` command."""
 
 import sys
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
-def main() -> NoReturn:
+def main() -> "NoReturn":
     """Runs the command. What Claude Code calls as a hook goes a short way of its own."""
     if sys.argv[1:2] == ["hook"]:
         from plait.cli.hook.event import is_event, run_event

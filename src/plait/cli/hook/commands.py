@@ -41,8 +41,6 @@ MEANINGS = {
 @click.option("--life", type=float, help="Seconds to try a target that fails.")
 def work_command(folder: Path, idle: float | None, life: float | None) -> None:
     """Do what hooks have left to do. Hooks start this; nobody else needs to."""
-    if hasattr(os, "nice"):
-        os.nice(5)
     work(folder, **{name: one for name, one in (("idle", idle), ("life", life)) if one is not None})
 
 

@@ -6,21 +6,23 @@ printed unless asked for. What Claude Code waits for is imported and no more.
 
 import os
 import sys
-from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
 
 from plait.errors import PlaitError
 from plait.trace.hook.event import EVENTS, hook_input, is_worker_there, leave_job, start_worker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import NoReturn
 
 COMMANDS = ("install", "uninstall", "status", "work")
 """What people call, and the worker."""
 FOLDER = "trace"
 LIMIT = 2.0
-"""Seconds after which the hook gives up."""
+"""Seconds after which the hook waits no longer for what it is told."""
 
 
-def is_event(arguments: Sequence[str]) -> bool:
+def is_event(arguments: "Sequence[str]") -> bool:
     """Tells whether Claude Code calls; somebody who wants help is a person.
 
     An event that this version does not know is one, too, unless a person has typed it: an exit
@@ -33,14 +35,12 @@ def is_event(arguments: Sequence[str]) -> bool:
     return name in EVENTS or is_foreign
 
 
-def run_event(arguments: Sequence[str]) -> NoReturn:
+def run_event(arguments: "Sequence[str]") -> "NoReturn":
     """Does what a hook has to do, and ends well whatever happens."""
     is_verbose = bool({"-v", "--verbose"} & set(arguments))
     is_waiting = "--wait" in arguments
     said = ""
     try:
-        if not is_waiting:
-            _give_up_after(LIMIT)
         said = _hooked(arguments[0], is_waiting=is_waiting)
     except BaseException as error:
         said = error.message if isinstance(error, PlaitError) else repr(error)
@@ -50,40 +50,40 @@ def run_event(arguments: Sequence[str]) -> NoReturn:
     os._exit(0)  # the interpreter would take its time to clean up
 
 
-def _give_up_after(seconds: float) -> None:
-    import signal
-
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-
-
 def _hooked(event: str, *, is_waiting: bool = False) -> str:
     if event not in EVENTS:
         return "there is no such event"
     if os.isatty(0):
         return "Claude Code calls this with JSON on stdin"
     folder = trace_folder()
-    data = hook_input(0)
+    data = hook_input(0, None if is_waiting else LIMIT)
     if not data.strip():
         return "nothing on stdin"
     leave_job(folder, event, data)
     if is_waiting:
+        from pathlib import Path
+
         from plait.cli.hook.commands import work
 
-        work(folder)
+        work(Path(folder))
         return "done"
     if is_worker_there(folder):
         return "a worker runs"
-    start_worker(folder, ["hook", "work", "--folder", str(folder)])
+    start_worker(folder, ["hook", "work", "--folder", folder])
     return "a worker was started"
 
 
-def trace_folder() -> Path:
+def trace_folder() -> str:
     """Returns where traces wait, also where the settings cannot be read."""
+    from plait.cli.state_folder import quick_state_folder
+
+    return os.path.join(quick_state_folder() or _state_folder(), FOLDER)
+
+
+def _state_folder() -> str:
     from plait.cli.settings import platform_folder, state_folder
 
     try:
-        return state_folder().absolute() / FOLDER
+        return str(state_folder().absolute())
     except PlaitError:
-        return platform_folder("state") / FOLDER
+        return str(platform_folder("state"))
