@@ -124,7 +124,8 @@ A2< "ok"
     assert (early.prompts, early.turns, early.responses) == (1, 1, 1)
     assert early.last is not None
     assert early.last < "2026-11-03"
-    assert counted(folder, until=datetime(2020, 1, 1, tzinfo=UTC)) == Figures()
+    nothing = counted(folder, until=datetime(2020, 1, 1, tzinfo=UTC))
+    assert nothing == Figures(all_sessions=1, copied_sessions=1)
 
 
 def test_nothing_comes_to_nothing(tmp_path: Path) -> None:

@@ -145,7 +145,8 @@ def test_plain_characters_on_request(capfd: pytest.CaptureFixture[str], work: Pa
 
 
 KEYS = """
-    sessions projects first last turns prompts queued retracted commands shell_lines interruptions
+    sessions all_sessions copied_sessions
+    projects first last turns prompts queued retracted commands shell_lines interruptions
     responses calls failed rejected api_errors api_retries rewinds compactions agents
     service_agents words_typed words_said working_ms asking_ms waiting_ms tokens tools models
     agent_types files hours weekdays days longest_turns longest_sessions

@@ -243,11 +243,13 @@ def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
     if asked["as_json"]:
         request.output.json(manifest_of(plan, asked["format_"], sizes))
         return
-    sessions = len({(entry.project, entry.session) for entry in plan.written})
-    told = f"{counted(len(plan.written), 'transcript')} of {counted(sessions, 'session')}"
+    sessions, *others = plan.coverage.in_words()
+    told = f"{counted(len(plan.written), 'transcript')} of {sessions}"
     if asked["format_"] == "html":
-        told = f"pages of {counted(sessions, 'session')}"
+        told = f"pages of {sessions}"
     request.output.print(f"{told} in {folder} ({size(sum(sizes.values()))})")
+    for other in others:
+        request.output.print(other, style="dim")
     if asked["format_"] == "html":
         request.output.print(f"open {folder / 'index.html'}", style="dim")
     if plan.redactor:

@@ -1,8 +1,8 @@
 """`plait tree`: sessions with their branches, agents and compactions, drawn as a tree."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -31,6 +31,7 @@ from plait.cli.text import (
     to_type,
 )
 from plait.graph.outline import OutlineItem
+from plait.view.amounts import some_of
 from plait.view.graph_text import branching
 from plait.view.words import one_line, plain_words
 
@@ -78,7 +79,7 @@ def command(
     newest = {session.project: session for session in sessions}.values()
     directories = {one.project: archive.facts(one).cwd or "" for one in newest}
     with request.output.paged():
-        Drawing(request.output, directories, found.compactions).print(found.items)
+        Drawing(request.output, directories, found.compactions, sessions).print(found.items)
         for remark in unlinked(found.unlinked):
             request.output.print(remark, style="dim")
 
@@ -92,12 +93,17 @@ class Drawing:
     """The directory of each project."""
     compactions: dict[str, str]
     """What each compaction did, in words."""
+    sessions: Sequence[Session]
+    """Those that are to be drawn."""
 
     def print(self, found: list[OutlineItem]) -> None:
         """Prints all parts and their sum."""
         self.output.lines(self.lines(found, self.output.width))
         self.output.print("")
-        self.output.print(", ".join(_totals(found)), style="dim")
+        drawn, sessions = _drawn(found, self.sessions), len(self.sessions)
+        self.output.print(", ".join(_totals(found, drawn, sessions)), style="dim")
+        for remark in _not_as_such(drawn, sessions):
+            self.output.print(remark, style="dim")
 
     def lines(self, found: list[OutlineItem], width: int) -> Iterator["Text"]:
         """Yields all parts, each project with its heading."""
@@ -180,9 +186,47 @@ def _day(item: OutlineItem) -> str:
     return f"{time:%Y-%m-%d %H:%M}" if item.depth == 0 else f"{time:%b %d %H:%M}"
 
 
-def _totals(found: list[OutlineItem]) -> Iterator[str]:
+PARTS = "part of another, or without a conversation"
+
+
+class Drawn(NamedTuple):
+    """How many sessions a tree shows, by what is left of them."""
+
+    told: int
+    """With a line of their own."""
+    alone: int
+    """Of which only agents are left."""
+    summaries: int
+    """That hold only summaries."""
+    inside: int
+    """Of others, inside the files of those."""
+
+
+def _drawn(found: list[OutlineItem], sessions: Sequence[Session]) -> Drawn:
+    told = {item.session for item in found if item.kind == "trunk"}
+    inside = {item.session for item in found if item.kind == "foreign"} - told
+    sent = {item.session for item in found if item.kind in ("agent", "agents", "service")}
+    alone = (sent - told - inside) | {one.id for one in sessions if one.file is None}
+    lone = {item.session for item in found if item.kind == "summary"} - told - alone
+    return Drawn(len(told), len(alone), len(lone), len(inside))
+
+
+def _not_as_such(drawn: Drawn, sessions: int) -> Iterator[str]:
+    """Says which sessions have no line of their own, and why."""
+    rest = sessions - drawn.told - drawn.alone - drawn.summaries
+    if drawn.alone:
+        yield f"of {counted(drawn.alone, 'session')} only agents are left"
+    if drawn.summaries:
+        yield f"{counted(drawn.summaries, 'session')} with nothing but summaries"
+    if rest > 0:
+        yield f"{counted(rest, 'session')} not drawn apart: {PARTS}"
+    if drawn.inside:
+        yield f"{counted(drawn.inside, 'session')} more inside the files of others"
+
+
+def _totals(found: list[OutlineItem], drawn: Drawn, sessions: int) -> Iterator[str]:
+    yield some_of(drawn.told, sessions, "session")
     for kinds, noun, plural in (
-        (("trunk", "foreign"), "session", "sessions"),
         (("branch",), "branch", "branches"),
         (("agent", "agents"), "agent", "agents"),
         (("service",), "service agent", "service agents"),
@@ -190,7 +234,7 @@ def _totals(found: list[OutlineItem]) -> Iterator[str]:
         (("summary",), "lone summary", "lone summaries"),
     ):
         count = sum(item.count for item in found if item.kind in kinds)
-        if count or noun == "session":
+        if count:
             yield counted(count, noun, plural)
 
 

@@ -13,6 +13,15 @@ def many(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}".replace(",", " ")
 
 
+def some_of(count: int, total: int, noun: str) -> str:
+    """Writes a number of a larger one with its noun; only one of them where both are the same."""
+    return (
+        many(count, noun)
+        if count == total
+        else f"{count:,} of ".replace(",", " ") + many(total, noun)
+    )
+
+
 def some(count: int | None, noun: str, plural: str | None = None) -> str:
     """Writes a number with its noun, "" where there is none."""
     return many(count, noun, plural) if count else ""

@@ -25,6 +25,7 @@ from plait.graph.model import Place
 from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import uuids
 from plait.view.passages.stream import Manner
+from plait.view.transcript.coverage import Coverage
 from plait.view.transcript.heading import Entry, Transcript, entry_of, index_of
 from plait.view.transcript.json_form import FORMAT, json_of
 from plait.view.transcript.markdown import KeptTurns, markdown_of, text_of
@@ -64,6 +65,8 @@ class ExportPlan:
     """Sessions without a transcript: another holds all that they do."""
     unspoken: list[str] = field(default_factory=list)
     """Sessions without a conversation, in words."""
+    coverage: Coverage = field(default_factory=Coverage)
+    """How the sessions that were read so far are told."""
     names: Names = field(default_factory=Names)
     page_depth: Depth | None = None
     """How much pages show; None shows everything, what is long folded and cut."""
@@ -97,6 +100,7 @@ class ExportPlan:
             family = Family(found, self.private, self.names, self.pricing, is_active)
             self.copies += family.copies
             self.unspoken += family.unspoken
+            self.coverage = self.coverage.plus(family.coverage)
             yield family
 
     def _opened(self, members: Iterable[Session]) -> OpenSession:
@@ -149,7 +153,8 @@ def _markdown_files(plan: ExportPlan) -> Iterator[File]:
         blocks = markdown_of(one, plan.manner, kept=kept if one.heading.of > 1 else None)
         yield f"{one.name}.md", in_bytes(text_of(blocks))
     is_redacted = plan.redactor is not None
-    yield INDEX, in_bytes(index_of(plan.written, plan.unspoken, is_redacted=is_redacted))
+    index = index_of(plan.written, plan.unspoken, plan.coverage, is_redacted=is_redacted)
+    yield INDEX, in_bytes(index)
 
 
 def _plain_files(plan: ExportPlan) -> Iterator[File]:
@@ -221,7 +226,7 @@ def _page_files(plan: ExportPlan) -> Iterator[File]:
         for number, path in family.chosen:
             entry = entry_of(family.transcript(number, path))
             plan.written.append(replace(entry, name=f"{FOLDER}/{family.pages[path.session]}"))
-    yield from site.first_page()
+    yield from site.first_page(plan.coverage.in_words())
 
 
 EXPORTERS: dict[str, Exporter] = {
@@ -256,7 +261,8 @@ def manifest_of(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[s
             **msgspec.to_builtins(plan.manner),
         },
         "counts": {
-            "sessions": len(sessions),
+            "sessions": plan.coverage.sessions,
+            **{f"sessions_{name}": count for name, count in plan.coverage._asdict().items()},
             "transcripts": len(plan.written),
             "messages": sum(entry.messages for entry in plan.written),
             "files": len(sizes),

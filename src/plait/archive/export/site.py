@@ -1,6 +1,6 @@
 """Families of sessions to a site of plain files: a page for each session, and a first page."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TypeAlias
@@ -10,7 +10,6 @@ import msgspec
 from plait.archive.export.transcripts import Family
 from plait.archive.open_session import rows_of
 from plait.archive.resume import Resume
-from plait.archive.sessions import is_uuid
 from plait.conversation.model import Conversations, Response, Told
 from plait.conversation.totals import Pricing, totals_over
 from plait.conversation.walk import Depth
@@ -106,7 +105,7 @@ class Site:
             models=tuple(models),
             turns=sum(turn.number > 0 for line in spoken(told) for turn in line.turns),
             totals=totals_over(told.by_line.values(), self.pricing),
-            resume=_resume_line(session.id, place.directory),
+            resume=_resume_line(family, session.id, place.directory),
         )
 
     def written(
@@ -127,9 +126,9 @@ class Site:
                 f"plait.part({part.number},{text})".encode(),
             )
 
-    def first_page(self) -> Iterator[Output]:
+    def first_page(self, sessions: Sequence[str] = ()) -> Iterator[Output]:
         """Yields the first page, what it searches, and what all pages are drawn with."""
-        body = site_page(self.entries, self.title)
+        body = site_page(self.entries, self.title, sessions)
         table = search_table(self.entries)
         if self.is_single:
             body += f'<script type="application/json" class="index">{_inert(table)}</script>'
@@ -156,9 +155,9 @@ def conversations_in(
     return Conversations(session.id, main, found) if main else None
 
 
-def _resume_line(session: str, directory: str | None) -> str | None:
-    """Returns the line that continues a session in Claude Code, None where it has no such name."""
-    return Resume(session, None, directory, None).line if is_uuid(session) else None
+def _resume_line(family: Family, session: str, directory: str | None) -> str | None:
+    """Returns the line that continues a session in Claude Code, None where it knows it not."""
+    return Resume(session, None, directory, None).line if family.is_resumable(session) else None
 
 
 def _packed(family: Family, file: int) -> Iterator[PackedLines]:

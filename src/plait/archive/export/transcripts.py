@@ -21,6 +21,7 @@ from plait.graph.paths import SPOKEN, Path, paths
 from plait.line.folder import file_name
 from plait.record import Record
 from plait.view.costs import agents_called
+from plait.view.transcript.coverage import Coverage
 from plait.view.transcript.heading import Heading, Transcript
 
 
@@ -111,7 +112,7 @@ class Family:
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
-        """One for each ending; a session of which agents alone are left has one as well."""
+        """One for each ending; what else is left of a session stands in the place of one."""
         found = paths(self.graph)
         told = {path.session for path in found} | {
             self.by_line[line].session for path in found for line in self.way(path)
@@ -121,8 +122,20 @@ class Family:
         ]
         return (
             *found,
-            *(Path(one.id, 1, 1, "ACTIVE", None, "", one.id, one.title) for one in rest),
+            *(Path(one.id, 0, 0, "ACTIVE", None, "", one.id, one.title) for one in rest),
         )
+
+    @cached_property
+    def coverage(self) -> Coverage:
+        """How its sessions are told."""
+        sessions = self.graph.sessions.values()
+        told = {path.session for path in self.paths if path.of}
+        alone = sum(not path.of for path in self.paths)
+        silent = sum(bool(one.files) and not one.lines for one in sessions)
+        inside = sum(not one.files for one in sessions)
+        own = sum(bool(one.files) and one.id in told for one in sessions)
+        carried = len(self.opened.sessions) - own - alone - silent
+        return Coverage(own, alone, carried, silent, inside)
 
     @cached_property
     def chosen(self) -> list[tuple[int, Path]]:
@@ -256,12 +269,12 @@ class Family:
         place = self.places[path.session]
         models = (one.model for one in told.responses if one.model and not one.is_synthetic)
         started = next((turn.started for turn in told.turns if turn.started), told.started)
-        can_resume = path.status == "ACTIVE" and is_uuid(path.session)
+        can_resume = path.status == "ACTIVE" and self.is_resumable(path.session)
         return Heading(
             session=path.session,
             path=path.path,
             of=path.of,
-            status=path.status,
+            status=path.status if path.of else None,
             fork_point=path.fork_point,
             messages=path.messages,
             compactions=path.compactions,
@@ -277,6 +290,11 @@ class Family:
             totals=self._totals(told, unnamed),
             resume=Resume(path.session, None, place.directory, None).line if can_resume else None,
         )
+
+    def is_resumable(self, session: str) -> bool:
+        """Tells whether the client knows a session: it has a file of its own, and a uuid."""
+        files = (self.graph.files[number] for number in self.graph.sessions[session].files)
+        return is_uuid(session) and any(file.kind == "session" for file in files)
 
     def _totals(self, told: Conversation, unnamed: Iterable[str]) -> Totals:
         """Returns what a path came to, with the agents that were sent out on it."""

@@ -24,6 +24,7 @@ from plait.cli.selection import is_within, point_in_time, selected, zone_named
 from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
 from plait.cli.text import counted, now
 from plait.conversation.stats.model import Figures
+from plait.view.amounts import some_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -97,6 +98,8 @@ class StatsPage:
         """Prints all there is to say."""
         width = min(self.output.width, WIDEST)
         self.output.print(self.extent(), style="dim")
+        for remark in left_out(self.figures):
+            self.output.print(remark, style="dim")
         self.output.print("")
         self.output.print(self.cards(width))
         self.output.print("")
@@ -115,7 +118,7 @@ class StatsPage:
         first, last = local_day(figures.first, self.zone), local_day(figures.last, self.zone)
         days = sum(1 for day in figures.days if day.prompts)
         parts = [
-            counted(figures.sessions, "session"),
+            some_of(figures.sessions, figures.all_sessions, "session"),
             counted(figures.projects, "project") if figures.projects > 1 else "",
             _between(first, last),
             counted(days, "day with prompts", "days with prompts") if days > 1 else "",
@@ -182,6 +185,19 @@ def _is_drawable(encoding: str) -> bool:
     except (UnicodeEncodeError, LookupError):
         return False
     return True
+
+
+def left_out(figures: Figures) -> Iterator[str]:
+    """Says which sessions are not counted, and why."""
+    silent = figures.all_sessions - figures.sessions - figures.copied_sessions
+    if figures.copied_sessions:
+        yield f"{counted(figures.copied_sessions, 'session')} not counted: {COPIED}"
+    if silent:
+        yield f"{counted(silent, 'session')} not counted: {SILENT}"
+
+
+COPIED = "others hold all that they hold, or nothing of it lies in this time"
+SILENT = "no conversation in them, only summaries, titles or notes of the client"
 
 
 def _figures_object(figures: Figures) -> dict[str, Any]:

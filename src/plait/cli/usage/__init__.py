@@ -116,13 +116,14 @@ def _show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool)
     shown = _arranged(result.rows, asked, lambda row: (row.total.cost, row.total.tokens.total))
     cut = Spending(tuple(shown), result.totals)
     if as_json:
-        value = _listed(request, asked, cut, found, beyond)
+        value = _listed(request, asked, cut, found, beyond) | _coverage(request, responses)
         request.output.json(value if left is not None else _untold(value))
         return
     from plait.cli.usage.table import print_spending
 
     hidden = len(result.rows) - len(shown)
     whole = sum(beyond.values())
+    covered = _coverage(request, responses) if asked.report == "session" else None
     print_spending(
         request,
         asked.report,
@@ -131,6 +132,7 @@ def _show_rows(request: Request, asked: Asked, prices: Prices, *, as_json: bool)
         is_full=asked.is_full,
         hidden=hidden,
         beyond=whole,
+        covered=covered,
     )
 
 
@@ -250,6 +252,14 @@ def _listed(
     totals = row_value(result.totals, is_full=asked.is_full)
     totals["beyond_log_usd"] = round(sum(beyond.values()), DECIMALS)
     return {"rows": rows, "totals": totals}
+
+
+def _coverage(request: Request, responses: Iterable[BilledResponse]) -> dict[str, int]:
+    """Returns how many sessions have responses, of how many; some may share an id."""
+    answered = {one.session for one in responses}
+    sessions = request.archive.sessions
+    held = sum(one.id in answered for one in sessions)
+    return {"sessions": held, "all_sessions": len(sessions)}
 
 
 def _session_value(request: Request, session: Session | None, found: Counted) -> dict[str, Any]:

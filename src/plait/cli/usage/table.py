@@ -1,6 +1,6 @@
 """Rows of figures to tables that fit the page: whole numbers where there is room, else short."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,6 +8,7 @@ from plait.archive import Session
 from plait.cli.options import Request
 from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe_line, short, thousands
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
+from plait.view.amounts import some_of
 from plait.view.usage import BEYOND, cost_of, model_names, money, told_apart
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def print_spending(
     is_full: bool,
     hidden: int = 0,
     beyond: float = 0.0,
+    covered: Mapping[str, int] | None = None,
 ) -> None:
     """Prints a report; the totals are of the rows that are hidden, too, and not of what Claude
     Code counted beyond the logs.
@@ -69,10 +71,19 @@ def print_spending(
     extra = list(_parts_of(result.totals, len(TITLES[report]), by_model=True)) if is_full else []
     with output.paged():
         _print_lines(request, TITLES[report], lines, [total, *extra])
+        if covered:
+            output.print("")
+            output.print(_covered_in_words(**covered), style="dim")
         _print_notes(request, result.totals, is_full=is_full, hidden=hidden)
         if beyond >= CENT / 2:
             said = f"{money(beyond)} more by Claude Code's own count, not in the total:"
             output.print(f"{said} {BEYOND}")
+
+
+def _covered_in_words(sessions: int, all_sessions: int) -> str:
+    told = some_of(sessions, all_sessions, "session")
+    rest = all_sessions - sessions
+    return told if not rest else f"{told}: {counted(rest, 'session')} without a response"
 
 
 def _namer(

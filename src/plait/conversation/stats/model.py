@@ -87,6 +87,11 @@ class Figures(Struct, frozen=True, kw_only=True):
     """All that an archive, or a part of it, comes to; every record counts once."""
 
     sessions: int = 0
+    """Those that hold something of their own."""
+    all_sessions: int = 0
+    """Those that were looked at."""
+    copied_sessions: int = 0
+    """Those of which others hold all, or that have nothing in this time."""
     projects: int = 0
     first: str | None = None
     last: str | None = None
@@ -216,6 +221,8 @@ class SessionCounts(Struct, array_like=True):
     earliest: str | None = None
     """Of all that stands in it, its own or not."""
     latest: str | None = None
+    has_records: bool = False
+    """True where there is any record of a conversation in it, its own or not."""
 
     def note(self, what: Happening, quarter: int | None) -> None:
         """Takes in something that happened; one without a time belongs to no day."""

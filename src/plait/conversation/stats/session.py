@@ -173,6 +173,7 @@ class Counting:
         """Counts what stands in a conversation."""
         is_first = True
         for item in _items_in(conversation):
+            self.found.has_records = self.found.has_records or item.uuid is not None
             if not self.ownership.owns(item):
                 continue
             if is_first:

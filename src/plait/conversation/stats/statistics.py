@@ -207,8 +207,11 @@ class Statistics:
         if counted.first and counted.last:
             self._span = [min([*self._span, counted.first]), max([*self._span, counted.last])]
         self._turns = nlargest(LONGEST, (*self._turns, *counted.turns), lambda one: one.working_ms)
+        self._counts["all_sessions"] += 1
         if counted.session:
             self._take_session(counted.session)
+        elif counted.has_records:
+            self._counts["copied_sessions"] += 1
 
     def _take_parts(self, counted: SessionCounts) -> None:
         for name, calls in counted.tools.items():

@@ -22,6 +22,7 @@ from plait.view.passages.stream import (
     turn_words,
 )
 from plait.view.text import clean, short, when
+from plait.view.transcript.coverage import Coverage
 from plait.view.transcript.markdown_text import anchor, code, phrase
 
 
@@ -31,7 +32,8 @@ class Heading(Struct, frozen=True, kw_only=True):
     session: str
     path: int = 1
     of: int = 1
-    status: Status = "ACTIVE"
+    status: Status | None = "ACTIVE"
+    """None where the session has no path: only its agents are left."""
     fork_point: str | None = None
     """Where an abandoned path leaves the active one."""
     messages: int = 0
@@ -86,6 +88,7 @@ def passages_of(transcript: Transcript, stream: Stream) -> Iterator[AnyPassage]:
 
 
 COMPACTED = "{0}Contains Compact Operation(s){0} - Full conversation including compacted segments"
+AGENTS_ONLY = "Only its agents are left: it has no path and cannot be resumed"
 TITLE_LENGTH = 80
 LinkTo: TypeAlias = Callable[[str, str | None], str]
 """The name of a transcript and an anchor in it to where a link leads."""
@@ -111,6 +114,8 @@ def heading(transcript: Transcript, link_to: LinkTo) -> Iterator[str]:
 
 def path_lines(head: Heading, written: Callable[[str], str] = str, strong: str = "") -> list[str]:
     """Returns the lines that say which path this is."""
+    if head.status is None:
+        return [AGENTS_ONLY]
     lines = [f"Path: {head.path} of {head.of}", f"Status: {head.status}"]
     if head.status == "ABANDONED" and head.fork_point:
         lines.append(f"Fork Point: {written(head.fork_point)}")
@@ -249,7 +254,7 @@ def front_matter(transcript: Transcript) -> str:
         "session": head.session,
         "path": head.path,
         "of": head.of,
-        "status": head.status.lower(),
+        "status": head.status.lower() if head.status else None,
         "project": head.project,
         "date": when(head.started)[:10] or None,
         "started": head.started,
@@ -278,7 +283,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     title: str | None
     path: int
     of: int
-    status: str
+    status: str | None
     fork_point: str | None
     agent: str | None
     started: str | None
@@ -317,10 +322,17 @@ def entry_of(transcript: Transcript) -> Entry:
     )
 
 
-def index_of(entries: Sequence[Entry], unspoken: Sequence[str] = (), *, is_redacted: bool) -> str:
+def index_of(
+    entries: Sequence[Entry],
+    unspoken: Sequence[str] = (),
+    coverage: Coverage | None = None,
+    *,
+    is_redacted: bool,
+) -> str:
     """Returns the index as Markdown; sessions without a conversation stand at its end."""
     paths = [entry for entry in entries if entry.agent is None]
-    blocks = ["# Claude Code transcripts", _counted(entries, is_redacted=is_redacted)]
+    covered = coverage or Coverage(len({(entry.project, entry.session) for entry in paths}))
+    blocks = ["# Claude Code transcripts", _counted(entries, covered, is_redacted=is_redacted)]
     by_project = sorted(paths, key=lambda entry: entry.project or "")
     for project, found in groupby(by_project, key=lambda entry: entry.project or ""):
         blocks.append(f"## {phrase(project) or '(no project)'}")
@@ -331,10 +343,11 @@ def index_of(entries: Sequence[Entry], unspoken: Sequence[str] = (), *, is_redac
     return "\n\n".join(blocks) + "\n"
 
 
-def _counted(entries: Sequence[Entry], *, is_redacted: bool) -> str:
+def _counted(entries: Sequence[Entry], coverage: Coverage, *, is_redacted: bool) -> str:
     paths = [entry for entry in entries if entry.agent is None]
-    sessions = len({(entry.project, entry.session) for entry in paths})
-    parts = [many(sessions, "session"), many(len(paths), "path")]
+    ways = sum(entry.status is not None for entry in paths)
+    sessions, *others = coverage.in_words()
+    parts = [sessions, many(ways, "path"), *others]
     agents = len(entries) - len(paths)
     parts += [f"{many(agents, 'agent')} in files of their own"] if agents else []
     note = "" if is_redacted else " **Nothing was redacted.**"
@@ -349,6 +362,7 @@ def _rows(entries: Iterable[Entry]) -> Iterator[str]:
         title = phrase(short(entry.title or entry.session, TITLE_LENGTH))
         path = f"{entry.path} of {entry.of}" if entry.of > 1 else ""
         path += ", abandoned" if entry.status == "ABANDONED" else ""
+        path = path if entry.status else "only agents"
         cost = money_in_words(entry.cost_usd) if entry.cost_usd else ""
         link = f"[{title}]({quote(entry.name)}.md)"
         yield f"| {when(entry.started)[:16]} | {link} | {path} | {entry.messages} | {cost} |"

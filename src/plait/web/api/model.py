@@ -203,6 +203,10 @@ class Usage(Struct, frozen=True):
     totals: UsageRow
     beyond_log_usd: float = 0.0
     """What Claude Code counted beyond the responses in its logs; in none of the rows."""
+    sessions: int = 0
+    """How many sessions have responses."""
+    all_sessions: int = 0
+    """How many there are."""
 
 
 class SearchHit(Struct, frozen=True):

@@ -107,7 +107,9 @@ def usage_of_all(library: LiveArchive, asked: model.Spending) -> model.Usage:
     found = library.made.of(("usage", asked.by), money, make)
     rows = tuple(_usage_row(row) for row in found.rows)
     beyond = round(sum(one.cost for one in money.beyond), DECIMALS)
-    return model.Usage(asked.by, rows, _usage_row(found.totals), beyond)
+    answered, sessions = {one.session for one in money.responses}, library.now.archive.sessions
+    held = sum(one.id in answered for one in sessions)
+    return model.Usage(asked.by, rows, _usage_row(found.totals), beyond, held, len(sessions))
 
 
 def _usage_row(row: SpendingRow) -> model.UsageRow:

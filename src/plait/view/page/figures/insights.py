@@ -47,7 +47,7 @@ def _totals(figures: Figures, is_counting: bool) -> str:
     asked = time_in_words(figures.asking_ms)
     waiting = f"{asked} waiting for you" if asked else ""
     cells = (
-        ("Sessions", number(figures.sessions), many(figures.projects, "project")),
+        ("Sessions", number(figures.sessions), _where(figures)),
         ("Turns", number(figures.turns), many(figures.prompts, "prompt")),
         ("Responses", number(figures.responses), f"{tokens_in_words(figures.tokens.total)} tokens"),
         ("Tool calls", number(figures.calls), f"{number(figures.failed)} failed"),
@@ -55,6 +55,12 @@ def _totals(figures: Figures, is_counting: bool) -> str:
         ("Work time", time_in_words(figures.working_ms) or "0 s", waiting),
     )
     return strip(cells, is_counting=is_counting)
+
+
+def _where(figures: Figures) -> str:
+    rest = figures.all_sessions - figures.sessions
+    of = f"of {number(figures.all_sessions)}, {number(rest)} without anything of their own; "
+    return (of if rest else "") + many(figures.projects, "project")
 
 
 def number(count: int) -> str:

@@ -78,6 +78,18 @@ class Usage(NamedTuple):
     """Dollars that Claude Code counted beyond the responses in its logs."""
 
     @property
+    def answered(self) -> int:
+        """How many of the sessions that there are have responses in this span."""
+        keys = {row.key for row in self.sessions.rows}
+        return sum(name.partition("~")[0] in keys for name in self.looked_at)
+
+    @property
+    def looked_at(self) -> list[str]:
+        """The names of all sessions, or of those of the project that is asked for."""
+        wanted = self.span.project
+        return [name for name, one in self.known.items() if not wanted or one.project == wanted]
+
+    @property
     def total(self) -> SpendingRow:
         """Everything in this span."""
         return self.periods.totals
@@ -171,10 +183,17 @@ def _totals(usage: Usage) -> str:
         ("Written by models", tokens_in_words(tokens.output), "output tokens"),
         ("Read from cache", _share(tokens.cache_read, tokens.total_input), "of what models read"),
         ("Saved by the cache", priced(max(saved, 0)), "against no cache at all"),
-        ("Sessions", str(len(usage.sessions.rows)), many(len(usage.projects.rows), "project")),
+        ("Sessions", str(usage.answered), _where(usage)),
     )
     more = ((BEYOND_THE_LOGS, priced(usage.beyond), BEYOND),) if usage.beyond >= CENT / 2 else ()
     return strip((*figures, *more), is_counting=usage.is_counting)
+
+
+def _where(usage: Usage) -> str:
+    total = len(usage.looked_at)
+    rest = total - usage.answered
+    of = f"of {total}, {rest} without a response; " if rest else ""
+    return of + many(len(usage.projects.rows), "project")
 
 
 def _per_step(usage: Usage) -> str:

@@ -137,8 +137,8 @@ class SiteEntry(Struct, frozen=True, kw_only=True):
         return self.heading.session
 
 
-def site_page(entries: Sequence[SiteEntry], title: str) -> str:
-    """Returns the body of the first page."""
+def site_page(entries: Sequence[SiteEntry], title: str, sessions: Sequence[str] = ()) -> str:
+    """Returns the body of the first page; it can be told in words which sessions there are."""
     days = Counter(day for entry in entries for day in _days_of(entry))
     projects: dict[str, list[SiteEntry]] = {}
     for entry in sorted(entries, key=lambda one: one.heading.totals.last or "", reverse=True):
@@ -147,7 +147,7 @@ def site_page(entries: Sequence[SiteEntry], title: str) -> str:
     totals = [entry.heading.totals for entry in entries]
     costs = [one.cost_usd for one in totals if one.cost_usd is not None]
     told = dotted(
-        many(len(entries), "session"),
+        *(sessions or [many(len(entries), "session")]),
         many(len(projects), "project"),
         many(sum(entry.heading.turns for entry in entries), "turn"),
         f"{tokens_in_words(sum(one.tokens.total for one in totals))} tokens",

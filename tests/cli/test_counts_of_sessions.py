@@ -1,0 +1,131 @@
+"""One number of sessions: every list gives it, and says what became of those it leaves out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw, session_id
+from plait.archive import Archive
+from plait.cli.app import run
+
+ALL_KINDS = """
+file talk cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "first"
+A1< "answered"
+file copy cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+copy talk:U1 talk:A1
+file more cwd=/home/dev/shop start=2026-11-03T09:00:00Z
+copy talk:U1 talk:A1
+U2<talk:A1 "and on"
+A2< "on it goes"
+file asked cwd=/home/dev/shop start=2026-11-04T09:00:00Z
+U3 "nobody answers"
+file summaries cwd=/home/dev/shop
+summary "What it was about" leaf talk:A1
+file notes cwd=/home/dev/shop
+mode plan
+file two cwd=/home/dev/shop start=2026-11-05T09:00:00Z
+U4 "here"
+A4< "yes"
+set session=other
+U5 "there"
+A5< "no"
+"""
+SESSIONS = 8
+"""Seven logs, and one of which only an agent is left."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Returns a folder with a session of each kind."""
+    draw(ALL_KINDS).write(tmp_path / "logs")
+    drawing = draw('file gone\nU1\nT1< Agent(prompt="go") as x\nagent x of x\nU2 "go"\nA2< "done"')
+    drawing.write(tmp_path / "logs")
+    for file in (tmp_path / "logs").rglob(f"{session_id('gone')}.jsonl"):
+        file.unlink()
+    assert list((tmp_path / "logs").rglob("agent-*.jsonl"))
+    return tmp_path / "logs"
+
+
+def out(capfd: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert run([str(argument) for argument in arguments]) == 0
+    return capfd.readouterr().out
+
+
+@pytest.mark.parametrize("is_indexed", [False, True])
+def test_every_list_speaks_of_the_same_sessions(
+    capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path, is_indexed: bool
+) -> None:
+    if is_indexed:
+        out(capfd, "index", "--root", root)
+    assert len(Archive([root]).sessions) == SESSIONS
+    assert f"{SESSIONS} sessions in" in out(capfd, "ls", "--root", root)
+    stats = json.loads(out(capfd, "stats", "--root", root, "--json"))
+    counts = [stats[name] for name in ("sessions", "all_sessions", "copied_sessions")]
+    assert counts == [5, SESSIONS, 1]
+    said = out(capfd, "stats", "--root", root)
+    assert said.startswith("5 of 8 sessions")
+    assert "1 session not counted: others hold all" in said
+    assert "2 sessions not counted: no conversation" in said
+    usage = json.loads(out(capfd, "usage", "session", "--root", root, "--json"))
+    assert (usage["sessions"], usage["all_sessions"]) == (4, SESSIONS)
+    assert "4 of 8 sessions: 4 sessions without a response" in out(
+        capfd, "usage", "session", "--root", root
+    )
+
+
+def test_a_tree_says_what_became_of_the_others(
+    capfd: pytest.CaptureFixture[str], root: Path
+) -> None:
+    lines = out(capfd, "tree", "--root", root).splitlines()
+    assert any(line.startswith("5 of 8 sessions") for line in lines)
+    assert "of 1 session only agents are left" in lines
+    assert "1 session with nothing but summaries" in lines
+    assert "1 session not drawn apart: part of another, or without a conversation" in lines
+    assert "1 session more inside the files of others" in lines
+
+
+# checklist: S55
+def test_there_are_as_many_transcripts_as_paths_and_the_index_says_what_else(
+    capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
+) -> None:
+    paths = json.loads(out(capfd, "paths", "--root", root, "--json"))
+    where = tmp_path / "out"
+    told = json.loads(out(capfd, "export", "--all", "--root", root, "-o", where, "--json"))
+    entries = [one for session in told["sessions"] for one in session["transcripts"]]
+    assert len([one for one in entries if one["status"]]) == len(paths) == 4
+    assert len(list(where.glob("transcript_*.md"))) == len(entries)
+    assert told["counts"]["sessions"] == SESSIONS
+    index = (where / "index.md").read_text()
+    assert (
+        "3 of 8 sessions, 4 paths, 1 session of which only agents are left, "
+        "2 sessions told with others, 2 sessions without a conversation, "
+        "1 session more inside others' files."
+    ) in index
+
+
+def test_a_session_of_which_only_agents_are_left_is_not_offered_to_be_resumed(
+    capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
+) -> None:
+    where, gone = tmp_path / "out", session_id("gone")
+    for form in ("md", "txt", "html"):
+        out(capfd, "export", gone, "--root", root, "-o", where / form, "--format", form)
+    for file in (where / "md" / f"transcript_{gone}.md", where / "txt" / f"transcript_{gone}.txt"):
+        text = file.read_text()
+        assert "Only its agents are left: it has no path and cannot be resumed" in text
+        assert "ACTIVE" not in text and "Path: " not in text and "--resume" not in text
+    (page,) = (where / "html" / "sessions").glob("*.html")
+    assert "--resume" not in page.read_text()
+    assert "only its agents are left" in out(capfd, "resume", gone, "--root", root)
+
+
+def test_a_session_inside_the_file_of_another_is_not_offered_either(
+    capfd: pytest.CaptureFixture[str], root: Path, tmp_path: Path
+) -> None:
+    out(capfd, "export", session_id("two"), "--root", root, "-o", tmp_path / "out")
+    own = (tmp_path / "out" / f"transcript_{session_id('two')}.md").read_text()
+    other = (tmp_path / "out" / f"transcript_{session_id('other')}.md").read_text()
+    assert ("--resume" in own, "--resume" in other) == (True, False)
