@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api mutants checklist-mutants check lint-js format bench conformance conformance-hook clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-hook clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -22,6 +22,10 @@ test-trace: $(VENV)/.dev
 # Questions without end to the API, for half a minute: ARGS=300 for longer.
 test-api: $(VENV)/.dev
 	$(BIN)/python -m tools.api_check $(ARGS)
+
+# Attacks on the page, on names, on sessions, by kills, all on loopback: a few minutes.
+test-hostile: $(VENV)/.dev
+	PLAIT_HOSTILE=1 $(BIN)/pytest -n 2 tests/hostile tests/cli/test_hostile.py tests/redact/test_ways_out.py
 
 # Guards broken on purpose, and whether the tests notice: ARGS="--sample 60 --package graph".
 MUTANTS := .cache/mutants/venv

@@ -268,3 +268,18 @@ def test_what_broken_lines_hold_is_told_apart(gallery: Path) -> None:
     assert not set(uuids_in(told.recovered.items())) & {
         uuid for one in told.by_line.values() for uuid in uuids_in(one.items())
     }
+
+
+def test_many_agents_cost_as_much_as_their_number(tmp_path: Path) -> None:
+    session = "5a0e7c11-0000-4000-8000-000000000001"
+    folder = tmp_path / session / "subagents"
+    folder.mkdir(parents=True)
+    said = {"type": "user", "sessionId": session, "message": {"role": "user", "content": "Go"}}
+    (tmp_path / f"{session}.jsonl").write_text(json.dumps(said | {"uuid": "u"}) + "\n")
+    for number in range(40):
+        line = said | {"uuid": f"u{number}", "isSidechain": True, "agentId": f"a{number}"}
+        (folder / f"agent-a{number}.jsonl").write_text(json.dumps(line) + "\n")
+    told = Archive([tmp_path]).open(session).by_line.values()
+    assert len(told) == 41
+    assert len({id(one.files) for one in told}) == 1  # a list for each would be a list of lists
+    assert len(next(iter(told)).files) == 41

@@ -73,13 +73,12 @@ def recovered_from(records: Iterable[tuple[int, Record]], session: str) -> Conve
     return Conversation(name, "foreign", session, "", None, turns_of(told, answers), answers, ())
 
 
-def _marked(turns: tuple[Turn, ...], unseen: Sequence[str]) -> tuple[Turn, ...]:
+def _marked(turns: tuple[Turn, ...], unseen: frozenset[str]) -> tuple[Turn, ...]:
     """Returns turns with what the client will not send of each."""
     if not unseen:
         return turns
-    beside = frozenset(unseen)
     return tuple(
-        replace(turn, unseen=held) if (held := tuple(_held_by(turn, beside))) else turn
+        replace(turn, unseen=held) if (held := tuple(_held_by(turn, unseen))) else turn
         for turn in turns
     )
 
@@ -103,6 +102,16 @@ class Teller:
         items = expanded(self._with_agents(self._items(line, responses)))
         return paired(items, self._source, self._calls.__contains__)
 
+    @cached_property
+    def _paths(self) -> tuple[str, ...]:
+        """Where all files lie: one value, however many conversations there are."""
+        return tuple(file.path for file in self.graph.files)
+
+    @cached_property
+    def _unseen(self) -> dict[str, frozenset[str]]:
+        """By session: what the client will not send."""
+        return {name: frozenset(one.unseen) for name, one in self.graph.sessions.items()}
+
     def conversation(self, line: DagLine) -> Conversation:
         """Returns one DAG-line as a conversation, with the lines outside the chain beside it."""
         responses = Responses()
@@ -117,9 +126,9 @@ class Teller:
             line.session,
             known.project,
             known.title if line.id == line.session else line.summary or line.label,
-            _marked(turns_of(told, answers, is_agent=is_agent), known.unseen),
+            _marked(turns_of(told, answers, is_agent=is_agent), self._unseen[line.session]),
             answers,
-            tuple(file.path for file in self.graph.files),
+            self._paths,
             is_active=line.is_active,
             parent=line.parent,
             attachment=line.attachment,

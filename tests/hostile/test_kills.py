@@ -1,0 +1,68 @@
+"""Commands that are killed at any moment: the next run ends as if nothing had been."""
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.hostile.archive import hostile_archive
+from tests.hostile.conftest import rounds
+
+PLAIT = (sys.executable, "-m", "plait")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns an archive."""
+    return hostile_archive(tmp_path_factory.mktemp("killed"), "some words", "name")
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """Returns what an export has written; its manifest tells the same."""
+    found = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+def killed(words: list[str], after: float) -> None:
+    """Runs a command for a moment."""
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen([*PLAIT, *words], stdout=nothing, stderr=nothing) as one:
+        time.sleep(after)
+        one.kill()
+
+
+@pytest.mark.parametrize("seed", range(rounds(1, 12)))
+@pytest.mark.parametrize("format_", ["html", "md"])
+def test_an_export_that_is_killed(root: Path, tmp_path: Path, format_: str, seed: int) -> None:
+    rng = random.Random(seed)
+    words = ["export", "--all", "--root", str(root), "-f", format_, "-o"]
+    for _ in range(3):
+        killed([*words, str(tmp_path / "out")], rng.uniform(0.1, 1.2))
+    done = subprocess.run([*PLAIT, *words, str(tmp_path / "out")], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    subprocess.run([*PLAIT, *words, str(tmp_path / "whole")], capture_output=True, check=True)
+    assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("seed", range(rounds(1, 12)))
+def test_an_index_that_is_killed(root: Path, seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(3):
+        killed(["index", "--rebuild", "--root", str(root)], rng.uniform(0.1, 1.0))
+    found = [
+        subprocess.run([*PLAIT, *words], capture_output=True, check=True).stdout
+        for words in (
+            ["search", "words", "--json", "--root", str(root)],
+            ["index", "--rebuild", "--root", str(root)],
+            ["search", "words", "--json", "--root", str(root)],
+        )
+    ]
+    assert without_times(found[0]) == without_times(found[2])
+
+
+def without_times(data: bytes) -> list[bytes]:
+    """Returns lines but those that tell how long something took."""
+    return [line for line in data.splitlines() if b"took" not in line and b"_ms" not in line]
