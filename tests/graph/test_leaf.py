@@ -53,7 +53,9 @@ REWRITTEN = {
     "note-that-leads-to-another-result",
     "notes-of-a-result-before-its-call",
     "notice-between-the-blocks-at-the-end",
+    "open-call-of-a-response-that-began-before",
     "result-before-its-call-below-an-answer",
+    "result-of-a-sidechain-stays",
 }
 """Cases where the client drops the record that it goes on from, or moves others behind it."""
 

@@ -64,19 +64,25 @@ class Gathering:
         self.answered = {call for number in walked for call in result_ids(self.records[number])}
 
     def overlapping(self) -> list[list[int]]:
-        """Returns the entries of each response of the walk, those within another as one with it."""
-        spans: dict[str, tuple[int, int]] = {}
+        """Returns the entries of each response of the walk, those within another as one with it.
+
+        A prompt between them, and they are two.
+        """
+        prompts = 0
+        spans: dict[str, tuple[int, int, int]] = {}
         for place, number in enumerate(self.walked):
             record = self.records[number]
             if record.type == "assistant" and record.message_id:
-                first, _ = spans.get(record.message_id, (place, place))
-                spans[record.message_id] = first, place
+                first, _, asked = spans.get(record.message_id, (place, place, prompts))
+                spans[record.message_id] = first, place, asked
+            elif record.type == "user" and not is_result(record):
+                prompts += 1
         found: list[list[int]] = []
-        end = -1
-        for message_id, (_, last) in spans.items():
-            if last > end:
+        end, turn = -1, -1
+        for message_id, (_, last, asked) in spans.items():
+            if last > end or asked != turn:
                 found.append([])
-                end = last
+                end, turn = last, asked
             found[-1].extend(self.members.get(message_id, []))
         return [sorted(members) for members in found]
 
@@ -152,8 +158,10 @@ class Gathering:
 
     def may_claim(self, owner: int, number: int) -> bool:
         """Whether a call on the walk takes a result from the entry that it hangs on."""
-        is_same = is_same_writer(self.records[owner], self.records[number])
-        return owner in self.on_walk and (is_same or number in self.on_walk)
+        record = self.records[number]
+        is_free = number in self.on_walk or not record.is_sidechain
+        is_same = is_same_writer(self.records[owner], record)
+        return owner in self.on_walk and (is_free or is_same)
 
     def answers_one_of(self, number: int, members: frozenset[int]) -> bool:
         """Whether an entry is the result of a call that one of some entries makes."""
@@ -233,11 +241,13 @@ class Insertion:
         self.place_of = {number: place for place, number in enumerate(chain)}
         self.after: dict[int, list[int]] = {}
         self.placed = set(chain)
+        self.strays: set[int] = set()
 
     def place(self, response: ChainResponse) -> None:
         """Finds a place for what the walk missed of a response."""
         places = [self.place_of[number] for number in response.members if number in self.place_of]
         first, last = min(places), max(places)
+        self.strays |= response.strays
         for number in self.missed(sorted({*response.members, *response.followers})):
             start = last if number in response.strays else first
             before = self.chain[self.in_file_order(number, start, last, response.followers)]
@@ -262,12 +272,18 @@ class Insertion:
         self.placed.update(new)
         return new
 
+    def in_order(self, missed: list[int]) -> list[int]:
+        """Returns missed entries in file order, results from elsewhere behind all answers."""
+        answers = [one for one in missed if self.loaded.records[one].type == "assistant"]
+        last = max(answers, default=-1)
+        return sorted(missed, key=lambda one: (one > last or one in self.strays, one))
+
     def result(self) -> list[int]:
         """Returns the whole chain."""
         whole: list[int] = []
         for number in self.chain:
             whole.append(number)
-            whole.extend(sorted(self.after.get(number, ())))
+            whole.extend(self.in_order(self.after.get(number, [])))
         return whole
 
 

@@ -140,14 +140,16 @@ def last_turn(records: list[Record], chain: list[int]) -> list[int]:
 
 
 def _last_response(records: list[Record], chain: list[int]) -> list[int]:
-    """Returns those entries of the last turn whose response began last; an API error is none."""
-    began: dict[str | int, int] = {}
-    for place, number in enumerate(_one_conversation(records, chain)):
-        began.setdefault(records[number].message_id or number, place)
-    answers = [n for n in last_turn(records, chain) if records[n].type == "assistant"]
-    starts = [began[records[number].message_id or number] for number in answers]
-    last = [n for n, start in zip(answers, starts, strict=True) if start == max(starts)]
-    return [] if last and records[last[-1]].is_api_error_message else last
+    """Returns the response that began last: its entries in the last turn.
+
+    An API error is none.
+    """
+    joined = (n for n in _one_conversation(records, chain) if records[n].type == "assistant")
+    began = dict.fromkeys(records[number].message_id or number for number in joined)
+    last = next(reversed(began), None)
+    turn = (n for n in last_turn(records, chain) if records[n].type == "assistant")
+    found = [number for number in turn if (records[number].message_id or number) == last]
+    return [] if found and records[found[-1]].is_api_error_message else found
 
 
 def _one_conversation(records: list[Record], chain: list[int]) -> list[int]:
