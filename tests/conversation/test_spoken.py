@@ -5,6 +5,7 @@ from textwrap import dedent
 from plait.conversation.spoken import SpokenResponse, SpokenResponses
 from plait.record.time import stamp_of
 from tests.conversation.sketched import talk
+from tests.graph.odd_drawings import ODD
 
 
 def spoken(text: str, number: int = 1) -> list[SpokenResponse]:
@@ -69,6 +70,13 @@ def test_a_request_of_its_own_and_an_error_join_nothing() -> None:
     error = f'A2<@+1s {BARE % 2} -requestId {{"isApiErrorMessage": true}}'
     for line in (other, error):
         assert len(spoken("\n".join(['U1 "go"', 'A1< "one"', line]))) == 2
+
+
+def test_a_response_that_was_retracted_says_so() -> None:
+    told = talk(ODD["errors-between"]).main
+    found = [one for turn in told.turns for one in SpokenResponses(told).of(turn)]
+    assert [one.folded for one in found].count("retracted") == 1
+    assert [one.folded for one in found].count(None) == len(found) - 1
 
 
 def test_what_the_client_put_in_is_no_response() -> None:

@@ -152,6 +152,11 @@ def test_shapes(drawing: str, expected: list[str]) -> None:
     assert shapes(sketch(drawing)) == expected
 
 
+def test_a_row_ends_with_its_last_answer() -> None:
+    (row,) = rows(sketch('U1\nA1<@+5s\nS1<@+9s\nA2<@+9s "well" {"isMeta": true}').graph, "turn")
+    assert (row.started, row.ended) == ("2026-11-02T09:00:00.000Z", "2026-11-02T09:00:05.000Z")
+
+
 def test_every_record_can_have_its_row() -> None:
     assert shapes(sketch("U1 A1< U2< A2< U3<A1 A3<"), "record") == [
         "0 U1    active",

@@ -115,6 +115,13 @@ def test_what_ends_after_its_turn_counts_within_it_alone(tmp_path_factory: objec
     assert (first.length, first.tools_ms, first.model_ms) == (5000, 0, 5000)
 
 
+def test_a_clock_that_steps_back_gives_no_lead(tmp_path_factory: object) -> None:
+    drawn = 'U1@2026-11-02T09:00:10Z "go"\nA1<@2026-11-02T09:00:04Z "done"\n'
+    told = told_of(f"file work cwd=/home/dev/tide\n{drawn}", tmp_path_factory)
+    (bar,) = bars_of(told.active, 1)
+    assert bar.asked == bar.start == bar.end
+
+
 def lane(name: str, start: float, end: float) -> Lane:
     """Returns an agent."""
     return Lane(line=name, words=name, kind="agent", parent=None, turn=None, start=start, end=end)

@@ -192,7 +192,7 @@ class Page:
             return f"agent: {held.label}" if held.label else "agent"
         if "session" in row.marks or line.part == "gap":
             return f"session {row.session[:8]}"
-        if held.kind != "branch" or "folded" in row.marks:
+        if held.kind != "branch":
             return ""
         prompts = sum(self.words.graph.nodes[uuid].is_human_prompt for uuid in held.nodes)
         name = held.id.rpartition("@")[2]

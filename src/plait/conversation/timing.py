@@ -89,7 +89,7 @@ def _is_stand_in(item: Item, responses: Sequence[Response]) -> bool:
     if number is None or number >= len(responses):
         return False
     response = responses[number]
-    is_nothing = isinstance(item, Said) and item.text.strip() == NO_RESPONSE
+    is_nothing = isinstance(item, Said) and item.text == NO_RESPONSE
     return response.is_meta or (response.is_synthetic and is_nothing)
 
 

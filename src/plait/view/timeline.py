@@ -188,7 +188,7 @@ def _turn_bar(spoken: SpokenResponses, turn: Turn, zero: float) -> TurnBar:
         start=start,
         end=end,
         model_ms=covered(_within(start, end, ((one.asked, one.spoken) for one in bars))),
-        tools_ms=max(tools - max(leave, 0), 0),
+        tools_ms=max(tools - leave, 0),
         asking_ms=turn.asking_ms,
         responses=len(bars) - len(calls),
         calls=len(calls),

@@ -11,8 +11,9 @@ Nothing here reads a clock: a span ends when the log says so. A turn that nobody
 yet gives no trace; what stands in it goes to the next one that is.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -96,7 +97,7 @@ class TraceTeller:
         for name in (*self.homes.uncalled, *agents):
             if name not in self.told and self.by_line[name].responses:
                 agent = self.by_line[name]
-                yield _dated(self._of_agent(agent), self.written.get(agent.session))
+                yield _dated(self._of_agent(agent), partial(self.written.get, agent.session))
 
     def _of(self, conversation: Conversation) -> Iterator[list[Span]]:
         parts, offset = SpokenResponses(conversation), self.homes.offset(conversation)
@@ -105,7 +106,7 @@ class TraceTeller:
             carried.append(turn)
             if parts.has(turn):
                 spans = self._of_turn(parts, carried, offset + turn.number)
-                yield spans if _has_time(spans) else _dated(spans, self._near(conversation, turn))
+                yield _dated(spans, partial(self._near, conversation, turn))
                 carried = []
 
     def _near(self, conversation: Conversation, turn: Turn) -> int | None:
@@ -239,15 +240,11 @@ class TraceTeller:
         return Stretch(parts, agent.turns, span.id, within)
 
 
-def _has_time(spans: Sequence[Span]) -> bool:
-    return any(span.start is not None or span.end is not None for span in spans)
-
-
-def _dated(spans: list[Span], time: int | None) -> list[Span]:
+def _dated(spans: list[Span], near: Callable[[], int | None]) -> list[Span]:
     """Returns a trace whose root says when it was, where no span of it has a time."""
-    if time is None or _has_time(spans):
+    if any(span.start is not None or span.end is not None for span in spans):
         return spans
-    return [replace(spans[0], near=time), *spans[1:]]
+    return [replace(spans[0], near=near()), *spans[1:]]
 
 
 def _add_workflow(
