@@ -370,3 +370,26 @@ def test_a_closed_pipe_is_no_error(config: Path) -> None:
         check=True,
     )
     assert done.stderr == ""
+
+
+def test_logs_beside_the_projects_are_said_not_to_be_read(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    root = tmp_path / "root"
+    (root / "projects").mkdir(parents=True)
+    (root / "history.jsonl").write_text("{}\n")
+    assert run(["doctor", "--root", str(root)]) == 0
+    assert "not read" not in capfd.readouterr().out
+    (root / "old" / "shop").mkdir(parents=True)
+    (root / "old" / "shop" / "one.jsonl").write_text("{}\n")
+    (root / "projects" / "two.jsonl").write_text("")
+    assert run(["doctor", "--root", str(root)]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "1 log outside its folder 'projects' not read, the first is 'old/shop/one.jsonl'" in said
+    assert "nothing is lost of what was read" in said
+    (root / "projects" / "two.jsonl").unlink()
+    for command in (["ls"], []):
+        assert run([*command, "--root", str(root)]) == 0
+        assert "1 log outside the folder 'projects' not read" in capfd.readouterr().out
+    assert run(["doctor", "--root", str(root / "projects")]) == 0
+    assert "not read" not in capfd.readouterr().out

@@ -13,7 +13,7 @@ from plait.cli.output import Output
 from plait.cli.text import by_count, counted, in_words, number, size
 from plait.errors import SourceError
 from plait.graph import SessionGraph
-from plait.line import Finding
+from plait.line import Finding, logs_beside
 from plait.record.account import Account, Inventory, inventory
 
 SHOWN_TYPES = {
@@ -28,6 +28,7 @@ INVENTORY = "lines human_turns tool_calls versions types stop_reasons blocks"
 GRAPH = """nodes inline folded dag_lines branches rungs tool_results tool_results_reachable
     tool_results_orphaned copies loose balanced"""
 MOST_FINDINGS = 20
+UNREAD = frozenset({"unreadable", "not-read"})
 
 
 @click.command("doctor")
@@ -159,12 +160,22 @@ def _account_of(archive: Archive, output: Output) -> Account:
     account = Account()
     for path in archive.discovery.unread:
         account.findings.append(Finding("unreadable", "cannot be read", path))
+    for root in archive.roots:
+        beside = logs_beside(root)
+        if beside:
+            first = beside[0].relative_to(root.path)
+            account.findings.append(Finding("not-read", _not_read(len(beside), first), root.path))
     for file in output.progress(archive.files, "reading"):
         try:
             account.add_file(file.path)
         except SourceError as error:  # gone since it was found
             account.findings.append(Finding("unreadable", error.message))
     return account
+
+
+def _not_read(count: int, first: Path) -> str:
+    files = f"{counted(count, 'log')} outside its folder 'projects'"
+    return f"{files} not read, the first is '{first}': name its folder with --root"
 
 
 def _as_object(account: Account) -> dict[str, Any]:
@@ -199,7 +210,9 @@ def _print_account(output: Output, account: Account) -> None:
     output.print(f"{counted(account.files, 'file')}, {size(account.bytes)}", style="bold")
     output.print(table)
     if account.is_balanced:
-        output.print("the account balances: nothing is lost", style="green")
+        is_all = not any(one.code in UNREAD for one in account.findings)
+        lost = "nothing is lost" if is_all else "nothing is lost of what was read"
+        output.print(f"the account balances: {lost}", style="green")
     else:
         output.print("the account does not balance: please report this", style="bold red")
     if account.recovered:

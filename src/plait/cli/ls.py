@@ -20,6 +20,7 @@ from plait.cli.options import (
 from plait.cli.output import Output
 from plait.cli.selection import is_in, is_within, point_in_time
 from plait.cli.text import ago, clipped, counted, now, number, safe_line, size, to_type
+from plait.line import logs_beside
 from plait.record.time import moment
 from plait.view.amounts import until
 
@@ -117,6 +118,7 @@ def _print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long:
     output = request.output
     if not rows:
         output.print("no sessions")
+        _say_what_is_not_read(request)
         return
     for project, members in _by_project(rows).items():
         heading = next((row.cwd for row in members if row.cwd), project)
@@ -205,9 +207,17 @@ def say_where_plait_looked(request: Request) -> None:
     output = request.output
     looked = ", ".join(f"'{root}'" for root in request.settings.roots)
     output.print(f"no sessions in {looked}")
+    _say_what_is_not_read(request)
     output.print(
         "Claude Code writes them there; point elsewhere with `plait --root DIR`", style="dim"
     )
+
+
+def _say_what_is_not_read(request: Request) -> None:
+    beside = sum(len(logs_beside(root)) for root in request.archive.roots)
+    if beside:
+        logs = f"{counted(beside, 'log')} outside the folder 'projects' not read"
+        request.output.print(f"{logs}: `plait doctor` says where")
 
 
 def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:

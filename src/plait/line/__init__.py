@@ -1,6 +1,6 @@
 """Folders and files to lines: bytes on disk and where they lie."""
 
-from plait.line.discover import discover, root_at, slug_of
+from plait.line.discover import discover, logs_beside, root_at, slug_of
 from plait.line.model import Discovery, Finding, Line, LogFile, Root
 from plait.line.split import Follower, Growth, lines, read_regular, read_slice, read_small
 
@@ -14,6 +14,7 @@ __all__ = [
     "Root",
     "discover",
     "lines",
+    "logs_beside",
     "read_regular",
     "read_slice",
     "read_small",

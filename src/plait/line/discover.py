@@ -21,6 +21,7 @@ SUFFIX = ".jsonl"
 AGENT = "agent-"
 JOURNAL = "journal.jsonl"
 SUBAGENTS = "subagents"
+PROMPTS = "history.jsonl"
 
 
 def root_at(path: Path) -> Root:
@@ -51,6 +52,19 @@ def discover(roots: Iterable[Root]) -> Discovery:
                 file = log_file(path, status.st_size, status.st_mtime)
                 found.setdefault((status.st_dev, status.st_ino), file)
     return Discovery(tuple(sorted(found.values(), key=_by_path)), tuple(unread))
+
+
+def logs_beside(root: Root) -> list[Path]:
+    """Returns the logs in a configuration folder that lie outside its projects: nobody reads them.
+
+    The client's own list of prompts is none.
+    """
+    if root.config != root.path or root.logs == root.path:
+        return []
+    found = _log_paths(root.path, [])
+    return sorted(
+        path for path in found if root.logs not in path.parents and path != root.path / PROMPTS
+    )
 
 
 def _readable_status(path: Path) -> os.stat_result | None:
