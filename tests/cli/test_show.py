@@ -132,8 +132,8 @@ Which one?
     1 + class Product:
     2 +     pass
 
-📦 Conversation compacted (15k tokens) • 2026-11-02 09:01:50
-    by hand, 3.5k tokens left, took 42 s, summary of 3 lines
+📦 Conversation compacted (14k tokens) • 2026-11-02 09:01:50
+    by hand, 3k tokens left, took 42 s, summary of 3 lines
 
 ─── 3 ─────────────────────────────────────── Nov 02 09:01 · 1 s · 4 out
 ▌ Great
