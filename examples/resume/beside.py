@@ -1363,4 +1363,92 @@ BESIDE = [
         "U1 R2 R1 U2 A1",
         [("U", "prompt U1"), ("A", use("x")), ("U", out("x"), "prompt U2"), ("A", "answer A1")],
     ),
+    Case(
+        "call-before-words-of-a-turn-that-a-result-ends",
+        [user("U1"), calls("C1<U1", "x"), says("A1<C1"), calls("C2<A1", "y"), result("R2<C2", "y")],
+        "U1 C1 A1 C2 R2",
+        "U1 C1 A1 C2 R2",
+        [
+            ("U", "prompt U1"),
+            ("A", use("x")),
+            ("U", lost("x")),
+            ("A", "answer A1"),
+            ("A", use("y")),
+            ("U", out("y")),
+            ("A", NO_RESPONSE),
+        ],
+    ),
+    Case(
+        "system-with-tags-speaks-after-an-answer",
+        [
+            user("U1"),
+            says("A1<U1", model="claude-sonnet-5"),
+            told("H1<A1", "frost"),
+            told("H2<H1", "rain"),
+            says("A2<H2", model="claude-sonnet-5"),
+        ],
+        "U1 A1 H1 H2 A2",
+        "U1 A1 A2",
+        [("U", "prompt U1"), ("A", "answer A1"), ("A", "answer A2")],
+        [
+            ("U", "prompt U1"),
+            ("A", "answer A1"),
+            (
+                "U",
+                "<system-reminder>\nfrost\n</system-reminder>\n\n<system-reminder>\nrain\n</system-reminder>",
+            ),
+            ("A", "answer A2"),
+        ],
+    ),
+    Case(
+        "calls-after-an-api-error",
+        [user("U1"), error("E1<U1"), note("H1<E1"), calls("C1<H1", "x"), calls("C2<C1", "y")],
+        "U1 E1 H1 C2",
+        "U1 E1 C1 C2",
+        [("U", "prompt U1"), ("A", use("y")), ("U", stopped("y")), ("A", NO_RESPONSE)],
+    ),
+    Case(
+        "reminder-in-a-result-that-shows-a-picture",
+        [
+            user("U1"),
+            calls("C1<U1", "x"),
+            user("R1<C1", [out("x", [SHOWN])]),
+            told("H1<R1", "frost", "user"),
+            says("A1<H1"),
+        ],
+        "U1 C1 R1 H1 A1",
+        "U1 C1 R1 A1",
+        [
+            ("U", "prompt U1"),
+            ("A", use("x")),
+            (
+                "U",
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "x",
+                    "content": [
+                        SHOWN,
+                        {"type": "text", "text": "<system-reminder>\nfrost\n</system-reminder>"},
+                    ],
+                },
+            ),
+            ("A", "answer A1"),
+        ],
+        [
+            ("U", "prompt U1"),
+            ("A", use("x")),
+            (
+                "U",
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "x",
+                    "content": [
+                        SHOWN,
+                        {"type": "text", "text": "<system-reminder>\nfrost\n</system-reminder>"},
+                    ],
+                },
+            ),
+            ("A", "answer A1"),
+        ],
+    ),
 ]
