@@ -143,11 +143,9 @@ ADDRESSES = {
 COMMANDS = {
     "the password of a command is hidden": "curl --password «abc?1def» x",
     "chance makes one in any command": "deploy --password «x9k2m4q7» x",
-    "what is mixed is one where something is fetched": "deploy --password abc?1def x",
-    "the command stands in the same line": "curl x\ndeploy --password abc?1def",
+    "what is mixed is one in any command": "deploy --password «abc?1def» x",
     "however the line begins": "ls\ncurl --password «abc?1def»",
-    "and not too far before": f"curl {'x' * 200} --password abc?1def",
-    "but 160 letters may be between": f"curl {'x' * 160} --password «abc?1def»",
+    "however long it is": f"curl {'x' * 200} --password «abc?1def»",
     "a word is none": "curl --password bluewall x",
     "a number is none": "deploy --password 1234567890 x",
     "a dotted name is none": "curl --password abc1.def2 x",

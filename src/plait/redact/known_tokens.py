@@ -1,10 +1,7 @@
-"""The keys that tell what they are by how they begin, plain or in base64: one family each."""
+"""The keys that tell what they are by how they begin: one family each."""
 
-import base64
-import binascii
-
-from plait.redact.look_alikes import NOTHING, run_of
-from plait.redact.model import Family, TextSpan
+from plait.redact.look_alikes import run_of
+from plait.redact.model import Family
 
 HEX = "a-f0-9"
 ALNUM = "A-Za-z0-9"
@@ -222,38 +219,3 @@ IRREGULAR = (
     ),
 )
 KEYS: tuple[Family, ...] = (*IRREGULAR[:4], *_rows_as_families(), *IRREGULAR[4:])
-
-
-HEADS = (
-    "ghp_ gho_ ghs_ ghu_ github_pat_ glpat- sk-ant- sk-proj- sk-or-v1- AKIA AIza xoxb- xoxp- npm_ "
-    "pypi- sk_live_ rk_live_ whsec_ postgres:// postgresql:// mysql:// mongodb:// mongodb+srv:// "
-    "redis:// amqp:// hvs. dckr_pat_ gsk_ SG. hf_ shpat_ eyJhbGciOi"
-).split()
-LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
-LABEL = "in base64"
-
-
-def _beginning(head: str) -> str:
-    text = base64.b64encode(head.encode()).decode().rstrip("=")
-    return text[: len(head) * 8 // 6].replace("+", r"\+")
-
-
-def _alone(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    return NOTHING if match.start and text[match.start - 1] in LETTERS else (match,)
-
-
-def decoded(value: bytes) -> bytes | None:
-    """Returns what base64 holds, None where it is none."""
-    text = value.rstrip(b"=")
-    try:
-        return base64.b64decode(text + b"=" * (-len(text) % 4))
-    except (binascii.Error, ValueError):
-        return None
-
-
-ENCODED = Family(
-    "base64",
-    LABEL,
-    f"(?:{'|'.join(map(_beginning, HEADS))}|LS0tLS1CRUdJTi)[A-Za-z0-9+/]{{12,}}={{0,2}}",
-    _alone,
-)

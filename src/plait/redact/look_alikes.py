@@ -2,6 +2,7 @@
 
 import re
 from functools import lru_cache
+from itertools import pairwise
 
 from plait.redact.model import SecondLook, TextSpan
 
@@ -65,8 +66,19 @@ REFERENCE = re.compile(
 PATH = re.compile(rb"(?:[.~]{0,2}/|[A-Za-z]:[\\/])[\w.\-/\\ @+]*")
 DOTTED_NAME = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.|!\.)[A-Za-z_$][\w$]*)+[!?]?")
 NAME = re.compile(rb"[A-Za-z_$][\w$]*")
+YEARS = re.compile(rb"[A-Za-z]{3,}[0-9]{2,4}\Z")
 PIECE = re.compile(rb"[A-Z]{2,}(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 VOWELS = frozenset(b"aeiouyAEIOUY")
+# A letter and what often follows it in words of prose and of programs.
+FOLLOWERS = (
+    b"abcdfgiklmnprstuvwxy baeijlorsuy cacdefhiklmnoprstu dabcdefgilmoprstu eabcdefghilmnopqrstvwxy"
+    b" facefilorstu gaehilnorstu haeimort iabcdefglmnoprstuvxz jaeou kaceis labcdefgilmnoprstuvy"
+    b" mabcdeilmopstu nabcdefghiklmnoprstuv oabcdfgiklmnoprstuvwx pacdehilmoprstuy qu"
+    b" rabcdefgiklmnoprstuvy sacdefhiklmnopqrstuwy tabcdefghilmnoprstuvwy uabcdefilmnprst vaceio"
+    b" waceinors xceimpt ycelmnprst zaeo"
+)
+COMMON_PAIRS = frozenset((row[0], one) for row in FOLLOWERS.split() for one in row[1:])
+COMMON_SHARE = 0.66
 WORDY = 0.7
 LEAST_REST = 12
 RUN = re.compile(rb"[A-Za-z0-9+/]+")
@@ -100,8 +112,17 @@ def is_reference(value: bytes) -> bool:
         or b"${" in value
         or b"://" in value
         or EXPRESSION.search(value) is not None
-        or (PATH.fullmatch(value) is not None and not is_random(value))
+        or (PATH.fullmatch(value) is not None and not is_random(_longest_step(value)))
     )
+
+
+def _longest_step(path: bytes) -> bytes:
+    return max(re.split(rb"[/\\]", path), key=len)
+
+
+def is_dotted_name(value: bytes) -> bool:
+    """Tells whether a value is the name of something in a program."""
+    return DOTTED_NAME.fullmatch(value) is not None and YEARS.search(value) is None
 
 
 def is_plain_word(value: bytes) -> bool:
@@ -113,6 +134,30 @@ def is_mixed(value: bytes) -> bool:
     """Tells whether a value has letters and also digits or signs, as passwords do."""
     has_letter = any(65 <= one <= 90 or 97 <= one <= 122 for one in value)
     return has_letter and any(48 <= one <= 57 or one in b"!@#$%^&*?~+=" for one in value)
+
+
+SIGNS = frozenset(b"!@#$%^&*?~+=._-:/,;|")
+IDENTIFIER = re.compile(rb"[a-z]+(?:[_.:/-][a-z]*[0-9]{0,4})+|[A-Z]+(?:_[A-Z]*[0-9]{0,4})+")
+TECHNICAL = re.compile(
+    rb"(?i)sha-?[0-9]|md5|base(?:32|58|64)|utf-?(?:8|16)|oauth|bcrypt|argon2|pbkdf2|scrypt|[hrep]s(?:256|384|512)"
+    rb"|aes-?[0-9]|ipv[46]|x-?509|pkcs|ed25519|rsa-?[0-9]|http/|v[0-9]+\.[0-9]|\.(?:py|js|ts|go|rs|md|ya?ml"
+    rb"|json|toml|txt|sh|env|conf|cfg|ini|html?|css|java|rb|php|xml|lock|log|pem|key|crt)(?:[:#][0-9L]+)?\Z"
+)
+
+
+@lru_cache(4096)
+def is_chosen(value: bytes) -> bool:
+    """Tells whether a value looks like a password that somebody chose: mixed, and no name."""
+    if len(value) < LEAST_CHOSEN or TECHNICAL.search(value) or IDENTIFIER.fullmatch(value):
+        return False
+    has_digit = any(48 <= one <= 57 for one in value)
+    has_upper = any(65 <= one <= 90 for one in value)
+    has_lower = any(97 <= one <= 122 for one in value)
+    has_sign = any(one in SIGNS for one in value)
+    return has_digit and has_upper + has_lower + has_sign >= (1 if is_random(value) else 2)
+
+
+LEAST_CHOSEN = 8
 
 
 def is_wordy(value: bytes) -> bool:
@@ -128,7 +173,11 @@ def _is_word(piece: bytes) -> bool:
     if len(piece) < 3 or piece.isdigit():
         return False
     vowels = sum(letter in VOWELS for letter in piece)
-    return vowels * 6 >= len(piece)
+    if vowels * 6 < len(piece):
+        return False
+    letters = piece.lower()
+    pairs = sum(pair in COMMON_PAIRS for pair in pairwise(letters))
+    return pairs >= COMMON_SHARE * (len(piece) - 1)
 
 
 def is_random(value: bytes) -> bool:
@@ -150,7 +199,7 @@ WORD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 ESCAPE_LETTERS = frozenset(b"nrtbf")
 BACKSLASH = ord("\\")
 STAND_IN = (
-    rb"\xe2\x80\xb9(?:secret|user|host|email|account|word|field|file) [0-9.]+(?:: [^\xe2\n]+)?"
+    rb"\xe2\x80\xb9(?:secret|user|host|email|account|phone|word|field|file) [0-9.]+(?:: [^\xe2\n]+)?"
     rb"\xe2\x80\xba"
 )
 STAND_IN_BEFORE = re.compile(STAND_IN + rb"\Z")
@@ -177,6 +226,16 @@ def is_at_word_start(text: bytes, start: int) -> bool:
         return not is_behind_stand_in(text, start)
     is_escape = text[start - 1] in ESCAPE_LETTERS and start > 1 and text[start - 2] == BACKSLASH
     return is_escape or _is_after_code(text, start)
+
+
+def is_in_stand_in(text: bytes, place: int) -> bool:
+    """Tells whether a place lies within a stand-in, whose words are no words of the text."""
+    first = max(0, place - LONGEST_STAND_IN)
+    opened = text.rfind(b"\xe2\x80\xb9", first, place)
+    return opened >= 0 and text.rfind(b"\xe2\x80\xba", opened, place) < 0
+
+
+LONGEST_STAND_IN = 60
 
 
 def is_behind_stand_in(text: bytes, start: int) -> bool:
@@ -254,48 +313,3 @@ def _goes_on(text: bytes, spans: list[TextSpan], more: TextSpan) -> bool:
 def anywhere(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes what the expression found, whatever stands before it."""
     return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
-
-
-END = re.compile(rb"-{0,5}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-BREAK = rb"(?:\\{0,7}\r?\n|(?:\\{1,7}r)?\\{1,7}n|\x1f|\\?[ \t]*\n)"
-MARGIN = rb"(?:[ \t]*[0-9]+(?:\t|\xe2\x86\x92|[:|] ?))?[ \t]*[+>|#*-]?[ \t]*[\"']?"
-BODY = rb"(?:[A-Za-z0-9+/=]{4,}|[A-Z][A-Za-z-]+: [^\x00-\x1f\"\\]*|=[A-Za-z0-9+/]{4}|)"
-NEXT = re.compile(BREAK + MARGIN + rb"(?P<body>" + BODY + rb")")
-SPACED = re.compile(rb"[ ]?(?P<body>[A-Za-z0-9+/=]{16,})")
-CLOSING = re.compile(rb"(?:" + BREAK + MARGIN + rb"|[ ]?)(?P<body>" + END.pattern + rb")")
-LEAST = 16
-
-
-def block(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes a private key from its first line to its last, or as far as it goes."""
-    spans, place, letters = [match], match.end, 0
-    while not (last := CLOSING.match(text, place)):
-        line = NEXT.match(text, place) or SPACED.match(text, place)
-        if line is None:
-            break
-        place = line.end()
-        letters += len(line["body"])
-        if line["body"]:
-            spans.append(TextSpan(*line.span("body")))
-    if last:
-        spans.append(TextSpan(*last.span("body")))
-    return _joined(text, spans) if letters >= LEAST else ()
-
-
-def _joined(text: bytes, spans: list[TextSpan]) -> tuple[TextSpan, ...]:
-    whole = [spans[0]]
-    for span in spans[1:]:
-        between = text[whole[-1].end : span.start]
-        if b"\n" in between or b"\x1f" in between or b"\0" in between:
-            whole.append(span)
-        else:
-            whole[-1] = TextSpan(whole[-1].start, span.end)
-    return tuple(whole)
-
-
-BREAKS = re.compile(rb"\\+[nr]|[\x00-\x20\x1f\\]")
-
-
-def letters_of(value: bytes) -> bytes:
-    """Returns a private key without its line breaks."""
-    return BREAKS.sub(b"", value)

@@ -8,7 +8,7 @@ Group = Literal["secrets", "paths", "hosts", "emails", "accounts", "rules"]
 """What can be switched off as one; `paths` are home paths and the user names in them."""
 GROUPS: tuple[Group, ...] = ("secrets", "paths", "hosts", "emails", "accounts", "rules")
 
-Kind = Literal["secret", "user", "host", "email", "account", "word", "field", "file"]
+Kind = Literal["secret", "user", "host", "email", "account", "phone", "word", "field", "file"]
 """What a stand-in says it stands for."""
 
 GROUP_OF: dict[Kind, Group] = {
@@ -17,6 +17,7 @@ GROUP_OF: dict[Kind, Group] = {
     "host": "hosts",
     "email": "emails",
     "account": "accounts",
+    "phone": "accounts",
     "word": "rules",
     "field": "rules",
     "file": "rules",
@@ -72,6 +73,11 @@ class Family:
     """The expression of the public beginning of every value: four letters of it are a hint."""
     canonical: Callable[[bytes], bytes] = bytes
     """The value however it is written."""
+    trigger: str = ""
+    """How a match begins: what all texts are searched for, where the whole expression would be
+    too much for that. Without it, the expression is."""
+    is_many: bool = False
+    """Whether each stretch is a value of its own, rather than a part of one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ NOBODY = frozenset(
     settings about profile foo bar whoever target project workspace""".split()
 )
 DRIVE = re.compile(
-    rb"(?:[A-Za-z]:|/mnt/[a-z]|(?:\A|[^\w])/[a-z]|/(?:export|var|nfs|data)|wsl[^\n]{0,40})\Z"
+    rb"(?:[A-Za-z]:|/mnt/[a-z]|(?:\A|[^\w])/[a-z]|/(?:export|var|usr|nfs|data)|wsl[^\n]{0,40})\Z"
 )
 SPACED_NAME = re.compile(rb"[A-Za-z0-9_.\-]+(?: [A-Za-z0-9_.\-]+){1,2}(?=\\)")
 USER_BEFORE = re.compile(rb"[A-Za-z_][A-Za-z0-9_.\-]{0,31}\Z")
@@ -160,7 +160,7 @@ ACCOUNT_NAMES = (
 )
 DOMAINS = (
     r"(?:(?:internal|corp|intranet|intra|lan)\.[A-Za-z0-9.-]+\.(?:com|net|org|io|dev|cloud|eu|de|uk|fr)"
-    r"|internal|local|lan|corp|intranet|localdomain|home\.arpa)"
+    r"|internal|local|lan|corp|intranet|intra|localdomain|home\.arpa)"
 )
 HOST = r"[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?"
 
@@ -183,7 +183,7 @@ PEOPLE: tuple[Family, ...] = (
     Family(
         "login",
         "",
-        rf"[A-Za-z0-9_-]@(?P<v>{HOST})(?::[~/]|[ ][^\x00-\x1f\]\"'\\]{{1,60}}\][$#])",
+        rf"[A-Za-z0-9_-]@(?P<v>{HOST})(?::[~/]|[ ][^\x00-\x1f\]\"'\\]{{1,60}}\][$#]|[ ][^\x00-\x20\]\"'\\]{{1,40}}[ ][%$#][ ])",
         _login,
         "host",
     ),

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from plait.record import Record
 from plait.record.codec import envelope_of
+from plait.redact.known_values import KnownValues, is_telling
 from plait.redact.model import Found, Hit, Place, Report, TextSpan
 from plait.redact.rules import CustomRules, Rules
-from plait.redact.scan import BEST, Engine, Scanner, apart, is_wrapped, stand_ins_in
-from plait.redact.stand_ins import KnownValues, Ledger, is_telling
+from plait.redact.scan import BEST, Engine, Scanner, apart, is_wrapped, stand_ins_in, unwrap
+from plait.redact.stand_ins import Ledger
 from plait.redact.tree import Joined, Tree
 
 R = TypeVar("R", bound=Record)
@@ -127,17 +128,17 @@ class Redactor:
         The source is a text, a record, any value, or an iterable of them.
         """
         if isinstance(source, str):
-            self._hits(source.encode("utf-8", "surrogatepass"))
+            self._found(source.encode("utf-8", "surrogatepass"))
         elif isinstance(source, Record):
             self._learn_owner(source)
             is_odd = bool(self._custom) or _is_escaped(source.raw)
-            hits = [] if is_odd else self._hits(source.raw, is_plain=True)
+            hits = [] if is_odd else self._found(source.raw, is_plain=True)
             if is_odd or not all(_is_simple(hit, source.raw) for hit in hits):
                 self.learn(source.fields)
         elif isinstance(source, dict):
             joined = Joined(tree := Tree(source))
             self._custom.whole_texts(tree)
-            self._hits(joined.data)
+            self._found(joined.data)
         elif isinstance(source, Iterable):
             for one in source:
                 self.learn(one)
@@ -159,14 +160,21 @@ class Redactor:
 
     def _hits(self, data: bytes, *, is_plain: bool = False) -> list[Hit]:
         """Returns what a text holds, in order and nothing twice, and remembers it."""
+        found = self._found(data, is_plain=is_plain)
+        found += self._custom.hits(data)
+        found += self._known.hits(data)
+        if not is_plain and is_wrapped(data):
+            found += _as_read(data, self._known)
+        return apart(found, stand_ins_in(data)) if found else found
+
+    def _found(self, data: bytes, *, is_plain: bool = False) -> list[Hit]:
+        """Returns what a text tells by itself, and remembers it."""
         found = self._scanner.named_hits(data) if is_plain else self._scanner.hits(data)
         if self._kept:
             found = [hit for hit in found if hit.value not in self._kept]
         for hit in found:
             self._known.add(hit)
-        found += self._custom.hits(data)
-        found += self._known.hits(data)
-        return apart(found, stand_ins_in(data)) if found else found
+        return found
 
     def _learn_owner(self, record: Record) -> None:
         """Remembers the name of the user whose log this is."""
@@ -222,7 +230,7 @@ def _place_in(place: Place, field: str) -> Place:
 
 
 def _is_escaped(raw: bytes) -> bool:
-    return b"\\u" in raw or is_wrapped(raw)
+    return is_wrapped(raw)
 
 
 def _is_simple(hit: Hit, raw: bytes) -> bool:
@@ -230,6 +238,13 @@ def _is_simple(hit: Hit, raw: bytes) -> bool:
         return False
     before = raw[max(0, hit.start - 16) : hit.start]
     return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0  # else it begins inside an escape
+
+
+def _as_read(data: bytes, known: KnownValues) -> Iterator[Hit]:
+    """Yields the copies that only a reader sees, because letters of them are written as codes."""
+    seen = unwrap(data)
+    for hit in known.hits(seen.text):
+        yield hit._replace(spans=tuple(seen.source(span) for span in hit.spans))
 
 
 def _of_bytes(record: R, raw: bytes) -> R:

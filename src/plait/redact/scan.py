@@ -5,12 +5,16 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, Literal, NamedTuple
 
 from plait.redact.contexts import CONTEXTS
-from plait.redact.known_tokens import ENCODED, KEYS, LABEL, decoded
+from plait.redact.encoded import ENCODED, LABEL, decoded
+from plait.redact.known_tokens import KEYS
+from plait.redact.logins import SHOWN
 from plait.redact.look_alikes import STAND_IN
 from plait.redact.model import GROUP_OF, GROUPS, Family, Group, Hit, Kind, TextSpan
+from plait.redact.numbers import NUMBERS
 from plait.redact.people import ALSO, PEOPLE
 
 try:
@@ -39,15 +43,34 @@ class Expression:
         self.engine = engine
 
     @cached_property
-    def finder(self) -> Any:
-        """The expression, compiled."""
-        parts = (VALUE.sub("(?:", family.expression) for family in self.families)
-        return compiled("|".join(parts).encode(), self.engine)
+    def triggers(self) -> dict[str, list[int]]:
+        """How matches begin, each with the numbers of the families that may follow."""
+        found: dict[str, list[int]] = {}
+        for number, family in enumerate(self.families):
+            trigger = VALUE.sub("(?:", family.trigger or family.expression)
+            found.setdefault(_without_limits(trigger), []).append(number)
+        return found
 
     @cached_property
-    def patterns(self) -> tuple[tuple[Family, re.Pattern[bytes]], ...]:
+    def finder(self) -> Any:
+        """The expression, compiled."""
+        return compiled("|".join(self.triggers).encode(), self.engine)
+
+    @cached_property
+    def patterns(self) -> tuple[re.Pattern[bytes], ...]:
         """Every family with its own expression, for the second look."""
-        return tuple((one, re.compile(one.expression.encode())) for one in self.families)
+        return tuple(re.compile(one.expression.encode()) for one in self.families)
+
+    @cached_property
+    def opener(self) -> re.Pattern[bytes]:
+        """One group for each trigger: the first that matches is the number of the group."""
+        return re.compile("|".join(f"({trigger})" for trigger in self.triggers).encode())
+
+    @cached_property
+    def order(self) -> tuple[tuple[int, ...], ...]:
+        """For each trigger, the families to try: its own, and those of all that come later."""
+        groups = list(self.triggers.values())
+        return tuple(tuple(chain.from_iterable(groups[place:])) for place in range(len(groups)))
 
     def hits(self, text: bytes) -> Iterator[Hit]:
         """Yields what a text holds, in order."""
@@ -69,32 +92,49 @@ class Expression:
             hits = self.second_look(text, start)
             yield from hits
             is_near = bool(hits) and hits[0].start - start <= NEAR
-            behind = max(hits[-1].end, start + 1) if is_near else start + 1
+            first = 0 if len(hits) > 1 and hits[0].kind == hits[-1].kind else -1
+            behind = max(hits[first].end, start + 1) if is_near else start + 1
             if behind != end and (is_patient or behind > end):
                 return behind, max(0, end - behind)
         return len(text) + 1, 0
 
     def second_look(self, text: bytes, start: int) -> list[Hit]:
         """Returns what begins at a place, after the first family that takes it."""
-        for family, pattern in self.patterns:
+        first = self.opener.match(text, start)
+        for number in self.order[(first.lastindex or 1) - 1] if first else ():
+            family, pattern = self.families[number], self.patterns[number]
             match = pattern.match(text, start)
             if match is None or match.end() - start > LONGEST:
                 continue
             whole = TextSpan(*match.span())
             value = TextSpan(*match.span("v")) if pattern.groups else whole
-            hits = [
-                _hit_of(one, text, whole, value) for one in (ALSO.get(family.name), family) if one
-            ]
-            found = [hit for hit in hits if hit]
-            if found and found[-1] is hits[-1]:
-                return found
+            if hits := _hits_of(family, text, whole, value):
+                also = ALSO.get(family.name)
+                return [*(_hits_of(also, text, whole, value) if also else ()), *hits]
         return []
 
 
-def _hit_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> Hit | None:
+NONE_OR, ONE_OR, SOME_OR = (
+    re.compile(r"\{0,[0-9]+\}"),
+    re.compile(r"\{1,[0-9]+\}"),
+    re.compile(r"\{([0-9]+),[0-9]+\}"),
+)
+
+
+def _without_limits(expression: str) -> str:
+    """Returns an expression that matches more: every count in it costs the automaton states."""
+    return SOME_OR.sub(r"{\1,}", ONE_OR.sub("+", NONE_OR.sub("*", expression)))
+
+
+def _hits_of(family: Family, text: bytes, match: TextSpan, value: TextSpan) -> list[Hit]:
     spans = family.look(text, match, value)
     if not spans:
-        return None
+        return []
+    values = [(span,) for span in spans] if family.is_many else [spans]
+    return [_hit_of(family, text, one) for one in values]
+
+
+def _hit_of(family: Family, text: bytes, spans: tuple[TextSpan, ...]) -> Hit:
     found = b"".join(text[span.start : span.end] for span in spans)
     return Hit(family.kind, family.label, family.canonical(found), spans, _hint_of(family, found))
 
@@ -117,9 +157,16 @@ def compiled(expression: bytes, engine: Engine = BEST) -> Any:
 
 CODES = re.compile(
     rb"(?:\x1b|\\{1,4}u001[bB]|\\{1,4}(?:x1b|e|033))\[[0-9;?]*[A-Za-z]"
-    rb"|\\{1,4}u00(?P<unit>[2-7][0-9a-fA-F])|\\{1,4}(?P<slash>/)|%(?P<percent>[2-7][0-9a-fA-F])"
+    rb"|\\{1,4}u(?P<unit>[0-9a-fA-F]{4})|\\{1,4}x(?P<byte>[0-9a-fA-F]{2})|\\{1,4}(?P<slash>/)"
+    rb"|%(?:25)*(?P<percent>[0-9a-fA-F]{2})|&(?:amp;)*(?:#(?P<number>[0-9]{2,5});|#[xX](?P<hexa>[0-9a-fA-F]{2,4});"
+    rb"|(?P<name>quot|apos|lt|gt|amp|nbsp|colon|equals);)|=(?P<printable>3D)"
 )
-PERCENT = re.compile(rb"%[2-7][0-9a-fA-F]")
+ENTITIES = {b"quot": b'"', b"apos": b"'", b"lt": b"<", b"gt": b">", b"amp": b"&", b"nbsp": b" "}
+ENTITIES |= {b"colon": b":", b"equals": b"="}
+WRAPPING = compiled(
+    rb"\x1b\[|\\[u/x]|%[2-7][0-9a-fA-F]|&(?:#[0-9xX]|quot;|apos;|lt;|amp;|colon;)|=3D"
+)
+CODE_FINDER = compiled(re.sub(rb"\?P<[a-z]+>", b"?:", CODES.pattern))
 
 
 class Piece(NamedTuple):
@@ -151,20 +198,19 @@ class Unwrapped(NamedTuple):
 
 def is_wrapped(text: bytes) -> bool:
     """Tells whether a text may look different to a reader."""
-    return (
-        b"\x1b[" in text
-        or b"\\u00" in text
-        or b"\\/" in text
-        or (b"%" in text and PERCENT.search(text) is not None)
-    )
+    return WRAPPING.search(text) is not None
 
 
+@lru_cache(2)
 def unwrap(text: bytes) -> Unwrapped:
     """Returns a text as a reader sees it."""
     parts: list[bytes] = []
     pieces: list[Piece] = []
     start = place = 0
-    for code in CODES.finditer(text):
+    for found in CODE_FINDER.finditer(text):
+        code = CODES.match(text, found.start())
+        if code is None:
+            continue
         if code.start() > place:
             pieces.append(Piece(start, TextSpan(place, code.start()), True))
             parts.append(text[place : code.start()])
@@ -173,7 +219,7 @@ def unwrap(text: bytes) -> Unwrapped:
         if letter:
             pieces.append(Piece(start, TextSpan(*code.span()), False))
             parts.append(letter)
-            start += 1
+            start += len(letter)
         place = code.end()
     pieces.append(Piece(start, TextSpan(place, len(text)), True))
     parts.append(text[place:])
@@ -181,11 +227,19 @@ def unwrap(text: bytes) -> Unwrapped:
 
 
 def _letter_of(code: re.Match[bytes]) -> bytes:
-    digits = code["unit"] or code["percent"]
+    if unit := code["unit"] or code["hexa"]:
+        return chr(int(unit, 16)).encode("utf-8", "surrogatepass")
+    if code["number"]:
+        number = int(code["number"])
+        return chr(number).encode("utf-8", "surrogatepass")
+    if code["name"]:
+        return ENTITIES[code["name"]]
+    digits = code["byte"] or code["percent"] or code["printable"]
     return bytes((int(digits, 16),)) if digits else code["slash"] or b""
 
 
-FAMILIES: tuple[Family, ...] = (*PEOPLE, *KEYS, ENCODED, *CONTEXTS)
+FAMILIES: tuple[Family, ...] = (*PEOPLE, *SHOWN, *KEYS, *CONTEXTS, *NUMBERS, *ENCODED)
+MOST_LAYERS = 3
 TOLD = frozenset(family.label for family in CONTEXTS)
 STAND_INS = re.compile(STAND_IN)
 
@@ -224,12 +278,21 @@ class Scanner:
         key = next(iter(self.keys.second_look(text, hit.start)), None)
         return key if key and key.end >= hit.end else hit
 
-    def opened(self, hit: Hit) -> Hit | None:
-        """Returns the secret that base64 holds, None where it holds none."""
+    def opened(self, hit: Hit, layers: int = MOST_LAYERS) -> Hit | None:
+        """Returns the secret that an encoded text holds, None where it holds none."""
         text = decoded(hit.value)
-        secrets = _expression_of(frozenset(["secret"]), self.expression.engine)
-        inner = next(secrets.hits(text), None) if text else None
+        inner = self._secret_in(text, layers) if text else None
         return hit._replace(label=inner.label, value=inner.value, hint="") if inner else None
+
+    def _secret_in(self, text: bytes, layers: int) -> Hit | None:
+        secrets = _expression_of(frozenset(["secret"]), self.expression.engine)
+        texts = (text, unwrap(text).text) if is_wrapped(text) else (text,)
+        for hit in chain.from_iterable(secrets.hits(one) for one in texts):
+            if hit.label != LABEL:
+                return hit
+            if layers and (inner := self.opened(hit, layers - 1)):
+                return inner
+        return None
 
 
 @lru_cache

@@ -25,6 +25,7 @@ NOUNS: dict[Kind, tuple[str, str]] = {
     "host": ("host", "hosts"),
     "email": ("address", "addresses"),
     "account": ("account", "accounts"),
+    "phone": ("telephone number", "telephone numbers"),
     "word": ("match of your rules", "matches of your rules"),
     "field": ("hidden field", "hidden fields"),
     "file": ("hidden file", "hidden files"),

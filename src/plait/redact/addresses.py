@@ -1,0 +1,265 @@
+"""Headers, addresses and connection strings to the secrets in them."""
+
+import base64
+import binascii
+import re
+
+from plait.redact.look_alikes import (
+    NOTHING,
+    WEAK,
+    is_chosen,
+    is_dotted_name,
+    is_mixed,
+    is_placeholder,
+    is_plain_word,
+    is_random,
+    is_wordy,
+)
+from plait.redact.model import Family, TextSpan
+
+QUOTE = r"""\\{0,7}["'`]"""
+SPACE = r"[ \t]{0,8}"
+SCHEME = re.compile(rb"([A-Za-z-]{2,20})(?:[ \t]+|%20|\+)(?:token=\\{0,7}\"?)?")
+LONGEST_NAME = 60
+"""What has dots and is longer is a token rather than the name of a variable."""
+
+
+def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the credentials of an authorization header, without the name of the scheme."""
+    scheme = SCHEME.match(text, value.start, value.end)
+    span = TextSpan(scheme.end(), value.end) if scheme else value
+    found = text[span.start : span.end].rstrip(b".:,")
+    is_name = len(found) < LONGEST_NAME and is_dotted_name(found)
+    if is_placeholder(found) or is_plain_word(found) or is_name:
+        return NOTHING
+    if scheme and scheme[1].lower() == b"basic":
+        is_secret = _is_basic(found)
+    else:
+        is_secret = (
+            is_random(found) or is_chosen(found) or (len(found) >= 24 and not is_wordy(found))
+        )
+    return (TextSpan(span.start, span.start + len(found)),) if is_secret else NOTHING
+
+
+def _basic(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes a name and a password in base64."""
+    return (value,) if _is_basic(text[value.start : value.end]) else NOTHING
+
+
+def _is_basic(value: bytes) -> bool:
+    try:
+        _, colon, password = base64.b64decode(value, validate=True).partition(b":")
+    except (binascii.Error, ValueError):
+        return False
+    return bool(colon) and len(password) >= 3 and not is_placeholder(password)
+
+
+PAIR = re.compile(rb"[ ]*([A-Za-z0-9_.\-]+)=([^;,\x00-\x20\"'\\]*)(?:; ?|\Z)")
+ATTRIBUTES = frozenset(b"path domain expires max-age samesite version priority".split())
+
+
+def _cookies(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the cookies of a header up to their attributes, if one of them is worth it."""
+    end, place, is_secret = value.start, value.start, False
+    while pair := PAIR.match(text, place, value.end):
+        if pair[1].lower() in ATTRIBUTES:
+            break
+        is_worth = is_random(pair[2]) or is_chosen(pair[2])
+        is_secret = is_secret or (is_worth and not is_placeholder(pair[2]))
+        end, place = pair.end(2), pair.end()
+    return (TextSpan(value.start, end),) if is_secret else NOTHING
+
+
+def _credential(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the password of an address, unless it stands for one or is the well-known one."""
+    found = text[value.start : value.end]
+    user = text[match.start : value.start].rpartition(b"/")[2].rstrip(b":")
+    if found in WEAK or found == user or (found.isdigit() and len(found) < 6):
+        return NOTHING
+    if is_placeholder(found) or is_plain_word(found) or found[:1] in b"${<%[*":
+        return NOTHING
+    if any(sign in found for sign in (b"{", b"}", b"$", b"(", b"|")) and not is_random(found):
+        return NOTHING
+    return (value,)
+
+
+NAME_BEFORE = re.compile(rb"[A-Za-z0-9_.-]{2,40}:([^\x00-\x20\"'`\\<>/@:(){}]{6,80})\Z")
+
+
+def _login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the password between a name and a place, where no scheme stands before them."""
+    found = NAME_BEFORE.search(text, max(0, match.start - 130), match.start)
+    return _paired(text, match, TextSpan(*found.span(1))) if found else NOTHING
+
+
+ORACLE_BEFORE = re.compile(
+    rb"(?:thin:|oci:|\A|[\s\"'=])[A-Za-z0-9_]{2,30}/([^\x00-\x20\"'`\\<>/@:(){}]{6,80})\Z"
+)
+
+
+def _oracle(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the password between a name with a slash and a place with a port."""
+    found = ORACLE_BEFORE.search(text, max(0, match.start - 130), match.start)
+    return _paired(text, match, TextSpan(*found.span(1))) if found else NOTHING
+
+
+def _parameter(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the value of a parameter that is worth it."""
+    found = text[value.start : value.end].rstrip(b".,")
+    if is_placeholder(found) or is_plain_word(found) or found.isdigit():
+        return NOTHING
+    name = text[match.start + 1 : value.start - 1].lower()
+    if not is_random(found) and not (is_chosen(found) and name in CHOSEN_PARAMETERS):
+        return NOTHING
+    return (TextSpan(value.start, value.start + len(found)),)
+
+
+CHOSEN_PARAMETERS = frozenset(
+    b"auth pass passwd password pwd secret token session key sid sig signature code ticket".split()
+)
+
+
+def _secret_path(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what stands in a path behind a word that asks for a secret."""
+    found = text[value.start : value.end]
+    return (
+        (value,)
+        if is_random(found) or (is_chosen(found) and b"://" in text[match.start : value.start])
+        else NOTHING
+    )
+
+
+def _signed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes a signature."""
+    return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
+
+
+def _paired(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the second of two quoted words that log somebody in."""
+    found = text[value.start : value.end]
+    if is_placeholder(found) or is_plain_word(found) or found.isdigit():
+        return NOTHING
+    return (value,) if is_random(found) or is_chosen(found) or is_mixed(found) else NOTHING
+
+
+LOGINS = (
+    r"(?:auth|Auth|login|Login|log_in|signin|sign_in|authenticate|credentials|Credentials|Credential"
+    r"|NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|basic_auth|basicAuth|connect|mysqli_connect"
+    r"|PDO|begin|createUser|create_user|create_superuser|Twilio|Credential\]?::new)"
+)
+WORD = rf"{QUOTE}[^\x00-\x1f\"'`\\]{{0,80}}{QUOTE}|[A-Za-z_][A-Za-z0-9_.$]{{0,40}}"
+BEFORE_AT = r"[^\x00-\x20\"'`\\<>/@:]"
+
+ADDRESSES: tuple[Family, ...] = (
+    Family(
+        "authorization",
+        "authorization header",
+        rf"(?:[aA]uthorization|AUTHORIZATION|Authentication)(?:{QUOTE})?\]?{SPACE}(?:[:=,]|[ \t]|=>){SPACE}"
+        rf"(?:(?:{QUOTE})?[vV]alue(?:{QUOTE})?{SPACE}[:=]{SPACE})?(?:{QUOTE})?"
+        rf"(?P<v>(?:[A-Za-z-]{{2,20}}[ \t]{{1,4}}(?:token=\\{{0,7}}\"?)?)?[A-Za-z0-9._~+/=:|!#*^-]{{8,}})",
+        _header,
+    ),
+    Family(
+        "bearer",
+        "bearer token",
+        rf"(?:Bearer|bearer|BEARER)(?:[ \t]{{1,4}}|%20|\+|:|,[ \t]?)(?:{QUOTE}[ \t]?[+.][ \t]?{QUOTE})?"
+        r"(?P<v>[A-Za-z0-9._~+/=|!#*^-]{12,})",
+        _header,
+    ),
+    Family(
+        "digest",
+        "authorization header",
+        r"(?:oauth_token|response|[sS]ignature|oauth_signature|Signature)=\\{0,7}\"?(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{10,})",
+        _parameter,
+    ),
+    Family(
+        "cookie",
+        "cookie",
+        rf"(?:[cC]ookie|COOKIE)(?:{QUOTE})?{SPACE}[:=,]{SPACE}(?:{QUOTE})?"
+        r"(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{4,}[^\x00-\x1f\"'\\]*)",
+        _cookies,
+    ),
+    Family(
+        "cookie-flag",
+        "cookie",
+        rf"[ \t](?:-b|--cookie)[ \t=](?:{QUOTE})?(?P<v>[A-Za-z0-9_.-]+=[A-Za-z0-9._~%+/=:|!#*^-]{{6,}})",
+        _cookies,
+    ),
+    Family(
+        "url-password",
+        "password in an address",
+        rf"[a-z0-9]:(?:\\{{0,4}}/){{2}}{BEFORE_AT}*:(?P<v>[^\x00-\x20\"'`\\<>/@]{{3,}})@[A-Za-z0-9\[]",
+        _credential,
+    ),
+    Family(
+        "url-token",
+        "token in an address",
+        r"https?:(?:\\{0,4}/){2}(?P<v>[A-Za-z0-9_.!+*~-]{16,})(?::|:x-oauth-basic)?@[A-Za-z0-9]",
+        _secret_path,
+    ),
+    Family(
+        "place-password",
+        "password in an address",
+        r"@(?:tcp|unix|udp)\(",
+        _login,
+    ),
+    Family(
+        "oracle-password",
+        "password in an address",
+        r"@(?://)?[A-Za-z0-9.-]+:[0-9]{4,5}[/:]",
+        _oracle,
+    ),
+    Family(
+        "azure-sas",
+        "azure signature",
+        r"[?&]sig=(?P<v>[A-Za-z0-9%+/=]{40,})",
+        _signed,
+    ),
+    Family(
+        "url-parameter",
+        "token in an address",
+        r"[?&#;](?:[a-z]{1,12}[_-])?(?:key|auth|sig|signature|session|sid|ticket|jwt|code|hash|pass|passwd|pwd|k|otp"
+        r"|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature|X-Plex-Token|Signature|AWSSecretKey"
+        r"|authkey|accesskey|apikey|subscription-key|auth_token|private_token|reset_token|invite_token)"
+        r"=(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{8,})",
+        _parameter,
+    ),
+    Family(
+        "url-path",
+        "token in an address",
+        r"/(?:reset-password|password-reset|reset_password|reset|magic-link|magic|verify|confirm|invite|unsubscribe"
+        r"|activate|webhook|webhooks|hooks?|services|token|tokens|auth|share|s|bot)/(?P<v>[A-Za-z0-9_.!+*~-]{16,})",
+        _secret_path,
+    ),
+    Family(
+        "docker-login",
+        "docker login",
+        rf"{QUOTE}auth{QUOTE}{SPACE}:{SPACE}{QUOTE}(?P<v>[A-Za-z0-9+/]{{8,}}={{0,2}})",
+        _basic,
+    ),
+    Family(
+        "auth-pair",
+        "password of a command",
+        rf"{LOGINS}{SPACE}=?{SPACE}\({SPACE}(?:{WORD}){SPACE},{SPACE}"
+        rf"(?:(?:{WORD}){SPACE},{SPACE})?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        _paired,
+        trigger=rf"{LOGINS}[ \t]?=?[ \t]?\([ \t]?[\"'\\A-Za-z_]",
+    ),
+    Family(
+        "auth-word",
+        "password of a command",
+        rf"(?:btoa|Buffer|b64encode|Basic|base64){SPACE}\({SPACE}(?:b|f)?{QUOTE}[A-Za-z0-9_.@-]{{1,40}}:"
+        r"(?P<v>[^\x00-\x20\"'`\\]{5,})",
+        _paired,
+    ),
+    Family(
+        "key-argument",
+        "secret in a setting",
+        rf"(?:jwt\.(?:sign|encode|verify|decode)|hmac\.new|createHmac|bcrypt(?:\.\w{{2,12}})?|crypt\.crypt|Fernet|set_password|check_password"
+        rf"|setPassword|withPassword|setApiKey|setToken|setSecret|api_key|apiKey){SPACE}\((?:[A-Za-z0-9_.$'\" ]{{1,40}},{SPACE})?"
+        rf"(?:b|f)?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        _paired,
+        trigger=r"(?:jwt\.[a-z]+|hmac\.new|createHmac|bcrypt(?:\.[a-zA-Z_]+)?|crypt\.crypt|Fernet|set_password|check_password|setPassword"
+        r"|withPassword|setApiKey|setToken|setSecret|api_key|apiKey)[ \t]?\(",
+    ),
+)

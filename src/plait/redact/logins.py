@@ -1,0 +1,274 @@
+"""Names of users and machines where tools print them: listings, logs, prompts, commands."""
+
+import re
+
+from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start, is_plain_word
+from plait.redact.model import Family, TextSpan
+from plait.redact.people import HOST, NOBODY, SOFTWARE
+
+QUOTE = r"""\\{0,7}["'`]"""
+NAME = r"[A-Za-z_][A-Za-z0-9_.-]{1,31}"
+LINE = r"(?:\r?\n|\\{1,7}n)"
+START = r"(?:\A|\n|\\n|\x00)"
+# Users and groups that systems bring along.
+SYSTEM = frozenset(
+    b"""staff wheel sudo adm users daemon bin sys sync games man lp mail news uucp proxy backup list irc
+    nobody nogroup systemd dbus mysql redis mongodb nginx apache httpd tomcat sshd ntp messagebus syslog
+    everyone operator dialout cdrom audio video plugdev netdev docker kvm lpadmin dip input render users
+    true false null none string int auto always never this that the and for with from who not any all
+    bash zsh sh node npm python python3 java ruby php rust claude anthropic dependabot github-actions
+    service account owner member anonymous unknown system local default value key id password""".split()
+)
+COMMON_HOSTS = frozenset(
+    b"""utf-8 utf8 x86-64 x64 ipv4 ipv6 http2 es6 base64 sha256 md5 localhost key-based re-run config-file
+    real-time built-in read-only opt-in log-in up-to-date client-side server-side end-to-end step1 step2
+    host1 host2 node1 key1 copy-id keyscan keygen agent add""".split()
+)
+
+
+def _is_somebody(name: bytes) -> bool:
+    lower = name.lower()
+    is_common = lower in NOBODY or lower in SYSTEM or is_plain_word(lower)
+    return len(name) > 1 and not is_common and SOFTWARE.search(name) is None and not name.isupper()
+
+
+def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the name of somebody, without what ends a sentence."""
+    name = text[value.start : value.end].rstrip(b".-")
+    if not _is_somebody(name) or text[value.end : value.end + 1] in (b"@", b"(", b"/", b"\\"):
+        return NOTHING
+    return (TextSpan(value.start, value.start + len(name)),)
+
+
+def _rare(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes a name that is no everyday word: longer, or with a digit or a dot."""
+    found = _user(text, match, value)
+    name = text[value.start : value.end]
+    is_rare = len(name) >= 5 and (len(name) >= 7 or any(one in b"0123456789._" for one in name))
+    return found if is_rare and b"-" not in name else NOTHING
+
+
+def _listed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the owner of a listed file, and the group where it is named like somebody."""
+    names = re.compile(rb"(%s)[ \t]+(%s)" % (NAME.encode(), NAME.encode())).match(text, value.start)
+    groups = (1, 2) if names else ()
+    return tuple(TextSpan(*names.span(n)) for n in groups if names and _is_somebody(names[n]))
+
+
+def _pair(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    spans = (value, TextSpan(value.end + 1, match.end))
+    return tuple(one for one in spans if _is_somebody(text[one.start : one.end]))
+
+
+BEFORE = re.compile(rb"(%s)\Z" % NAME.encode())
+
+
+def _user_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the name that stands before a match."""
+    found = BEFORE.search(text, max(0, match.start - 32), match.start)
+    if found is None or not is_at_word_start(text, found.start(1)) or not _is_somebody(found[1]):
+        return NOTHING
+    start = found.start(1)
+    start += text[start - 1 : start] == b"\\" and text[start : start + 1] in (b"n", b"r", b"t")
+    return (TextSpan(start, found.end(1)),)
+
+
+def is_machine(name: bytes) -> bool:
+    """Tells whether a word looks like the name of a machine rather than any word."""
+    first = name.partition(b".")[0]
+    has_sign = b"-" in first.strip(b"-") or any(48 <= one <= 57 for one in first)
+    is_word = name.lower() in COMMON_HOSTS or SOFTWARE.search(name) is not None
+    is_number = not any(one in WORD and not 48 <= one <= 57 for one in first)
+    return len(first) >= 3 and has_sign and not is_word and not is_number
+
+
+def _host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    name = text[value.start : value.end].rstrip(b".")
+    return (TextSpan(value.start, value.start + len(name)),) if is_machine(name) else NOTHING
+
+
+def _named_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what is said to be the name of a machine, unless it is every machine's."""
+    name = text[value.start : value.end].rstrip(b".").lower()
+    is_any = name in (
+        b"localhost",
+        b"none",
+        b"null",
+        b"example",
+        b"host",
+        b"server",
+        b"unknown",
+        b"true",
+        b"string",
+    )
+    return NOTHING if is_any or len(name) < 3 or is_plain_word(name) else _trimmed(value, len(name))
+
+
+def _trimmed(value: TextSpan, length: int) -> tuple[TextSpan, ...]:
+    return (TextSpan(value.start, value.start + length),)
+
+
+def _copied(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the machine that a file is copied to or from."""
+    found = re.compile(
+        rb"[^\n|;&\"\\]{0,120}?[ \t](?:[A-Za-z0-9_.-]+@)?(%s):[/~.]" % HOST.encode()
+    ).match(text, match.end - 1)
+    return (
+        (TextSpan(*found.span(1)),)
+        if found and len(found[1]) > 2 and not found[1].isdigit()
+        else NOTHING
+    )
+
+
+def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the name of an author, unless a program is one."""
+    name = text[value.start : value.end].strip()
+    if re.search(
+        rb"(?i)\bbot\b|\[bot\]|claude|anthropic|github|dependabot|renovate|copilot|noreply|your name|author|test",
+        name,
+    ):
+        return NOTHING
+    return (TextSpan(value.start, value.start + len(name)),) if len(name) > 3 else NOTHING
+
+
+SHOWN: tuple[Family, ...] = (
+    Family(
+        "listed",
+        "",
+        rf"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+(?P<v>{NAME})[ \t]+{NAME}[ \t]",
+        _listed,
+        "user",
+        trigger=r"[-dlbcps][r-][w-][xsS-][r-][w-][xsS-][r-][w-][xtT-][.+@]?[ \t]+[0-9]+[ \t]+[A-Za-z_]",
+        is_many=True,
+    ),
+    Family("asked", "", rf"(?:whoami|id -un|logname){LINE}(?P<v>{NAME})", _user, "user"),
+    Family("uid", "", rf"(?:uid|gid|groups|euid)=[0-9]+\((?P<v>{NAME})\)", _user, "user"),
+    Family(
+        "user-variable",
+        "",
+        rf"(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is )(?P<v>{NAME})",
+        _user,
+        "user",
+    ),
+    Family(
+        "user-field",
+        "",
+        rf"\\{{0,7}}\"(?:user|username|userName|login|owner|author)\\{{0,7}}\"[ ]?:[ ]?\\{{0,7}}\"(?P<v>{NAME})\\{{0,7}}\"",
+        _rare,
+        "user",
+    ),
+    Family(
+        "owner-pair",
+        "",
+        rf"chown(?: -R)?[ \t]+(?P<v>{NAME}):{NAME}",
+        _pair,
+        "user",
+        is_many=True,
+    ),
+    Family(
+        "user-command",
+        "",
+        r"(?:ssh -l|sudo -u|sudo -iu|su -|su -l|chown(?: -R)?|useradd(?: -[a-z]+)*|adduser|userdel(?: -r)?|passwd|crontab -u|exec -u"
+        r"|usermod -aG [a-z]+|enable-linger|runuser -u|-U|asuser [0-9]+|gpasswd -a|chage -l|deluser|user\.name)"
+        rf"[ \t=]+(?:{QUOTE})?(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+    Family(
+        "user-config",
+        "",
+        rf"{LINE}[ \t]+User[ \t]+(?P<v>{NAME})(?:\r?\n|\\n|\Z)",
+        _user,
+        "user",
+        trigger=rf"{LINE}[ \t]+User[ \t]+[A-Za-z_]",
+    ),
+    Family(
+        "user-told",
+        "",
+        r"(?:Accepted [a-z]+ for|Failed password for(?: invalid user)?|(?:opened|closed) for user|Invalid user|[lL]ogged in(?: to [a-z.]+)? as"
+        r"|[sS]igned in as|[aA]uthenticated as|[rR]un(?:ning)? as user:?|on ttys[0-9]+ as|Switching to user)[ ]"
+        rf"(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+    Family(
+        "domain-user",
+        "",
+        rf"[A-Z][A-Z0-9]{{2,14}}\\{{1,4}}(?P<v>{NAME})[ \t](?:logged|signed|has)",
+        _user,
+        "user",
+    ),
+    Family("tilde", "", rf"[ \t\"'=]~(?P<v>{NAME})/", _user, "user"),
+    Family("media", "", rf"/media/(?P<v>{NAME})/", _user, "user"),
+    Family("sudoers-file", "", rf"sudoers\.d/(?P<v>{NAME})", _user, "user"),
+    Family(
+        "user-before",
+        "",
+        r"[ \t]+ALL[ \t]*=[ \t]*\(|:[x*!]:[0-9]{4,6}:[0-9]{1,6}:|[ \t]+[0-9]{1,7}[ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]+"
+        r"|[ \t]+(?:pts/[0-9]|tty[a-z]?[0-9])[ \t]|[ ]:[ ]TTY=",
+        _user_before,
+        "user",
+    ),
+    Family(
+        "author",
+        "",
+        r"(?:Author|Committer|Co-[aA]uthored-[bB]y|Signed-off-by|Reviewed-by|From|Commit):[ ]+(?P<v>[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*)<",
+        _people,
+        "user",
+    ),
+    Family(
+        "git-name",
+        "",
+        rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
+        _people,
+        "user",
+    ),
+    Family(
+        "remote-host",
+        "",
+        r"(?:ssh|mosh|telnet|ping|ping6|sftp|nc|ncat|traceroute|dig|nslookup|host|tracepath|curl|wget)[ \t]+(?:-[A-Za-z0-9]+[ \t]+(?:[0-9]+[ \t]+)?)*"
+        rf"(?P<v>{HOST})(?:[ \t\n\\\"']|\Z)",
+        _host,
+        "host",
+        trigger=r"(?:ssh|mosh|telnet|ping6?|sftp|nc|ncat|traceroute|dig|nslookup|tracepath)[ \t]+[-A-Za-z0-9]",
+    ),
+    Family("copied", "", r"(?:scp|rsync)[ \t]", _copied, "host"),
+    Family(
+        "host-variable",
+        "",
+        rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName|Node Name|Machine|[sS]erver)(?:=|:[ ]|{LINE})(?P<v>{HOST})",
+        _named_host,
+        "host",
+        trigger=rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName)(?:=|:[ ]|{LINE})[A-Za-z0-9]",
+    ),
+    Family("host-flag", "", rf"[ \t](?:-h|--host)[ =](?P<v>{HOST})", _host, "host"),
+    Family(
+        "syslog",
+        "",
+        rf"[JFMASOND][a-z]{{2}} [ 0-9][0-9] [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}} (?P<v>{HOST}) [a-zA-Z0-9_./-]+(?:\[[0-9]+\])?:",
+        _named_host,
+        "host",
+    ),
+    Family(
+        "share",
+        "",
+        rf"(?:\A|[ \t=])(?:\\{{2}}|\\{{4}}|//)(?P<v>{HOST})[\\/]{{1,2}}[A-Za-z]",
+        _host,
+        "host",
+        trigger=r"(?:\A|[ \t=])(?:\\{2,4}|//)[A-Za-z0-9]",
+    ),
+    Family(
+        "host-told",
+        "",
+        rf"(?:Connection to|[rR]esolve hostname|host name \"|connect to(?: host)?|PING|Connected to|connecting to|127\.0\.1\.1|{START}Host|HostName)[ \t]*(?P<v>{HOST})",
+        _host,
+        "host",
+    ),
+    Family(
+        "named-url",
+        "",
+        r"[a-z]://(?:[A-Za-z0-9_.-]+@)?(?P<v>[A-Za-z0-9][A-Za-z0-9-]*):[0-9]+",
+        _host,
+        "host",
+    ),
+)

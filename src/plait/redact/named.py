@@ -1,0 +1,87 @@
+"""A name of a secret to its value: the notations and sentences that may follow, tried in order."""
+
+import re
+from typing import NamedTuple
+
+from plait.redact.look_alikes import NOTHING, is_in_stand_in
+from plait.redact.model import Family, SecondLook, TextSpan
+from plait.redact.nouns import BARE, NOUN, QUOTE, QUOTED, SPACE
+from plait.redact.sentences import spoken, told
+from plait.redact.settings import assigned
+
+ATTRIBUTES = r"(?:[ \t]+[A-Za-z:]+=\\{0,7}[\"'][^\"'<>\\]{0,60}\\{0,7}[\"']){0,3}"
+OPERATOR = r"(?:::?=?|\?=|=>|==?=?|->|→|—|–|：|,|\(|\|\|?|>)"
+EQUALS = (
+    rf"(?:\*{{2}}|{QUOTE})?(?:\]|\))?(?:{QUOTE})?{ATTRIBUTES}(?:{SPACE}{OPERATOR}|[ \t](?:is|was|to|BY|by)[ \t:])"
+    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|(?:with|value|text):[ ]|\{{|![a-z_]+[ ]|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
+)
+CALLED = (
+    rf"(?:{QUOTE})?\]?(?:{QUOTE})?\)?\.(?:type|fill|send_keys|sendKeys|setValue|val|set|keyboard)\("
+)
+BLOCK = r"(?:\r?\n|\\{1,7}n)[ \t+>:]{0,16}"
+OWN = (
+    r"(?:[ ](?:for|of|on|to|in|from|at|von|für|zu|de|del|du|des|da|do|pour|para|per|van|voor|från|till|til|od|от|для|к"
+    r"|you need|we use|I use)(?:[ ][^\x00-\x20\"`:=;]{1,40}){1,5})"
+)
+VERBS = (
+    r"is|was|will be|should be|must be|now|are|ist|lautet|war|sei|est|était|es|era|é|è|foi|to|jest|je|on|är|er|este|là"
+    r"|είναι|это|такой|такий|так|має|hier|היא|هي|set to|equals|becomes|changed to|reset to|as"
+)
+IS = rf"(?:[ ](?:{VERBS})(?:[ ]?:)?[ ]|'s[ ]|(?:は|が|是：|是|为|是|는|은)[ ]?|[ ]?(?:->|→|—|–|=>)[ ]?|[ ]-[ ]|[ ]\([ ]?)"
+COLON = r"[ ]?(?:[:=：])[ ]?"
+VALUE = rf"(?P<v>[bfru]?{QUOTE}{QUOTED}|{BARE})"
+
+
+class Tail(NamedTuple):
+    """What may follow the name of a secret, and a look at the value in it."""
+
+    expression: re.Pattern[bytes]
+    look: SecondLook
+
+
+def _tail(expression: str, look: SecondLook) -> Tail:
+    return Tail(re.compile(expression.encode()), look)
+
+
+TAILS: tuple[Tail, ...] = (
+    _tail(
+        rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?:[ \t\r\n]|\\{{1,7}}[nrt])*"
+        rf"(?:[a-zA-Z]+={QUOTE}[A-Za-z]+{QUOTE}>?[ \t]*)?"
+        rf"(?:\\{{0,7}}[\"']?[tT]ype\\{{0,7}}[\"']?[ :=\\\"'A-Za-z]{{2,30}},[ \t\\\"']*)?"
+        rf"(?:{QUOTE}|<)?(?:[vV]alue|default|string|content)(?:{QUOTE})?(?:{SPACE}[:=]|>){SPACE}{VALUE}",
+        assigned,
+    ),
+    _tail(rf"{EQUALS}{VALUE}", assigned),
+    _tail(rf"{CALLED}{VALUE}", assigned),
+    _tail(
+        rf"(?:{QUOTE})?{SPACE}:?[ \t]?(?:[|>][-+]?)?{BLOCK}(?:{QUOTE})?(?P<v>{BARE})",
+        assigned,
+    ),
+    _tail(rf"(?:{OWN}(?:{IS}|{COLON})|{IS}){VALUE}", told),
+    _tail(rf"[ \t]{{1,8}}(?:[0-9][ \t])?{VALUE}", spoken),
+)
+
+
+def _named(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the value that the first fitting notation gives the name."""
+    if is_in_stand_in(text, match.start):
+        return NOTHING
+    for tail in TAILS:
+        found = tail.expression.match(text, match.end)
+        if found is None:
+            continue
+        whole = TextSpan(match.start, found.end())
+        if spans := tail.look(text, whole, TextSpan(*found.span("v"))):
+            return spans
+    return NOTHING
+
+
+# Texts are searched for a name and for what may lead to its value; what that is, a second look tells.
+LEADS = (
+    rf"(?:{QUOTE})?(?:[\])*]{{1,2}})?(?:[ \t]{{0,8}}{OPERATOR}[ \t*]{{0,8}}[^\x00-\x20]{{4}}|[ \t]{{1,8}}[^\x00-\x20]|'s[ ]|は|が|是|为|는|은)"
+    rf"|(?:{QUOTE})?[ \t]?(?:[:,>]|\{{)?[ \t]?[|>]?[-+]?(?:\r?\n|\\{{1,7}}n)[ \t:]|</[a-z]+>|(?:{QUOTE})\]?(?:{QUOTE})?\)\."
+)
+
+NAMED: tuple[Family, ...] = (
+    Family("named", "secret in a setting", NOUN, _named, trigger=rf"{NOUN}(?:{LEADS})"),
+)

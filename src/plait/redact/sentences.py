@@ -1,0 +1,115 @@
+"""Sentences to the secrets that they tell, as people write them, in several languages."""
+
+import re
+
+from plait.redact.look_alikes import (
+    NOTHING,
+    TECHNICAL,
+    is_chosen,
+    is_in_stand_in,
+    is_mixed,
+    is_placeholder,
+    is_plain_word,
+    is_random,
+    is_reference,
+)
+from plait.redact.model import Family, TextSpan
+from plait.redact.nouns import BARE, NOUNS, QUOTE, QUOTED, SPOKEN
+from plait.redact.settings import bare, is_secret_key, key_around
+
+LEAST_SPOKEN, LEAST_TOLD = 10, 6
+LEAST_QUOTED = 6
+ASSIGNS = re.compile(rb"[a-z]=[{(\[]|[{}]")
+TECHNICAL_NAME = re.compile(rb"x86_64|-linux|-gnu|-darwin|aarch64")
+NAMED = re.compile(
+    rb"[a-z]+(?:[_-][a-z0-9]+)+|[\w.-]+\.[a-z]{2,4}|[A-Z][a-z]+[0-9]{0,2}|[a-z]+[0-9]{0,2}"
+)
+
+
+def told(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what a sentence says that the secret is."""
+    span, _ = bare(text, value)
+    if text.count(b"-", span.start, span.end) > 4 or TECHNICAL_NAME.search(
+        text, span.start, span.end
+    ):
+        return NOTHING
+    is_about = not is_secret_key(key_around(text, match.start))
+    return (
+        (span,) if not is_about and _is_told(text[span.start : span.end], LEAST_TOLD) else NOTHING
+    )
+
+
+def _is_told(found: bytes, least: int) -> bool:
+    if len(found) < least or is_placeholder(found) or is_reference(found) or is_plain_word(found):
+        return False
+    if found.strip(b"*_~").isalpha() or ASSIGNS.search(found):
+        return False
+    if b" " in found or TECHNICAL.search(found) or NAMED.fullmatch(found):
+        return is_random(found) and b" " not in found and not TECHNICAL.search(found)
+    return is_random(found) or is_chosen(found) or is_mixed(found)
+
+
+def spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what follows the word itself, if chance made it or nobody would say it otherwise."""
+    span, is_quoted = bare(text, value)
+    found = text[span.start : span.end]
+    if not is_secret_key(key_around(text, match.start)):
+        return NOTHING
+    if not _is_told(found, LEAST_QUOTED if is_quoted else LEAST_SPOKEN):
+        return NOTHING
+    return (span,) if is_random(found) or is_chosen(found) else NOTHING
+
+
+BEFORE = re.compile(
+    rb"\\{0,7}[\"'`]?([^\x00-\x20\"'`\\<>(),;{}\[\]|\x7f-\xff]{6,200})\\{0,7}[\"'`]?\Z"
+)
+
+
+def _said_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the word before `as the password`."""
+    if is_in_stand_in(text, match.start):
+        return NOTHING
+    found = BEFORE.search(text, max(0, match.start - 200), match.start)
+    if found is None or not _is_told(found[1], LEAST_TOLD):
+        return NOTHING
+    return (TextSpan(*found.span(1)),)
+
+
+def _login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what stands beside a name where somebody tells how to log in."""
+    span, _ = bare(text, value)
+    found = text[span.start : span.end]
+    return (span,) if _is_told(found, LEAST_TOLD) and found[:1] != b"/" else NOTHING
+
+
+ARTICLES = (
+    r"(?:[ ](?:the|my|our|your|a|an|this|its|his|her|new|old|admin|root|db|database|api|master|staging|prod|production|default"
+    r"|das|mein|dem|der|die|le|la|les|mon|ma|el|mi|a|o|minha|meu|il|mia|het|mijn|jako|som)){0,4}[ ]"
+)
+SENTENCES: tuple[Family, ...] = (
+    Family(
+        "said",
+        "secret in a setting",
+        rf"[ ](?:as|for|is|als|ist|come|como|comme|som|jako|như){ARTICLES}(?:{SPOKEN}|{NOUNS})",
+        _said_before,
+    ),
+    Family(
+        "login",
+        "secret in a setting",
+        r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|identifiants|Identifiants"
+        r"|credenciales|Credenciales|credenciais|Credenciais|credenziali|inloggegevens|Login-Daten)(?:[ ](?:are|is|with|as|via|:|using)){0,2}[ ]?[:=]?[ ]?"
+        r"[A-Za-z0-9_.@-]{2,40}(?:[ ]?/[ ]?|:[ ]?|[ ](?:and|und|et|y|e|using|with|mit|avec|con)[ ]|,[ ])"
+        rf"(?P<v>{QUOTE}{QUOTED}|{BARE})",
+        _login,
+        trigger=r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
+        r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten)[ :=]",
+    ),
+    Family(
+        "set-word",
+        "secret in a setting",
+        r"(?:passwd|add-authtoken|authtoken|auth|login|unseal|unlock)[ \t]"
+        rf"(?:[-A-Za-z0-9_./:@=]{{1,40}}[ \t]){{0,3}}(?P<v>{QUOTE}{QUOTED}|{BARE})",
+        spoken,
+        trigger=r"(?:passwd|authtoken|auth|login|unseal|unlock)[ \t][^\x00-\x20]",
+    ),
+)
