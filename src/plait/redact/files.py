@@ -136,6 +136,7 @@ FILES: tuple[Family, ...] = (
         rf"(?:login|account|default login|user){GAP}[^\x00-\x20\"'\\]+{GAP}(?:password|passwd){GAP}(?:{QUOTE})?"
         rf"(?P<v>{SECRET})",
         _value,
+        trigger=rf"(?:login|account|user){GAP}[^\x00-\x20\"'\\]+{GAP}passw",
     ),
     Family(
         "pgpass",
@@ -179,6 +180,7 @@ FILES: tuple[Family, ...] = (
         rf"(?:github-oauth|gitlab-token|bearer|http-bearer){QUOTE}[ \t]*:[ \t]*\{{[ \t]*{QUOTE}[^\"'\\]+{QUOTE}[ \t]*:[ \t]*"
         rf"{QUOTE}(?P<v>{SECRET})",
         _value,
+        trigger=rf"(?:github-oauth|gitlab-token|bearer|http-bearer){QUOTE}[ \t]*:[ \t]*\{{",
     ),
     Family(
         "column",
@@ -187,6 +189,8 @@ FILES: tuple[Family, ...] = (
         r"[ \"'`*]{0,3}(?:[,;\t|][^\x00-\x1f\\]*)?(?:\r?\n|\\{1,7}n)",
         _column,
         is_many=True,
+        trigger=r"[,;\t|][ \"'`*]{0,3}(?:[pP]assword|PASSWORD|[pP]asswd|[sS]ecret|[tT]oken|[aA]pi_?[kK]ey|[pP]asswort|[pP]wd|[pP]ass)"
+        r"[ \"'`*]{0,3}(?:[,;\t|]|\r?\n|\\{1,7}n)",
     ),
     Family(
         "inserted",

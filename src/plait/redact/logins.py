@@ -215,6 +215,7 @@ SHOWN: tuple[Family, ...] = (
         r"(?:Author|Committer|Co-[aA]uthored-[bB]y|Signed-off-by|Reviewed-by|From|Commit):[ ]+(?P<v>[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*)<",
         _people,
         "user",
+        trigger=r"(?:Author|Committer|Co-[aA]uthored-[bB]y|Signed-off-by|Reviewed-by|From|Commit):[ ]+[^\x00-\x20<\"\\]",
     ),
     Family(
         "git-name",

@@ -160,6 +160,7 @@ PRIVATE_KEYS: tuple[Family, ...] = (
         "private key",
         r"wg gen(?:key|psk)[^\x00-\x1f\\]{0,60}(?:\r?\n|\\{1,7}n)(?P<v>[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)",
         _wireguard,
+        trigger=r"wg gen(?:key|psk)",
     ),
     Family(
         "web-key",

@@ -238,7 +238,12 @@ def _letter_of(code: re.Match[bytes]) -> bytes:
     return bytes((int(digits, 16),)) if digits else code["slash"] or b""
 
 
-FAMILIES: tuple[Family, ...] = (*PEOPLE, *SHOWN, *KEYS, *CONTEXTS, *NUMBERS, *ENCODED)
+# In two expressions: the states of an automaton grow with the product of what it looks for.
+PARTS: tuple[tuple[Family, ...], ...] = (
+    (*PEOPLE, *KEYS, *CONTEXTS),
+    (*SHOWN, *NUMBERS, *ENCODED),
+)
+FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(PARTS))
 MOST_LAYERS = 3
 TOLD = frozenset(family.label for family in CONTEXTS)
 STAND_INS = re.compile(STAND_IN)
@@ -249,7 +254,9 @@ class Scanner:
 
     def __init__(self, groups: Collection[Group] = GROUPS, engine: Engine = BEST) -> None:
         kinds = frozenset(kind for kind, group in GROUP_OF.items() if group in groups)
-        self.expression = _expression_of(kinds, engine)
+        self.engine = engine
+        expressions = (_expression_of(kinds, engine, part) for part in PARTS)
+        self.expressions = [one for one in expressions if one.families]
         self.keys = _keys_of(engine)
 
     def hits(self, text: bytes) -> list[Hit]:
@@ -265,7 +272,7 @@ class Scanner:
     def named_hits(self, text: bytes) -> list[Hit]:
         """Returns what a text holds as it stands, each by its most telling name."""
         found: list[Hit] = []
-        for hit in self.expression.hits(text):
+        for hit in chain.from_iterable(one.hits(text) for one in self.expressions):
             named = self.opened(hit) if hit.label == LABEL else self.renamed(hit, text)
             if named:
                 found.append(named)
@@ -285,7 +292,7 @@ class Scanner:
         return hit._replace(label=inner.label, value=inner.value, hint="") if inner else None
 
     def _secret_in(self, text: bytes, layers: int) -> Hit | None:
-        secrets = _expression_of(frozenset(["secret"]), self.expression.engine)
+        secrets = _expression_of(frozenset(["secret"]), self.engine, FAMILIES)
         texts = (text, unwrap(text).text) if is_wrapped(text) else (text,)
         for hit in chain.from_iterable(secrets.hits(one) for one in texts):
             if hit.label != LABEL:
@@ -301,8 +308,10 @@ def _keys_of(engine: Engine) -> Expression:
 
 
 @lru_cache
-def _expression_of(kinds: frozenset[Kind], engine: Engine) -> Expression:
-    return Expression([family for family in FAMILIES if family.kind in kinds], engine)
+def _expression_of(
+    kinds: frozenset[Kind], engine: Engine, families: tuple[Family, ...]
+) -> Expression:
+    return Expression([family for family in families if family.kind in kinds], engine)
 
 
 def stand_ins_in(text: bytes) -> list[tuple[int, int]]:
