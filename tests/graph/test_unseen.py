@@ -38,6 +38,10 @@ CASES = {
     ),
     "before a cleared context": ('U1\nA1<\nK1< "/clear"\nU2\nA2<', ""),
     "a prompt below what a compaction preserved": (PRESERVED, ""),
+    "a rewind past a compaction that preserved something": (
+        'U1\nA1<\nU2<\nA2<\nB1 after A2 keep=["U2","A2"] anchor=C1\nC1<\nU3<\nA3<\nU4<A1\nA4<',
+        "U1 A1",
+    ),
     "a branch": ("U1 A1< U2< A2< U3<A1 A3<", ""),
 }
 

@@ -28,7 +28,9 @@ def unseen_on(known: Index, parents: Parents, line: DagLine, leaf: str | None) -
         return ()
     nodes = [known.nodes[known.at[uuid]] for uuid in line.nodes]
     chain = _by_parents(known, parents, leaf)
-    if chain is None or any(node.preserved for node in nodes):
+    # what a compaction preserved forgets all else before it, on other branches too
+    held = known.facts[known.nodes[known.at[leaf]].file].nodes
+    if chain is None or any(node.preserved for node in held):
         chain = _by_client(known, leaf)
     after = _after_cut(known, parents, nodes, chain[-1]) if chain else nodes
     return tuple(_beside(after, frozenset(chain)))
@@ -73,15 +75,20 @@ def _after_cut(known: Index, parents: Parents, nodes: Sequence[Node], top: str) 
 
 def _beside(nodes: Sequence[Node], chain: frozenset[str]) -> Iterator[str]:
     """Yields the messages that neither are on the chain nor belong to a response on it."""
+    rest = [node for node in nodes if node.uuid not in chain and _is_message(node)]
+    if not rest:
+        return
     walked = [node for node in nodes if node.uuid in chain]
     responses = frozenset(node.message_id for node in walked if node.message_id)
     members = [node for node in nodes if node.uuid in chain or node.message_id in responses]
     calls = frozenset(_calls_of(members))
-    for node in nodes:
-        if node.kind not in SPOKEN or node.traits & NOT_SENT or node.uuid in chain:
-            continue
+    for node in rest:
         if node.message_id not in responses and not calls.intersection(node.results):
             yield node.uuid
+
+
+def _is_message(node: Node) -> bool:
+    return node.kind in SPOKEN and not node.traits & NOT_SENT
 
 
 def _calls_of(nodes: Iterable[Node]) -> Iterator[str]:
