@@ -17,8 +17,9 @@ from plait.cli.desktop import open_in_browser
 from plait.cli.index import brought_up_to_date
 from plait.cli.options import Request, complete_session, global_options
 from plait.cli.output import write_bytes
-from plait.cli.settings import has_display
+from plait.cli.settings import has_display, own_home
 from plait.errors import SourceError, UserError
+from plait.redact import with_own_names
 from plait.web.guard import Keys, new_secret
 from plait.web.server import (
     PORT,
@@ -97,7 +98,8 @@ def serve_command(
             if _should_open(is_opened):
                 show(request, running)
         roots = tuple(root.path for root in request.archive.roots)
-        library = LiveArchive(roots, request.settings.index, request.prices)
+        rules = with_own_names(None, own_home())
+        library = LiveArchive(roots, request.settings.index, request.prices, rules)
         known_as = frozenset(name.lower() for name in names)
         run(library, listener, Keys(running.secret), known_as, idle * HOUR if idle else None)
 

@@ -186,6 +186,11 @@ def state_folder() -> Path:
     return _place(env, config, "state")
 
 
+def own_home() -> Path:
+    """Returns the home folder of whoever asks."""
+    return Path.home()
+
+
 def claude_home() -> Path:
     """Returns where Claude Code keeps its own settings."""
     return expanded(claude_folder(os.environ), os.environ)

@@ -13,6 +13,7 @@ The package itself can be called, because `plait.redact` names both.
 import sys
 from types import ModuleType
 
+from plait.redact.machine import with_own_names
 from plait.redact.model import GROUPS, Found, Group, Kind, Place, Report
 from plait.redact.redactor import Redactor
 from plait.redact.rules import Rules, rules_of
@@ -30,6 +31,7 @@ __all__ = [
     "redact",
     "restored",
     "rules_of",
+    "with_own_names",
 ]
 
 

@@ -17,6 +17,7 @@ from plait.redact.look_alikes import (
     is_chosen,
     is_dotted_name,
     is_mixed,
+    is_passphrase,
     is_placeholder,
     is_plain_word,
     is_random,
@@ -53,6 +54,8 @@ def is_given(value: bytes) -> bool:
         return False
     if _is_path(value) or is_dotted_name(value):
         return False
+    if is_passphrase(value):
+        return True
     return is_random(value) or is_chosen(value) or (is_mixed(value) and not TECHNICAL.search(value))
 
 

@@ -35,7 +35,9 @@ def _is_somebody(name: bytes) -> bool:
 def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the name of somebody, without what ends a sentence."""
     name = text[value.start : value.end].rstrip(b".-")
-    if not _is_somebody(name) or text[value.end : value.end + 1] in (b"@", b"(", b"/", b"\\"):
+    if not _is_somebody(name) or re.match(
+        rb"[@(/]|\\\\+(?![nrt\"'])", text[value.end : value.end + 9]
+    ):
         return NOTHING
     return (TextSpan(value.start, value.start + len(name)),)
 
@@ -87,6 +89,12 @@ def _host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     return (TextSpan(value.start, value.start + len(name)),) if is_machine(name) else NOTHING
 
 
+def _shared(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the machine that shares a folder; a letter written as a code is none."""
+    is_code = re.match(rb"[uUx][0-9A-Fa-f]{2,8}\b", text[value.start : value.end])
+    return NOTHING if is_code else _host(text, match, value)
+
+
 def _named_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes what is said to be the name of a machine, unless it is every machine's."""
     name = text[value.start : value.end].rstrip(b".").lower()
@@ -131,6 +139,21 @@ def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     return (TextSpan(value.start, value.start + len(name)),) if len(name) > 3 else NOTHING
 
 
+CALL = re.compile(rb"[(\[{<$]|\.[A-Za-z]|[ \t]*[(=]")
+
+
+def _set(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the name that a setting holds, unless it is code."""
+    is_part = match.start > 0 and text[match.start - 1] in b"$.-"
+    return NOTHING if is_part or CALL.match(text, value.end) else _user(text, match, value)
+
+
+def _slugged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the name in the folder of a project."""
+    is_start = match.start == 0 or text[match.start - 1] in b"/\\ \"'`\n(:="
+    return _user(text, match, value) if is_start else NOTHING
+
+
 SHOWN: tuple[Family, ...] = (
     Family(
         "listed",
@@ -142,6 +165,38 @@ SHOWN: tuple[Family, ...] = (
         is_many=True,
     ),
     Family("asked", "", rf"(?:whoami|id -un|logname){LINE}(?P<v>{NAME})", _user, "user"),
+    Family(
+        "user-setting",
+        "",
+        rf"(?:username|user_name|userName|Username|Login|login_name)(?:[ ]?:[ ]?|=)(?:{QUOTE})?(?P<v>{NAME})",
+        _set,
+        "user",
+    ),
+    Family(
+        "run-as",
+        "",
+        rf"(?:ssh -l|sudo -u|sudo -iu|su -|su -l|runuser -u|--user=|--username[ =])[ \t]*(?P<v>{NAME})",
+        _user,
+        "user",
+    ),
+    Family("also-uid", "", rf",[0-9]{{4,6}}\((?P<v>{NAME})\)", _user, "user"),
+    Family(
+        "quoted-user",
+        "",
+        rf"{QUOTE}(?:user|username|login){QUOTE}[ ]?:[ ]?{QUOTE}(?P<v>{NAME}){QUOTE}",
+        _set,
+        "user",
+    ),
+    Family("mailbox", "", rf"/var/(?:spool/)?(?:mail|cron/crontabs)/(?P<v>{NAME})", _user, "user"),
+    Family("folder-slug", "", r"-(?:home|Users)-(?P<v>[A-Za-z0-9]{2,32})-", _slugged, "user"),
+    Family(
+        "local-host",
+        "",
+        r"(?:[hH]ost(?:[ ]?[:=])?|HOST=|ping|PING|-h|nslookup|dig|server_name|ssh|nameserver|telnet)"
+        rf"[ \t]+(?:{QUOTE})?(?P<v>[A-Za-z0-9-]+\.(?:local|lan|home|intra|corp|internal|localdomain))",
+        _named_host,
+        "host",
+    ),
     Family("uid", "", rf"(?:uid|gid|groups|euid)=[0-9]+\((?P<v>{NAME})\)", _user, "user"),
     Family(
         "user-variable",
@@ -168,8 +223,8 @@ SHOWN: tuple[Family, ...] = (
     Family(
         "user-command",
         "",
-        r"(?:ssh -l|sudo -u|sudo -iu|su -|su -l|chown(?: -R)?|useradd(?: -[a-z]+)*|adduser|userdel(?: -r)?|passwd|crontab -u|exec -u"
-        r"|usermod -aG [a-z]+|enable-linger|runuser -u|-U|asuser [0-9]+|gpasswd -a|chage -l|deluser|user\.name)"
+        r"(?:chown(?: -R)?|useradd(?: -[a-z]+)*|adduser|userdel(?: -r)?|passwd|crontab -u|exec -u"
+        r"|usermod -aG [a-z]+|enable-linger|runuser -u|-U|asuser [0-9]+|gpasswd -a|chage -l|deluser)"
         rf"[ \t=]+(?:{QUOTE})?(?P<v>{NAME})",
         _rare,
         "user",
@@ -254,7 +309,7 @@ SHOWN: tuple[Family, ...] = (
         "share",
         "",
         rf"(?:\A|[ \t=])(?:\\{{2}}|\\{{4}}|//)(?P<v>{HOST})[\\/]{{1,2}}[A-Za-z]",
-        _host,
+        _shared,
         "host",
         trigger=r"(?:\A|[ \t=])(?:\\{2,4}|//)[A-Za-z0-9]",
     ),

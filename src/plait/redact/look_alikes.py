@@ -158,6 +158,26 @@ def is_chosen(value: bytes) -> bool:
 
 
 LEAST_CHOSEN = 8
+PASSPHRASE = re.compile(rb"[A-Za-z]{3,12}(?:-[A-Za-z]{3,12}){2,6}(?:-?[0-9]{1,4})?[!.]?")
+# What words of names and addresses of programs have, and passphrases have not.
+NAMING = frozenset(
+    b"""the and for with not your this that from into app api dev prod stage staging test tests env
+    config service server client account database cluster node image build release deploy name file
+    path key keys secret secrets token tokens password passwords credential credentials auth login
+    user admin root default example sample demo dummy placeholder change here generated random
+    string value http https web www aws gcp azure github gitlab docker kube helm vault redis mysql
+    postgres mongo min max length required optional type based only read write project team read
+    access""".split()
+)
+
+
+@lru_cache(4096)
+def is_passphrase(value: bytes) -> bool:
+    """Tells whether a value is a row of words that name nothing, as people are told to choose."""
+    if PASSPHRASE.fullmatch(value) is None:
+        return False
+    words = [word.lower() for word in PIECE.findall(value)]
+    return not any(word in NAMING or word in PLAIN_WORDS for word in words)
 
 
 def is_wordy(value: bytes) -> bool:

@@ -51,10 +51,15 @@ def _is_somebodys(found: bytes) -> bool:
     )
 
 
+DATE = re.compile(rb"(?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}")
+
+
 def _telephone(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes a number with as many digits as telephones have."""
     found = text[value.start : value.end].rstrip(b" .-(/")
     digits = re.sub(rb"[^0-9]", b"", found)
+    if DATE.match(found):
+        return NOTHING
     if not 7 <= len(digits) <= 15 or len(set(digits)) < 3 or digits in b"01234567890123456789":
         return NOTHING
     if text[value.start - 1 : value.start].isalnum() or text[value.end : value.end + 1].isalnum():
@@ -94,7 +99,7 @@ def _card(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     digits = re.sub(rb"[ -]", b"", text[value.start : value.end])
     if (
         not 13 <= len(digits) <= 19
-        or len(set(digits)) < 4
+        or len(set(digits)) < (2 if len(digits) < value.end - value.start else 4)
         or not is_at_word_start(text, value.start)
     ):
         return NOTHING
@@ -115,6 +120,19 @@ def _number(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     return (value,) if digits >= 5 and not text[value.end : value.end + 1].isalnum() else NOTHING
 
 
+def _apart(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes a number that nothing runs into."""
+    before, behind = text[value.start - 1 : value.start], text[value.end : value.end + 2]
+    is_joined = before in (b".", b"-", b"+", b":", b"/") or re.match(rb"[.:-]?[0-9A-Za-z_]", behind)
+    return NOTHING if is_joined or not is_at_word_start(text, value.start) else (value,)
+
+
+def _station(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the address of a network card, unless it is made up."""
+    parts = set(re.split(rb"[:-]", text[value.start : value.end].lower()))
+    return _apart(text, match, value) if len(parts) > 3 else NOTHING
+
+
 def _given(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     return (value,)
 
@@ -133,6 +151,16 @@ ACCOUNTS = (
 )
 
 NUMBERS: tuple[Family, ...] = (
+    Family(
+        "mac",
+        "",
+        r"[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){5})",
+        _station,
+        "host",
+    ),
+    Family("dashed-telephone", "", r"[2-9][0-9]{2}-[2-9][0-9]{2}-[0-9]{4}", _apart, "phone"),
+    Family("cpf", "", r"[0-9]{3}\.[0-9]{3}\.[0-9]{3}-[0-9]{2}", _apart, "account"),
+    Family("queue", "", r"sqs\.[a-z0-9-]+\.amazonaws\.com/(?P<v>[0-9]{12})/", _given, "account"),
     Family(
         "ipv4",
         "",
@@ -190,7 +218,7 @@ NUMBERS: tuple[Family, ...] = (
     Family(
         "social",
         "",
-        r"(?:SSN|[sS]ocial [sS]ecurity)[^\x00-\x1f0-9]{1,20}(?P<v>[0-9]{3}-[0-9]{2}-[0-9]{4})",
+        r"(?:SSN|ssn|[sS]ocial[ _][sS]ecurity)[^\x00-\x1f0-9]{1,20}(?P<v>[0-9]{3}-[0-9]{2}-[0-9]{4})",
         _given,
         "account",
     ),

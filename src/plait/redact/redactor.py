@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 from plait.record import Record
 from plait.record.codec import envelope_of
 from plait.redact.known_values import KnownValues, is_telling
-from plait.redact.model import Found, Hit, Place, Report, TextSpan
+from plait.redact.model import GROUP_OF, Found, Hit, Place, Report, TextSpan
 from plait.redact.rules import CustomRules, Rules
 from plait.redact.scan import BEST, Engine, Scanner, apart, is_wrapped, stand_ins_in, unwrap
 from plait.redact.stand_ins import Ledger
@@ -45,6 +45,10 @@ class Redactor:
         if "rules" in self.rules.groups:
             for word in self.rules.words:
                 self._known.add_word(word.encode("utf-8", "surrogatepass"), "word")
+        for kind, name in self.rules.own:
+            value = name.encode("utf-8", "surrogatepass")
+            if GROUP_OF[kind] in self.rules.groups and is_telling(value):
+                self._known.add_word(value, kind)
 
     @property
     def key(self) -> dict[str, str]:
@@ -234,7 +238,7 @@ def _is_escaped(raw: bytes) -> bool:
 
 
 def _is_simple(hit: Hit, raw: bytes) -> bool:
-    if hit.kind == "secret" or b"\\" in hit.value or b'"' in hit.value:
+    if hit.kind == "secret" or hit.value.isdigit() or b"\\" in hit.value or b'"' in hit.value:
         return False
     before = raw[max(0, hit.start - 16) : hit.start]
     return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0  # else it begins inside an escape

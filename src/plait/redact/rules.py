@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
@@ -28,6 +28,8 @@ class Rules:
     """Values that are never replaced."""
     off: tuple[Group, ...] = ()
     """Groups that are not looked for."""
+    own: tuple[tuple[Kind, str], ...] = ()
+    """Names of whoever's machine this is, replaced wherever they stand alone."""
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -37,7 +39,7 @@ class Rules:
     def only(self, groups: Collection[Group]) -> "Rules":
         """Returns the same rules for some groups alone."""
         off = tuple(group for group in GROUPS if group not in groups or group in self.off)
-        return Rules(self.words, self.expressions, self.fields, self.files, self.keep, off)
+        return replace(self, off=off)
 
     def names_file(self, path: str) -> bool:
         """Tells whether the content of a file is to be hidden."""

@@ -8,6 +8,7 @@ from plait.redact.look_alikes import (
     is_chosen,
     is_in_stand_in,
     is_mixed,
+    is_passphrase,
     is_placeholder,
     is_plain_word,
     is_random,
@@ -42,6 +43,8 @@ def told(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
 def _is_told(found: bytes, least: int) -> bool:
     if len(found) < least or is_placeholder(found) or is_reference(found) or is_plain_word(found):
         return False
+    if is_passphrase(found):
+        return True
     if found.strip(b"*_~").isalpha() or ASSIGNS.search(found):
         return False
     if b" " in found or TECHNICAL.search(found) or NAMED.fullmatch(found):

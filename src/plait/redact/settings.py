@@ -13,6 +13,7 @@ from plait.redact.look_alikes import (
     is_chosen,
     is_dotted_name,
     is_mixed,
+    is_passphrase,
     is_placeholder,
     is_plain_word,
     is_random,
@@ -99,6 +100,8 @@ def _is_password(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: boo
     value = text[span.start : span.end]
     if _is_out_of_question(text, span, value, is_quoted=is_quoted) or len(value) < 6:
         return False
+    if is_passphrase(value):
+        return True
     if is_quoted:
         return b" " not in value and (is_mixed(value) or is_random(value))
     if _is_in_environment(text, match, span):

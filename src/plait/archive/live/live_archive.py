@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import RLock
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from plait.archive.archive import Archive
 from plait.archive.kept_pages import PageFolder, mark_of, pages_beside
@@ -25,6 +25,9 @@ from plait.conversation.prices import Prices
 from plait.conversation.stats.model import Figures
 from plait.line import LogFile
 from plait.view.page.lists.rows import ListedSession
+
+if TYPE_CHECKING:
+    from plait.redact import Rules
 
 MOST_BYTES = 160_000_000
 """Of logs whose conversations stay in memory; the one that was asked for always does."""
@@ -55,6 +58,8 @@ class LiveArchive:
     index: Path
     """The folder of the index."""
     prices: Prices = field(default_factory=Prices)
+    rules: "Rules | None" = None
+    """What else is hidden from whatever is shared."""
     made: Cache = field(default_factory=lambda: Cache(MOST_VALUES))
     """What was made of all sessions, or of a file."""
     _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))

@@ -15,11 +15,12 @@ from plait.cli.options import Request, complete_session, global_options, json_op
 from plait.cli.output import write_bytes
 from plait.cli.redact.report import as_object, print_report
 from plait.cli.selection import named
+from plait.cli.settings import own_home
 from plait.errors import ConfigError, SourceError, UserError
 from plait.line import lines, read_small
 from plait.line.discover import SUFFIX
 from plait.record import Blank, Broken, entry_of
-from plait.redact import Group, Place, Redactor, Report, Rules, restored, rules_of
+from plait.redact import Group, Place, Redactor, Report, Rules, restored, rules_of, with_own_names
 
 HITS = 1
 HEAD = 8192
@@ -66,7 +67,7 @@ def command(
     if restore:
         _write_text(restored(_read_text(), _read_key(Path(key_file or ""))))
         return 0
-    rules = _rules_in(rules_file)
+    rules = with_own_names(_rules_in(rules_file), own_home())
     redactor = Redactor(rules.only(groups) if groups else rules)
     if not check:
         _redact_text(redactor, key_file)
@@ -164,7 +165,7 @@ def _second_look(sources: list[Source], redactor: Redactor) -> list[dict[str, ob
 
 def redactor_with(rules: str | None) -> Redactor:
     """Returns what replaces that which should not be shared, with a file of rules besides."""
-    return Redactor(_rules_in(rules))
+    return Redactor(with_own_names(_rules_in(rules), own_home()))
 
 
 def _rules_in(name: str | None) -> Rules:

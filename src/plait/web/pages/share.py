@@ -42,7 +42,7 @@ def _answered(request: Request, asked: dict[str, str]) -> Response:
         raise UserError("nothing would be redacted", "say `sure=yes` where that is meant")
     library = library_in(request)
     session = library.now.session(request.path_params["name"])
-    redactor = Redactor() if is_redacted else None
+    redactor = Redactor(library.rules) if is_redacted else None
     branches: Branches = "all" if asked.get("branches") == "all" else "active"
     file, size = _written(library, session, format_, branches, redactor)
     kind, _ = FORMATS[format_]

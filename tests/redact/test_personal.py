@@ -1,0 +1,150 @@
+"""Names and numbers of people, by form and by what the machine knows."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plait.record import record_of
+from plait.redact import Redactor, Rules, redact, with_own_names
+
+TOLD = [
+    # what a listing, a prompt or a command tells of a user
+    ("-rw-r--r--  1 wojtek  staff  12 Jan  1 10:00 a", "wojtek"),
+    ("drwxr-xr-x 5 root wojtek 4096 Nov 15 10:00 .", "wojtek"),
+    ("uid=1000(wojtek) gid=1000(wojtek) groups=27(sudo)", "wojtek"),
+    ("groups=1000(x),1001(wojtek)", "wojtek"),
+    ("$ whoami\nwojtek\n", "wojtek"),
+    ("wojtek:x:1000:1000::/:/bin/sh", "wojtek"),
+    ("wojtek ALL=(ALL) NOPASSWD: ALL", "wojtek"),
+    ("wojtek   pts/0   2026-11-15 10:00", "wojtek"),
+    ("wojtek  4711  0.0  0.1  12345 99 ? S", "wojtek"),
+    ("chown -R wojtek:wojtek build", "wojtek"),
+    ("sudo -u wojtek ls", "wojtek"),
+    ("su - wojtek", "wojtek"),
+    ("USERNAME=wojtek", "wojtek"),
+    ('{"user": "wojtek"}', "wojtek"),
+    ("Login: wojtek", "wojtek"),
+    ("Author: Wojtek Nowak <w@nowak.pl>", "Wojtek Nowak"),
+    ("git config user.name 'Wojtek Nowak'", "Wojtek Nowak"),
+    ("/var/mail/wojtek", "wojtek"),
+    ("cd -home-wojtek-src-x", "wojtek"),
+    ("mysql --user=wojtek shop", "wojtek"),
+    # machines
+    ("HOSTNAME=buildbox7", "buildbox7"),
+    ("$ hostname\nbuildbox7", "buildbox7"),
+    ("ping nas.local", "nas.local"),
+    ("inet 10.23.45.67/24", "10.23.45.67"),
+    ("ssh root@84.173.22.9", "84.173.22.9"),
+    ("ping 10.2.3.4", "10.2.3.4"),
+    ("inet6 fe80::a00:27ff:fe4e:66a1/64", "fe80::a00:27ff:fe4e:66a1"),
+    (
+        "from 2a02:8109:9a40:1f3c:5d2e:1a2b:3c4d:5e6f port 22",
+        "2a02:8109:9a40:1f3c:5d2e:1a2b:3c4d:5e6f",
+    ),
+    ("ether 3c:22:fb:91:0a:7e", "3c:22:fb:91:0a:7e"),
+    # telephones
+    ("call me: +49 171 2345678", "+49 171 2345678"),
+    ("reach (415) 555-2671 today", "(415) 555-2671"),
+    ("or 415-555-2671.", "415-555-2671"),
+    ("Telefon: 0171/2345678", "0171/2345678"),
+    # accounts
+    ("pay to DE89 3704 0044 0532 0130 00 now", "DE89 3704 0044 0532 0130 00"),
+    ("4111 1111 1111 1111", "4111 1111 1111 1111"),
+    ("card number: 378282246310005", "378282246310005"),
+    ("SSN 219-09-9999", "219-09-9999"),
+    ("CPF 529.982.247-25", "529.982.247-25"),
+    ("account id 987600001234", "987600001234"),
+    ("987600001234.dkr.ecr.eu-west-1.amazonaws.com", "987600001234"),
+    ("https://sqs.eu-west-1.amazonaws.com/987600001234/q", "987600001234"),
+    (
+        "/subscriptions/3f1c2a9e-0b7d-4c55-9a54-1c9d0e8f7a6b/x",
+        "3f1c2a9e-0b7d-4c55-9a54-1c9d0e8f7a6b",
+    ),
+]
+UNTOLD = [
+    "-rw-r--r-- 1 root staff 12 Jan 1 10:00 a",
+    "drwxr-xr-x 2 www-data docker 4096 Nov 15 10:00 .",
+    "uid=0(root) gid=0(root)",
+    "sudo apt install jq",
+    "sudo make install",
+    "user: string",
+    "username: Optional[str]",
+    "user.name = request.name",
+    "USER=$USER",
+    r"unicode: \\\\u4e2d\\\\u6587",
+    "password, username = creds",
+    "login successful",
+    "pip install --user requests",
+    "Co-Authored-By: Claude <noreply@anthropic.com>",
+    "Author: dependabot[bot] <49699333+dependabot[bot]@users.noreply.github.com>",
+    "hostname: localhost",
+    "version 10.2.3.4",
+    "Chrome/99.0.0.0",
+    "pkg==1.2.3.40",
+    "2.1.0.3",
+    "127.0.0.1:8080 and 0.0.0.0",
+    "mask 255.255.255.0",
+    "192.0.2.17 is for books",
+    "10.2.3.400",
+    "1.10.23.45.67",
+    "10.23.45.67-rc1",
+    "std::vec::Vec a::b",
+    "2001:db8::17 is for books",
+    "12:30:45",
+    "::1",
+    "00:00:00:00:00:00",
+    "+1234567890 as a line of a patch",
+    "2026-11-15",
+    "phone 2026-11-15",
+    "call 12345678 times",
+    "telephone booth 12",
+    "DE89 3704 0044 0532 0130 01",
+    "4111 1111 1111 1112",
+    "000-12-3456",
+    "1219-09-9999",
+    "id 987600001234",
+]
+
+
+@pytest.mark.parametrize(("text", "value"), TOLD)
+def test_what_tells_of_somebody_goes(text: str, value: str) -> None:
+    assert value not in redact(text)
+
+
+@pytest.mark.parametrize(("text", "value"), TOLD)
+def test_what_a_record_holds_goes_as_it_does_in_a_text(text: str, value: str) -> None:
+    line = json.dumps({"type": "user", "uuid": "u1", "message": {"role": "user", "content": text}})
+    record = Redactor().record(record_of(line.encode()))
+    assert json.loads(record.raw)["message"]["content"] == redact(text)
+
+
+@pytest.mark.parametrize("text", UNTOLD)
+def test_what_only_looks_so_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_a_bare_number_of_a_line_stays_a_number() -> None:
+    line = b'{"type":"user","uuid":"u1","account_id":987600001234}'
+    assert Redactor().record(record_of(line)).raw == line
+
+
+def test_the_machine_itself_tells_whose_it_is(tmp_path: Path) -> None:
+    home = tmp_path / "wojtek"
+    home.mkdir()
+    (home / ".gitconfig").write_text(
+        '[core]\n\tname = kernel\n[user]\n\tname = "Ada Byron" ; hers\n\temail = ada@byron.org\n'
+    )
+    rules = with_own_names(Rules(), home, "turing9.example")
+    text = "kernel: Ada Byron (wojtek, ada@byron.org) on turing9 and turing9.example"
+    assert redact(text, rules) == "kernel: ‹user 1› (‹user 2›, ‹email 1›) on ‹host 1› and ‹host 2›"
+
+
+def test_names_that_many_machines_share_tell_nothing(tmp_path: Path) -> None:
+    rules = with_own_names(Rules(), tmp_path / "nobody", "localhost")
+    assert redact("nobody at localhost", rules) == "nobody at localhost"
+
+
+def test_names_of_the_machine_go_with_their_group(tmp_path: Path) -> None:
+    rules = with_own_names(Rules(off=("paths",)), tmp_path / "wojtek", "turing9")
+    assert redact("wojtek on turing9", rules) == "wojtek on ‹host 1›"
