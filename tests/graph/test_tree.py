@@ -88,7 +88,6 @@ def test_branches_and_agents_are_nodes_of_the_tree() -> None:
     assert active == {"main": True, "main@U2": False, "main#x": False}
 
 
-# checklist: D4
 @pytest.mark.parametrize("scrap", ["S2", "H2\nS2<", "M2\nK2<\nL2<"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_what_another_session_left_in_a_file_is_no_session(scrap: str, is_first: bool) -> None:
@@ -130,6 +129,7 @@ def test_sessions_that_go_on_from_another_are_listed_in_time_order() -> None:
     assert listed == [(0, "main"), (1, "B1"), (1, "two"), (1, "three")]
 
 
+# checklist: D4
 def test_a_session_inside_another_file_is_its_own_trunk() -> None:
     drawn = sketch("file main\nU1\nA1<\nset session=other\nU2\nA2<\nset session=main\nU3<A1\nA3<")
     assert [letters.partition(": ")[2] for letters in drawn.picture.split("\n")] == [
