@@ -10,6 +10,7 @@ from plait.redact.look_alikes import (
     is_chosen,
     is_dotted_name,
     is_mixed,
+    is_passphrase,
     is_placeholder,
     is_plain_word,
     is_random,
@@ -36,7 +37,10 @@ def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
         is_secret = _is_basic(found)
     else:
         is_secret = (
-            is_random(found) or is_chosen(found) or (len(found) >= 24 and not is_wordy(found))
+            is_random(found)
+            or is_passphrase(found)
+            or is_chosen(found)
+            or (len(found) >= 24 and not is_wordy(found))
         )
     return (TextSpan(span.start, span.start + len(found)),) if is_secret else NOTHING
 

@@ -284,6 +284,16 @@ def _substituted(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
     return tuple(one for one in _lines_of(text, bare, b"<") if is_given(text[slice(*one)]))[-1:]
 
 
+STORE = re.compile(rb"(?:redis|valkey|keydb|:6379)[^\n]{0,40}> ?\Z|(?:\A|\n|\\n|\")\+?\Z")
+
+
+def _asked_store(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what logs in to a store of keys, at its prompt or at the beginning of a line."""
+    is_asked = STORE.search(text, max(0, match.start - 60), match.start) is not None
+    is_loud = text[match.start : match.start + 4] == b"AUTH"
+    return _answer(text, match, value) if is_asked and is_loud else NOTHING
+
+
 def _alone(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     return _answer(text, match, value) if is_at_word_start(text, match.start) else NOTHING
 
@@ -323,6 +333,7 @@ PIPED = (
     r"\|[ \t]*(?:sudo|su|doas|kinit|chpasswd|passwd|smbpasswd|cryptsetup|htpasswd|openconnect|docker"
     r"|podman|gh|glab|wrangler|gcloud|vault|pass|secret-tool|fly|flyctl|vercel|heroku|kubectl|npm|aws"
     r"|az|security|op|doppler|supabase|mysql_config_editor|gpg|openssl|ssh-add|ansible-vault|argocd)[ \t\n\\\"']"
+    r"|\|[ \t]*(?:sudo[ \t]+)?(?:chpasswd|passwd|smbpasswd)"
     r"|--password-stdin|--with-token|--passwd-on-stdin|--passphrase-fd|--data-file=-|--stdin[ \t\n]"
 )
 COMMANDS: tuple[Family, ...] = (
@@ -339,6 +350,12 @@ COMMANDS: tuple[Family, ...] = (
         r"(?:secrets?[ :](?:set|put|create|import)|config:set|env:set|set-env)[ \t]+(?:-[^\x00-\x20]+[ \t]+)*"
         rf"[A-Za-z0-9_]+=(?P<v>{VALUE})",
         _answer,
+    ),
+    Family(
+        "store-login",
+        "password of a command",
+        rf"(?:AUTH|auth)(?:[ \t]+default)?[ \t]+(?P<v>{VALUE})",
+        _asked_store,
     ),
     Family("pass", "password of a command", rf"PASS=(?P<v>{VALUE})", _alone),
     Family("here", "password of a command", r"<<<[ \t]*", _here),

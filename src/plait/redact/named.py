@@ -45,7 +45,7 @@ def _tail(expression: str, look: SecondLook) -> Tail:
 
 TAILS: tuple[Tail, ...] = (
     _tail(
-        rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?:[ \t\r\n]|\\{{1,7}}[nrt])*"
+        rf"(?:{QUOTE})?(?:,|>|[ \t]\{{|/?>[ \t\r\n]*</?[a-zA-Z]+|</[a-z]+>)?(?:[ \t\r\n+]|\\{{1,7}}[nrt])*"
         rf"(?:[a-zA-Z]+={QUOTE}[A-Za-z]+{QUOTE}>?[ \t]*)?"
         rf"(?:\\{{0,7}}[\"']?[tT]ype\\{{0,7}}[\"']?[ :=\\\"'A-Za-z]{{2,30}},[ \t\\\"']*)?"
         rf"(?:{QUOTE}|<)?(?:[vV]alue|default|string|content)(?:{QUOTE})?(?:{SPACE}[:=]|>){SPACE}{VALUE}",

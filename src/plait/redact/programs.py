@@ -21,7 +21,7 @@ redis-cli valkey-cli keydb-cli: -a --pass
 redis-cli<AUTH> redis-cli<auth>: @1
 redis-cli<config> redis-cli<CONFIG>: key
 sqlcmd bcp osql go-sqlcmd tsql: -P
-isql: @3
+isql fisql: @3 -P
 sqlplus sqlldr impdp expdp sqlcl: @/
 rman<target>: @/
 db2<connect>: using
@@ -119,6 +119,7 @@ iwctl: --passphrase
 networksetup: @3
 useradd usermod adduser: -p
 chpasswd: <:
+read: <
 passwd smbpasswd: <
 sudo<-S>: <
 plink pscp psftp putty: -pw
@@ -127,6 +128,7 @@ mc<alias> mcli<alias>: @5
 mc<config> minio-client<config>: @6
 mc<admin>: @5
 mosquitto_pub mosquitto_sub mqttx ipmitool: -P
+mosquitto_passwd: -b@3
 sendemail sendEmail: -xp
 snmpwalk snmpget snmpset snmpbulkwalk snmptrap: -A -X -c
 drush<user:password>: @2

@@ -15,6 +15,7 @@ from plait.redact.tree import Joined, Tree
 
 R = TypeVar("R", bound=Record)
 NOWHERE = Place()
+MOST_QUIET = 250_000
 AROUND = ((b"/", b"/"), (b"/", b'"'), (b"-", b"-"))
 
 
@@ -41,6 +42,8 @@ class Redactor:
         self._custom = CustomRules(self.rules)
         self._kept = frozenset(one.encode("utf-8", "surrogatepass") for one in self.rules.keep)
         self._seen: set[str] = set()
+        self._quiet: set[int] = set()
+        """Texts that tell nothing by themselves, by their hash: they are not read twice."""
         self._owners: dict[bytes, Hit] = {}
         if "rules" in self.rules.groups:
             for word in self.rules.words:
@@ -136,8 +139,9 @@ class Redactor:
         elif isinstance(source, Record):
             self._learn_owner(source)
             is_odd = bool(self._custom) or _is_escaped(source.raw)
-            hits = [] if is_odd else self._found(source.raw, is_plain=True)
-            if is_odd or not all(_is_simple(hit, source.raw) for hit in hits):
+            raw = source.raw if is_odd else self._without_owners(source.raw)[0]
+            hits = [] if is_odd else self._found(raw, is_plain=True)
+            if is_odd or not all(_is_simple(hit, raw) for hit in hits):
                 self.learn(source.fields)
         elif isinstance(source, dict):
             joined = Joined(tree := Tree(source))
@@ -173,7 +177,12 @@ class Redactor:
 
     def _found(self, data: bytes, *, is_plain: bool = False) -> list[Hit]:
         """Returns what a text tells by itself, and remembers it."""
+        mark = hash((data, is_plain))
+        if mark in self._quiet:
+            return []
         found = self._scanner.named_hits(data) if is_plain else self._scanner.hits(data)
+        if not found and len(self._quiet) < MOST_QUIET:
+            self._quiet.add(mark)
         if self._kept:
             found = [hit for hit in found if hit.value not in self._kept]
         for hit in found:

@@ -60,7 +60,8 @@ def spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
         return NOTHING
     if not _is_told(found, LEAST_QUOTED if is_quoted else LEAST_SPOKEN):
         return NOTHING
-    return (span,) if is_random(found) or is_chosen(found) else NOTHING
+    is_secret = is_random(found) or is_chosen(found) or is_passphrase(found)
+    return (span,) if is_secret else NOTHING
 
 
 BEFORE = re.compile(

@@ -106,7 +106,7 @@ def _is_password(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: boo
         return b" " not in value and (is_mixed(value) or is_random(value))
     if _is_in_environment(text, match, span):
         return not value.isalpha() or len(value) >= 8
-    if NAME.fullmatch(value) and not ends_line(text, span.end):
+    if NAME.fullmatch(value) and not _is_literal(text, span.end):
         return is_random(value) or (is_chosen(value) and CAMEL.fullmatch(value) is None)
     return is_mixed(value)
 
@@ -115,6 +115,8 @@ def _is_key(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) ->
     value = text[span.start : span.end]
     if _is_out_of_question(text, span, value, is_quoted=is_quoted) or b" " in value:
         return False
+    if is_passphrase(value):
+        return b"key" not in text[match.start : span.start].lower()
     if _is_in_environment(text, match, span):
         return is_random(value) or (len(value) >= 10 and is_mixed(value))
     if (
@@ -149,6 +151,13 @@ def _is_out_of_question(text: bytes, span: TextSpan, value: bytes, *, is_quoted:
 def _is_in_environment(text: bytes, match: TextSpan, span: TextSpan) -> bool:
     key = text[match.start : span.start]
     return key.endswith((b"=", b"='", b'="')) and key.isupper() and b" " not in key
+
+
+def _is_literal(text: bytes, end: int) -> bool:
+    """Tells whether a value ends its line or its element, signs that end a sentence aside."""
+    while text[end : end + 1] in (b"*", b"?", b".", b"!"):
+        end += 1
+    return ends_line(text, end) or text[end : end + 2] == b"</"
 
 
 def ends_line(text: bytes, end: int) -> bool:
