@@ -193,7 +193,7 @@ A6< "Fixed."
         "leaves: left, abandoned",
         "— 2",
         "prompt: two",
-        "Conversation compacted (14k tokens): automatically, 3.5k tokens left, took 42 s, "
+        "Conversation compacted (14k tokens): automatically, 3k tokens left, took 42 s, "
         "summary of 3 lines",
         "— 3",
         "prompt: three",

@@ -274,7 +274,7 @@ CASES = [
         '<div class="landmark" id="u1" data-l="0.7"><i class="i i-knot"></i>'
         "<span>Conversation compacted (115k tokens) • "
         '<time datetime="2026-11-02T09:00:00.000Z">2026-11-02 09:00</time>'
-        "<small>9.0k left, auto</small></span></div>",
+        "<small>9k left, auto</small></span></div>",
         id="compaction",
     ),
     pytest.param(
