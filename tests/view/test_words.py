@@ -70,7 +70,7 @@ def test_a_compaction_says_what_it_saved() -> None:
         "uuid": "b",
         "compactMetadata": {"trigger": "auto", "preTokens": 155000, "postTokens": 12000},
     }
-    assert said(boundary) == "compacted automatically: 155 000 to 12 000 tokens"
+    assert said(boundary) == "compacted automatically: 155k to 12k tokens"
     boundary["compactMetadata"] = {"trigger": "manual", "preTokens": 900}
     assert said(boundary) == "compacted by hand: 900 tokens"
     boundary["compactMetadata"] = {"trigger": "manual"}
