@@ -35,6 +35,21 @@ CASES = {
     "while the older side still grows": (replace(PROMPT, last=9), LATER, "parallel"),
     "a prompt after an unanswered one": (UNANSWERED, LATER, "retracted"),
     "with the same words": (UNANSWERED, replace(LATER, digest=1), "resent"),
+    "a command with the same words, now answered": (
+        replace(NOTE, digest=1, is_answered=False),
+        replace(LATER, digest=1, is_prompt=False),
+        "resent",
+    ),
+    "a command with other words, now answered": (
+        replace(NOTE, digest=1, is_answered=False),
+        replace(LATER, is_prompt=False),
+        "note",
+    ),
+    "a command that is not answered the second time either": (
+        replace(NOTE, digest=1, is_answered=False),
+        replace(NOTE, step=2, digest=1, stamp=LATER.stamp, is_answered=False),
+        "note",
+    ),
     "where the client goes on from the older": (
         replace(UNANSWERED, holds_leaf=True),
         LATER,

@@ -152,6 +152,16 @@ RUNGS = {
         'U1\nA1<\nU2<A1 "go"\nU3<A1 "go"\nA3<U3',
         "main: U1 A1 U3 [resent: U2] A3",
     ),
+    "a command that was sent again": (
+        'U1\nA1<\nU2<A1 "<command-name>/go</command-name>"\n'
+        'U3<A1 "<command-name>/go</command-name>"\nA3<U3',
+        "main: U1 A1 U3 [resent: U2] A3",
+    ),
+    "a command beside another": (
+        'U1\nA1<\nU2<A1 "<command-name>/go</command-name>"\n'
+        'U3<A1 "<command-name>/on</command-name>"\nA3<U3',
+        "main: U1 A1 U2 U3 A3",
+    ),
     "three that were replaced in turn": (
         "U1 A1<U1 U2<A1 U3<A1 U4<A1 A4<U4",
         "main: U1 A1 U4 [retracted: U3 [retracted: U2]] A4",

@@ -104,6 +104,16 @@ def _other_writer(fork: Fork) -> RungName | None:
     return "parallel" if fork.older.went_on else None
 
 
+def _sent_again(fork: Fork) -> RungName | None:
+    """A command that got no answer was sent once more, with the same words.
+
+    A ──┬── "/review src"                   unanswered, folded
+        └── "/review src" ── A …            goes on
+    """
+    is_command = not fork.older.is_opener and fork.newer.is_opener and not fork.is_rootless
+    return "resent" if is_command and _retracted(fork) == "resent" else None
+
+
 def _note(fork: Fork) -> RungName | None:
     """What begins no turn stays on the line, and so does what nothing can have rewound.
 
@@ -153,7 +163,16 @@ def rewind(fork: Fork) -> RungName:
     return "rewind"
 
 
-LADDER: tuple[Rung, ...] = (_replay, _other_writer, _retry, _note, _retracted, _parallel, rewind)
+LADDER: tuple[Rung, ...] = (
+    _replay,
+    _other_writer,
+    _retry,
+    _sent_again,
+    _note,
+    _retracted,
+    _parallel,
+    rewind,
+)
 
 
 def judge(fork: Fork) -> RungName:
@@ -196,12 +215,31 @@ def weigh(children: Iterable[Child], is_below: IsBelow, *, is_rootless: bool = F
     """Judges the children of a host in file order, each against what came before it."""
     outcome = Outcome()
     standing: list[Child] = []
+    unanswered: dict[tuple[int, int | None], Child] = {}
     for newer in _without_replays(children, outcome):
+        _fold_sent_again(outcome, unanswered, newer, is_rootless)
         if standing and is_below(newer, standing[-1]):  # the same way, no fork
             _stand(outcome, standing, newer)
         else:
             _place(outcome, standing, newer, is_rootless)
     return outcome
+
+
+def _fold_sent_again(
+    outcome: Outcome,
+    unanswered: dict[tuple[int, int | None], Child],
+    newer: Child,
+    is_rootless: bool,
+) -> None:
+    """Folds a command under the same one, answered; what stays on the line is remembered."""
+    older = unanswered.get((newer.host, newer.digest))
+    if older and judge(Fork(older, newer, is_rootless)) == "resent":
+        del unanswered[newer.host, newer.digest]
+        outcome.staying.remove(older.step)
+        outcome.folded.append(Judged("resent", older.step, newer.step))
+        outcome.verdicts.append(outcome.folded[-1])
+    if not newer.is_opener and not newer.is_answered and newer.digest is not None:
+        unanswered[newer.host, newer.digest] = newer
 
 
 def _without_replays(children: Iterable[Child], outcome: Outcome) -> list[Child]:
