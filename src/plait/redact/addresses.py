@@ -17,9 +17,8 @@ from plait.redact.look_alikes import (
     is_wordy,
 )
 from plait.redact.model import Family, TextSpan
+from plait.redact.nouns import QUOTE, SPACE
 
-QUOTE = r"""\\{0,7}["'`]"""
-SPACE = r"[ \t]{0,8}"
 SCHEME = re.compile(rb"([A-Za-z-]{2,20})(?:[ \t]+|%20|\+)(?:token=\\{0,7}\"?)?")
 LONGEST_NAME = 60
 """What has dots and is longer is a token rather than the name of a variable."""

@@ -24,9 +24,9 @@ from plait.redact.look_alikes import (
     is_reference,
 )
 from plait.redact.model import Family, TextSpan
+from plait.redact.nouns import QUOTE
 from plait.redact.programs import Program, names, programs
 
-QUOTE = r"""\\{0,7}["'`]"""
 WORD = re.compile(
     rb"""[ \t]*((?:\\{0,7}"[^"\n]{0,400}?"|\\{0,7}'[^'\n]{0,400}?'|\\{1,7}[^\s\\nr"']|[^\s"'`|;&()<>\\]"""
     rb"""|\\{1,7}[nr](?=[A-Za-z0-9$-]*\\))+)"""

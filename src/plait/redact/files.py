@@ -13,10 +13,10 @@ from plait.redact.look_alikes import (
     is_reference,
 )
 from plait.redact.model import Family, TextSpan
+from plait.redact.nouns import QUOTE
 
 BREAK = r"(?:[ \t]*\r?\n(?:[ \t]*[0-9]+(?:\t|→))?[ \t+>|]{0,16}|[ \t]*\\{1,7}n[ \t+>|]{0,16})"
 GAP = rf"(?:[ \t]+|{BREAK})"
-QUOTE = r"""\\{0,7}["'`]"""
 
 
 def _is_worth(found: bytes) -> bool:

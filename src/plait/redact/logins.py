@@ -4,9 +4,9 @@ import re
 
 from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start, is_plain_word
 from plait.redact.model import Family, TextSpan
+from plait.redact.nouns import QUOTE
 from plait.redact.people import HOST, NOBODY, SOFTWARE
 
-QUOTE = r"""\\{0,7}["'`]"""
 NAME = r"[A-Za-z_][A-Za-z0-9_.-]{1,31}"
 LINE = r"(?:\r?\n|\\{1,7}n)"
 START = r"(?:\A|\n|\\n|\x00)"
@@ -26,20 +26,25 @@ COMMON_HOSTS = frozenset(
 )
 
 
-def _is_somebody(name: bytes) -> bool:
+ANY_HOST = frozenset(b"localhost none null example host server unknown true string".split())
+
+
+def is_somebody(name: bytes) -> bool:
+    """Tells whether a name is a person's rather than a program's or everybody's."""
     lower = name.lower()
     is_common = lower in NOBODY or lower in SYSTEM or is_plain_word(lower)
     return len(name) > 1 and not is_common and SOFTWARE.search(name) is None and not name.isupper()
 
 
+# A path, a call or an address; a backslash before `n` or a quote is JSON's.
+GOES_ON = re.compile(rb"[@(/]|\\++(?![nrt\"'])")
+
+
 def _user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the name of somebody, without what ends a sentence."""
     name = text[value.start : value.end].rstrip(b".-")
-    if not _is_somebody(name) or re.match(
-        rb"[@(/]|\\\\+(?![nrt\"'])", text[value.end : value.end + 9]
-    ):
-        return NOTHING
-    return (TextSpan(value.start, value.start + len(name)),)
+    goes_on = GOES_ON.match(text, value.end) is not None
+    return _trimmed(value, len(name)) if is_somebody(name) and not goes_on else NOTHING
 
 
 def _rare(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -50,16 +55,19 @@ def _rare(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]
     return found if is_rare and b"-" not in name else NOTHING
 
 
+TWO_NAMES = re.compile(rb"(%s)[ \t]+(%s)" % (NAME.encode(), NAME.encode()))
+
+
 def _listed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the owner of a listed file, and the group where it is named like somebody."""
-    names = re.compile(rb"(%s)[ \t]+(%s)" % (NAME.encode(), NAME.encode())).match(text, value.start)
+    names = TWO_NAMES.match(text, value.start)
     groups = (1, 2) if names else ()
-    return tuple(TextSpan(*names.span(n)) for n in groups if names and _is_somebody(names[n]))
+    return tuple(TextSpan(*names.span(n)) for n in groups if names and is_somebody(names[n]))
 
 
 def _pair(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     spans = (value, TextSpan(value.end + 1, match.end))
-    return tuple(one for one in spans if _is_somebody(text[one.start : one.end]))
+    return tuple(one for one in spans if is_somebody(text[one.start : one.end]))
 
 
 BEFORE = re.compile(rb"(%s)\Z" % NAME.encode())
@@ -68,7 +76,7 @@ BEFORE = re.compile(rb"(%s)\Z" % NAME.encode())
 def _user_before(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the name that stands before a match."""
     found = BEFORE.search(text, max(0, match.start - 32), match.start)
-    if found is None or not is_at_word_start(text, found.start(1)) or not _is_somebody(found[1]):
+    if found is None or not is_at_word_start(text, found.start(1)) or not is_somebody(found[1]):
         return NOTHING
     start = found.start(1)
     start += text[start - 1 : start] == b"\\" and text[start : start + 1] in (b"n", b"r", b"t")
@@ -86,7 +94,7 @@ def is_machine(name: bytes) -> bool:
 
 def _host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     name = text[value.start : value.end].rstrip(b".")
-    return (TextSpan(value.start, value.start + len(name)),) if is_machine(name) else NOTHING
+    return _trimmed(value, len(name)) if is_machine(name) else NOTHING
 
 
 def _shared(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -98,29 +106,23 @@ def _shared(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
 def _named_host(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes what is said to be the name of a machine, unless it is every machine's."""
     name = text[value.start : value.end].rstrip(b".").lower()
-    is_any = name in (
-        b"localhost",
-        b"none",
-        b"null",
-        b"example",
-        b"host",
-        b"server",
-        b"unknown",
-        b"true",
-        b"string",
+    return (
+        NOTHING
+        if name in ANY_HOST or len(name) < 3 or is_plain_word(name)
+        else _trimmed(value, len(name))
     )
-    return NOTHING if is_any or len(name) < 3 or is_plain_word(name) else _trimmed(value, len(name))
 
 
 def _trimmed(value: TextSpan, length: int) -> tuple[TextSpan, ...]:
     return (TextSpan(value.start, value.start + length),)
 
 
+PLACE = re.compile(rb"[^\n|;&\"\\]{0,120}?[ \t](?:[A-Za-z0-9_.-]+@)?(%s):[/~.]" % HOST.encode())
+
+
 def _copied(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the machine that a file is copied to or from."""
-    found = re.compile(
-        rb"[^\n|;&\"\\]{0,120}?[ \t](?:[A-Za-z0-9_.-]+@)?(%s):[/~.]" % HOST.encode()
-    ).match(text, match.end - 1)
+    found = PLACE.match(text, match.end - 1)
     return (
         (TextSpan(*found.span(1)),)
         if found and len(found[1]) > 2 and not found[1].isdigit()
@@ -128,15 +130,18 @@ def _copied(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     )
 
 
+PROGRAM = re.compile(
+    rb"(?i)\bbot\b|\[bot\]|claude|anthropic|github|dependabot|renovate|copilot|noreply|your name"
+    rb"|author|test"
+)
+
+
 def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the name of an author, unless a program is one."""
     name = text[value.start : value.end].strip()
-    if re.search(
-        rb"(?i)\bbot\b|\[bot\]|claude|anthropic|github|dependabot|renovate|copilot|noreply|your name|author|test",
-        name,
-    ):
+    if PROGRAM.search(name):
         return NOTHING
-    return (TextSpan(value.start, value.start + len(name)),) if len(name) > 3 else NOTHING
+    return _trimmed(value, len(name)) if len(name) > 3 else NOTHING
 
 
 CALL = re.compile(rb"[(\[{<$]|\.[A-Za-z]|[ \t]*[(=]")
@@ -208,7 +213,7 @@ SHOWN: tuple[Family, ...] = (
     Family(
         "user-field",
         "",
-        rf"\\{{0,7}}\"(?:user|username|userName|login|owner|author)\\{{0,7}}\"[ ]?:[ ]?\\{{0,7}}\"(?P<v>{NAME})\\{{0,7}}\"",
+        rf"\\{{0,7}}\"(?:userName|owner|author)\\{{0,7}}\"[ ]?:[ ]?\\{{0,7}}\"(?P<v>{NAME})\\{{0,7}}\"",
         _rare,
         "user",
     ),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from plait.redact.logins import is_somebody
 from plait.redact.model import Kind
-from plait.redact.people import NOBODY
 from plait.redact.rules import Rules
 
 GIT = (".gitconfig", ".config/git/config")
@@ -23,7 +23,7 @@ def with_own_names(rules: Rules | None, home: Path, host: str | None = None) -> 
 
 def names_of(home: Path, host: str) -> Iterator[tuple[Kind, str]]:
     """Yields what a home folder and the name of a machine tell of somebody."""
-    if home.name.lower().encode() not in NOBODY | {b"nobody", b""}:
+    if is_somebody(home.name.encode("utf-8", "surrogatepass")):
         yield "user", home.name
     yield from (("host", name) for name in (host, host.partition(".")[0]) if name)
     for file in GIT:

@@ -5,8 +5,8 @@ import re
 
 from plait.redact.look_alikes import NOTHING, is_at_word_start
 from plait.redact.model import Family, TextSpan
+from plait.redact.nouns import QUOTE
 
-QUOTE = r"""\\{0,7}["'`]"""
 VERSION_BEFORE = re.compile(
     rb"(?i)(?:\b(?:v|version|ver|release|build|tag|rev|schema|chrome|firefox|safari|edge|opera|netcore|runtime|sdk)|[=~^<>]=|@|==)[\s:=\"'/v-]{0,3}\Z"
 )
