@@ -9,7 +9,8 @@ import pytest
 
 from examples.drawing import draw
 from plait.cli.app import run
-from plait.cli.stats.panels import hours_in_words, model_names, path_tail, tool_name
+from plait.cli.stats.panels import model_names, path_tail, tool_name
+from plait.view.amounts import hours_in_words
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z

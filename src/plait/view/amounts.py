@@ -74,6 +74,28 @@ def time_in_words(milliseconds: float | None) -> str:
     return f"{int(seconds // DAY)} d"
 
 
+def hours_in_words(milliseconds: float) -> str:
+    """Writes how long things took together: in hours where it took days."""
+    seconds = milliseconds / THOUSAND
+    if seconds < 10:
+        return f"{seconds:.1f} s" if seconds >= 0.1 else ""
+    if seconds < MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < HOUR:
+        return f"{seconds / MINUTE:.0f} min"
+    if seconds >= 10 * HOUR:
+        return f"{round(seconds / HOUR):,} h".replace(",", " ")
+    hours, rest = divmod(round(seconds / MINUTE), 60)
+    return f"{hours} h {rest} min" if rest else f"{hours} h"
+
+
+def moments_in_words(milliseconds: float | None) -> str:
+    """Writes how long something usually took, however short, "" where nobody knows."""
+    if milliseconds is None:
+        return ""
+    return f"{milliseconds:.0f} ms" if milliseconds < THOUSAND else hours_in_words(milliseconds)
+
+
 def duration_in_words(milliseconds: float | None, asking: float) -> str:
     """Writes how long a turn took, and how much of it was waiting for a person."""
     waiting = time_in_words(asking)

@@ -21,10 +21,10 @@ from plait.cli.options import (
 )
 from plait.cli.output import Output
 from plait.cli.selection import is_within, point_in_time, selected, zone_named
-from plait.cli.stats.panels import Panels, day_in_words, hours_in_words, local_day, short_count
+from plait.cli.stats.panels import Panels, day_in_words, local_day, short_count
 from plait.cli.text import counted, now
 from plait.conversation.stats.model import Figures
-from plait.view.amounts import some_of
+from plait.view.amounts import hours_in_words, some_of
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -10,6 +10,7 @@ from plait.cli.text import clipped, columns, number, safe, short, thousands
 from plait.conversation.stats.model import Figures
 from plait.conversation.stats.statistics import SERVICE
 from plait.record.time import moment
+from plait.view.amounts import hours_in_words, moments_in_words
 from plait.view.charts import bar, between_ends, scale, stepped_counts
 from plait.view.charts import columns as charts_columns
 from plait.view.words import one_line
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-SECOND, MINUTE, HOUR = 1000, 60_000, 3_600_000
 DAY_OF_MODEL = re.compile(r"-20\d{6}$")
 MILLION, BILLION = 1_000_000, 1_000_000_000
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -50,29 +50,6 @@ def short_count(count: int) -> str:
     if count < MILLION:
         return number(count)
     return f"{count / BILLION:.1f} B" if count >= BILLION else f"{count / MILLION:.1f} M"
-
-
-def hours_in_words(milliseconds: float) -> str:
-    """Writes how long something took, in hours where it took days: they are added up."""
-    if milliseconds < 10 * SECOND:
-        return f"{milliseconds / SECOND:.1f} s" if milliseconds >= SECOND / 10 else ""
-    if milliseconds < MINUTE:
-        return f"{milliseconds / SECOND:.0f} s"
-    if milliseconds < HOUR:
-        return f"{milliseconds / MINUTE:.0f} min"
-    hours = milliseconds / HOUR
-    if hours >= 10:
-        return f"{number(round(hours))} h"
-    whole, rest = divmod(round(milliseconds / MINUTE), 60)
-    return f"{whole} h {rest} min" if rest else f"{whole} h"
-
-
-def _moments_in_words(milliseconds: float | None) -> str:
-    if milliseconds is None:
-        return ""
-    if milliseconds < SECOND:
-        return f"{milliseconds:.0f} ms"
-    return hours_in_words(milliseconds)
 
 
 def _percent(part: int, whole: int) -> str:
@@ -198,7 +175,7 @@ class Panels:
                 number(tool.calls),
                 _percent(tool.failed, tool.calls),
                 hours_in_words(tool.total_ms),
-                _moments_in_words(tool.median_ms),
+                moments_in_words(tool.median_ms),
             )
             for tool in tools[:MOST_TOOLS]
         ]

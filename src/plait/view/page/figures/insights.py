@@ -5,7 +5,13 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from plait.conversation.stats.model import Figures, LongTurn, ToolFigures
-from plait.view.amounts import many, time_in_words, tokens_in_words
+from plait.view.amounts import (
+    hours_in_words,
+    many,
+    moments_in_words,
+    time_in_words,
+    tokens_in_words,
+)
 from plait.view.page.figures.charts import bar_cell, folded_table, row, section, strip, table
 from plait.view.page.figures.heat import hours_map
 from plait.view.page.figures.period import nothing_in, uncounted
@@ -44,7 +50,7 @@ def insights_figures(insights: Insights | None, *, is_counting: bool) -> str:
 
 
 def _totals(figures: Figures, is_counting: bool) -> str:
-    asked = time_in_words(figures.asking_ms)
+    asked = hours_in_words(figures.asking_ms)
     waiting = f"{asked} waiting for you" if asked else ""
     cells = (
         ("Sessions", number(figures.sessions), _where(figures)),
@@ -52,7 +58,7 @@ def _totals(figures: Figures, is_counting: bool) -> str:
         ("Responses", number(figures.responses), f"{tokens_in_words(figures.tokens.total)} tokens"),
         ("Tool calls", number(figures.calls), f"{number(figures.failed)} failed"),
         ("Agents", number(figures.agents), f"{number(figures.service_agents)} of the client"),
-        ("Work time", time_in_words(figures.working_ms) or "0 s", waiting),
+        ("Work time", hours_in_words(figures.working_ms) or "0 s", waiting),
     )
     return strip(cells, is_counting=is_counting)
 
@@ -102,8 +108,8 @@ def _tool_row(one: ToolFigures, most: int) -> str:
         number(one.calls),
         _failures(one),
         number(one.rejected) if one.rejected else "",
-        time_in_words(one.total_ms),
-        _quick_time(one.median_ms),
+        hours_in_words(one.total_ms),
+        moments_in_words(one.median_ms),
     )
 
 
@@ -113,12 +119,6 @@ def _failures(one: ToolFigures) -> str:
     share = one.failed / one.calls * 100
     told = "&lt;1 %" if share < 1 else f"{share:.0f} %"
     return f'<span class="bad">{number(one.failed)}</span> <small>{told}</small>'
-
-
-def _quick_time(milliseconds: float | None) -> str:
-    if milliseconds is None:
-        return ""
-    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else time_in_words(milliseconds)
 
 
 def _when(insights: Insights) -> str:
