@@ -7,7 +7,7 @@ are loaded when they are first used.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from plait.archive.archive import Archive, context
+from plait.archive.archive import Archive
 from plait.archive.model import Facts, Meter, Named, Project, Session, Several, Watch
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         LineSurvey,
         line_survey,
     )
-    from plait.archive.resume import CLIENT, Back, Resume, Resumption, resumption_of
+    from plait.archive.resume import CLIENT, Back, Resume, Resumption, context, resumption_of
     from plait.archive.search import SearchWay as SearchWay
     from plait.archive.sessions import check_file, is_of_project
     from plait.archive.traces import TracePlan, batched
@@ -92,7 +92,7 @@ _HOMES = {
     "hook.worker": "HookLimits HookManner HookWorker",
     "open_session": "OpenSession",
     "raw_lines": "LineSurvey line_survey",
-    "resume": "Back CLIENT Resume Resumption resumption_of",
+    "resume": "Back CLIENT Resume Resumption context resumption_of",
     "search": "SearchWay",
     "sessions": "check_file is_of_project",
     "traces": "TracePlan batched",

@@ -31,6 +31,7 @@ from plait.record.sidecar import cleanup_days
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
     from plait.archive.export.plan import ExportPlan, File
     from plait.archive.open_session import OpenSession
+    from plait.archive.plans import Plans
     from plait.archive.redaction import Redaction
     from plait.archive.resume import Resume, Resumption
     from plait.archive.session_turns import SessionConversations, SessionTurn
@@ -268,6 +269,13 @@ class Archive:
         meant = self.session(session)
         return resume_of(meant, default=default, is_live=meant.id in self.live, turn=turn)
 
+    @property
+    def plan(self) -> "Plans":
+        """What can be done to its sessions, each as a plan first."""
+        from plait.archive.plans import Plans
+
+        return Plans(self)
+
     def tree(
         self,
         sessions: Several = None,
@@ -390,10 +398,3 @@ class Archive:
         if isinstance(sessions, Session | Path | str):
             return (self.session(sessions),)
         return tuple(self.session(one) for one in sessions)
-
-
-def context(session: Named, as_: Literal["client", "sdk"] = "client") -> "Context":
-    """Returns what Claude will see when a session, or the session of a file, is resumed."""
-    if not isinstance(session, Session):
-        session = Archive([session]).session_at(Path(session))
-    return Archive([]).context(session, as_)

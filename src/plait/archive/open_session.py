@@ -20,7 +20,7 @@ from plait.graph.build import Builder, build
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place, SessionGraph
 from plait.graph.source import FileFacts, Source, source_file
-from plait.line import LogFile, lines, read_slice
+from plait.line import FileStamp, LogFile, lines, read_slice, stamp_of
 from plait.record import Record
 from plait.record.codec import encode
 from plait.record.read import Broken, Recovered, entry_of, record_of
@@ -43,14 +43,6 @@ class Log(NamedTuple):
     records: list[Record]
     recovered: list[Recovered]
     """What can be read from its broken lines."""
-
-
-class FileStamp(NamedTuple):
-    """What the system said of a file before it was read."""
-
-    inode: int
-    size: int
-    changed: int
 
 
 NEVER = FileStamp(-1, -1, -1)
@@ -98,7 +90,7 @@ class OpenSession:
             path, log = one.file.path, Log(list(one.records), [])
         else:
             path = str(one.path)
-            self.stamps[path] = _file_stamp(one.path)
+            self.stamps[path] = stamp_of(one.path)
             log = read(one.path)
             one = source_of(one, log.records)
         if self.through:
@@ -291,9 +283,7 @@ class OpenSession:
 
     def holds(self, *files: LogFile) -> bool:
         """Tells whether some files were read, and are as they were then."""
-        return all(
-            self.stamps.get(str(file.path), NEVER) == _file_stamp(file.path) for file in files
-        )
+        return all(self.stamps.get(str(file.path), NEVER) == stamp_of(file.path) for file in files)
 
     def grown(self, session: Session) -> "OpenSession":
         """Returns the session as its files are now; of those that have grown only that is read."""
@@ -315,7 +305,7 @@ class OpenSession:
 
         None where it must be read anew: it is another file, or no longer begins as it did.
         """
-        now, then = _file_stamp(path), self.stamps.get(str(path))
+        now, then = stamp_of(path), self.stamps.get(str(path))
         if now is None or then is None or now.inode != then.inode:
             return None
         known = self._logs[str(path)]
@@ -370,15 +360,6 @@ def source_of(file: LogFile, records: Iterable[Record]) -> Source:
     meta = agent_meta(file.path) if file.kind == "agent" else None
     title = title_file(file.folder) if file.kind == "session" else None
     return Source(source_file(file), records, meta, title)
-
-
-def _file_stamp(path: Path) -> FileStamp | None:
-    """Returns what the system says of a file, None where it has gone."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return FileStamp(status.st_ino, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
 
 
 def is_still_there(path: Path, record: Record) -> bool:

@@ -13,15 +13,16 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.archive.model import Session
+from plait.archive.model import Named, Session
 from plait.archive.open_session import OpenSession, opened
 from plait.archive.sessions import is_uuid
 from plait.errors import UserError
-from plait.graph.client import Context, Reason, context
+from plait.graph.client import Context, Reason, last_answer
+from plait.graph.client import context as client_context
 from plait.graph.client.left_out import told_by
 from plait.graph.model import PREVIEW
 from plait.line import lines, slug_of
-from plait.record import Record, Usage
+from plait.record import Usage
 from plait.record.prompt import one_line
 from plait.record.read import read_if_there
 
@@ -39,11 +40,7 @@ class Resumption:
     @property
     def tokens(self) -> int | None:
         """The tokens that the last answer left in the context, its own among them."""
-        usage = self.usage
-        if usage is None:
-            return None
-        cached = usage.cache_creation_input_tokens + usage.cache_read_input_tokens
-        return usage.input_tokens + cached + usage.output_tokens
+        return self.usage.in_context if self.usage else None
 
 
 def resumption_of(
@@ -61,27 +58,26 @@ def resumption_of(
     if found.stamps.get(str(path)) is None:
         next(lines(path), None)  # gone: says so
     records = found.records
-    seen = context(records, size=session.file.size, as_=as_)
+    seen = client_context(records, size=session.file.size, as_=as_)
     if as_ == "client":
         seen = told_by(found.client_graph, found.id, seen)
-    answer = _last_answer(records, seen.chain)
+    answer = last_answer(records, seen.chain)
     usage = answer.message.usage if answer and answer.message else None
     return Resumption(seen, usage, answer.uuid if answer else None)
+
+
+def context(session: Named, as_: Literal["client", "sdk"] = "client") -> Context:
+    """Returns what Claude will see when a session, or the session of a file, is resumed."""
+    from plait.archive.archive import Archive
+
+    if not isinstance(session, Session):
+        session = Archive([session]).session_at(Path(session))
+    return Archive([]).context(session, as_)
 
 
 def opened_alone(session: Session) -> OpenSession:
     """Reads the session's own file, which is all that a context is made of."""
     return OpenSession((session.file,) if session.file else (), session)
-
-
-def _last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
-    by_uuid = {record.uuid: record for record in records if record.kind == "assistant"}
-    for uuid in reversed(tuple(chain)):
-        record = by_uuid.get(uuid)
-        usage = record.message.usage if record and record.message else None
-        if usage and (usage.input_tokens or usage.output_tokens or usage.cache_read_input_tokens):
-            return record
-    return None
 
 
 CLIENT = "claude"

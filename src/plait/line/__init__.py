@@ -1,11 +1,12 @@
 """Folders and files to lines: bytes on disk and where they lie."""
 
 from plait.line.discover import discover, logs_beside, root_at, slug_of
-from plait.line.model import Discovery, Finding, Line, LogFile, Root
-from plait.line.split import Follower, Growth, lines, read_regular, read_slice, read_small
+from plait.line.model import Discovery, FileStamp, Finding, Line, LogFile, Root
+from plait.line.split import Follower, Growth, lines, read_regular, read_slice, read_small, stamp_of
 
 __all__ = [
     "Discovery",
+    "FileStamp",
     "Finding",
     "Follower",
     "Growth",
@@ -20,4 +21,5 @@ __all__ = [
     "read_small",
     "root_at",
     "slug_of",
+    "stamp_of",
 ]

@@ -17,6 +17,14 @@ class Line(NamedTuple):
     """False for a last line that no newline has ended yet."""
 
 
+class FileStamp(NamedTuple):
+    """What the system said of a file at some moment: it tells whether it has changed since."""
+
+    inode: int
+    size: int
+    changed: int
+
+
 FileKind = Literal["session", "agent", "journal"]
 
 

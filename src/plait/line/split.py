@@ -15,7 +15,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from plait.errors import SourceError
-from plait.line.model import Line
+from plait.line.model import FileStamp, Line
 
 CHUNK = 1 << 19
 NEWLINE = ord(b"\n")
@@ -216,3 +216,12 @@ def _mark_before(file: FileIO, offset: int) -> bytes:
     start = max(0, offset - MARK)
     file.seek(start)
     return file.read(offset - start)
+
+
+def stamp_of(path: Path) -> FileStamp | None:
+    """Returns what the system says of a file, None where it has gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return FileStamp(status.st_ino, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))

@@ -152,6 +152,12 @@ class Usage(Struct, frozen=True):
     iterations: Any = None
     fallback_credit: Any = None
 
+    @property
+    def in_context(self) -> int:
+        """The tokens that the response left in the context, its own among them."""
+        cached = self.cache_creation_input_tokens + self.cache_read_input_tokens
+        return self.input_tokens + cached + self.output_tokens
+
 
 class MessageFacts(Struct, frozen=True):
     """What a message says of itself."""

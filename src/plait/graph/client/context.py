@@ -51,6 +51,17 @@ def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
     return uuids[-1] if uuids else None
 
 
+def last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
+    """Returns the last answer of a chain that says what it cost."""
+    by_uuid = {record.uuid: record for record in records if record.kind == "assistant"}
+    for uuid in reversed(tuple(chain)):
+        record = by_uuid.get(uuid)
+        usage = record.message.usage if record and record.message else None
+        if usage and (usage.input_tokens or usage.output_tokens or usage.cache_read_input_tokens):
+            return record
+    return None
+
+
 def _chain_of(loaded: Loaded) -> list[int] | str:
     """Returns the entries that the client goes on from, or why it would not."""
     leaf = leaf_of(loaded)

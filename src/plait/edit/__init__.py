@@ -1,0 +1,1 @@
+"""Sessions to plans that change them: computed first, checked, applied, undone."""

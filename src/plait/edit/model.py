@@ -1,0 +1,140 @@
+"""Edits that have not been done yet, what they are judged by and what became of them, as values."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from plait.line import Finding, LogFile
+from plait.line.model import FileStamp
+
+Operation: TypeAlias = Literal[
+    "clone", "fork", "graft", "switch", "repair", "rename", "tag", "delete"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A session that is to be edited: where all of it lies."""
+
+    id: str
+    log: LogFile
+    others: tuple[LogFile, ...] = ()
+    """The logs of its agents and the journals of its workflows."""
+    config: Path | None = None
+    """The client's configuration folder, where it lies in one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """How large a session is."""
+
+    lines: int
+    turns: int
+    bytes: int
+    tokens: int | None
+    """That the next resume sends; None where nothing says."""
+
+
+Fate: TypeAlias = Literal["kept", "dropped", "rewritten", "added"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Why some lines fare alike."""
+
+    fate: Fate
+    lines: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One line before and after: a few are shown with a plan."""
+
+    line: int | None
+    """In the file as it was; None for a line that is added."""
+    uuid: str | None
+    before: bytes | None
+    after: bytes | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule for written sessions that a line breaks."""
+
+    rule: str
+    sentence: str
+    uuid: str | None = None
+    line: int | None = None
+
+
+Content: TypeAlias = Callable[[], Iterable[bytes]]
+"""Gives the bytes of a file piece by piece, the same each time it is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A file that will hold other bytes, or be there at all."""
+
+    path: Path
+    content: Content
+    was: FileStamp | None = None
+    """The file that it replaces, as it was when the plan was made; None for a new one."""
+    mode: int | None = None
+    """None for that of the file it replaces, of a new one 0600."""
+    times: tuple[int, int] | None = None
+    """When it was read and written last, in nanoseconds, where a copy keeps that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """Lines that are added to a file, which is otherwise left alone."""
+
+    path: Path
+    data: bytes
+    was: FileStamp
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """A file that goes, to where it can be brought back from."""
+
+    path: Path
+    was: FileStamp
+
+
+Step: TypeAlias = Write | Append | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """An edit that has not been done yet: every byte that would move, and why."""
+
+    operation: Operation
+    source: Subject
+    session: str
+    """The session that results."""
+    path: Path
+    """The file of the session that results."""
+    steps: tuple[Step, ...]
+    before: Measures
+    after: Measures
+    changes: tuple[Change, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    read: tuple[tuple[Path, FileStamp], ...] = ()
+    """What the plan was made of: where that has changed, the plan is no longer true."""
+    unmended: tuple[Finding, ...] = ()
+    """What stays wrong."""
+    notes: tuple[str, ...] = field(default=())
+    """What to know besides."""
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether anything that is there now changes or goes."""
+        return any(step.was is not None for step in self.steps)
+
+    def lines(self, fate: Fate) -> int:
+        """Counts the lines that fare so."""
+        return sum(change.lines for change in self.changes if change.fate == fate)
