@@ -43,7 +43,7 @@ def settle(folder: Path) -> None:
             os.close(handle)
 
 
-STEP = 0.02
+FIRST_STEP, STEP = 0.0005, 0.02
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def held(path: Path, wait: float = 0.0) -> Iterator[bool]:
     """
     handle = _opened_lock(path)
     try:
-        is_ours = _taken_within(handle, wait)
+        is_ours = taken_within(handle, wait)
         try:
             yield is_ours
         finally:
@@ -68,13 +68,14 @@ def _opened_lock(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
-def _taken_within(handle: int, wait: float) -> bool:
+def taken_within(handle: int, wait: float) -> bool:
     """Takes the lock as soon as it is free, unless that takes too long."""
-    until = time.monotonic() + wait
+    until, step = time.monotonic() + wait, FIRST_STEP
     while not taken(handle):
         if time.monotonic() >= until:
             return False
-        time.sleep(STEP)
+        time.sleep(step)
+        step = min(step * 2, STEP)
     return True
 
 
