@@ -42,6 +42,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
     from plait.conversation.usage import BilledResponse
+    from plait.edit.model import Violation
     from plait.graph import SessionGraph
     from plait.graph.client import Context
     from plait.graph.paths import Path as GraphPath
@@ -276,6 +277,10 @@ class Archive:
 
         return Plans(self)
 
+    def check(self, session: Named) -> "tuple[Violation, ...]":
+        """Returns what is wrong with a session by the rules for what Plait writes."""
+        return self.plan.check(session)
+
     def tree(
         self,
         sessions: Several = None,
@@ -348,15 +353,10 @@ class Archive:
 
         A session, or all of them, is redacted; a plan says for itself what becomes of it.
         """
-        from plait.archive.export.plan import EXPORTERS, ExportPlan, export
+        from plait.archive.export.plan import ExportPlan, export, redacted
 
-        if as_ not in EXPORTERS:
-            raise UserError(f"there is no format '{as_}'", f"there are {', '.join(EXPORTERS)}")
-        if not isinstance(what, ExportPlan):
-            from plait.redact import Redactor
-
-            what = ExportPlan(self._meant(what), redactor=Redactor(), pricing=self.prices)
-        return export(what, as_)
+        plan = what if isinstance(what, ExportPlan) else redacted(self._meant(what), self.prices)
+        return export(plan, as_)
 
     def traces(self, sessions: Several = None, **options: Any) -> "Iterator[list[Span]]":
         """Yields the spans of each answered turn of some sessions, the root of each first."""

@@ -68,6 +68,7 @@ class Violation:
     sentence: str
     uuid: str | None = None
     line: int | None = None
+    path: Path | None = None
 
 
 Content: TypeAlias = Callable[[], Iterable[bytes]]
@@ -138,3 +139,9 @@ class Plan:
     def lines(self, fate: Fate) -> int:
         """Counts the lines that fare so."""
         return sum(change.lines for change in self.changes if change.fate == fate)
+
+    def check(self) -> "tuple[Violation, ...]":
+        """Returns the rules for written sessions that the result breaks and the source did not."""
+        from plait.edit.check import new_violations
+
+        return new_violations(self)

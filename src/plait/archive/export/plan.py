@@ -21,6 +21,7 @@ from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened_together
 from plait.conversation.totals import Pricing
 from plait.conversation.walk import Depth
+from plait.errors import UserError
 from plait.graph.model import Place
 from plait.graph.paths import Path as GraphPath
 from plait.graph.paths import uuids
@@ -126,8 +127,21 @@ class ExportPlan:
 Exporter: TypeAlias = Callable[[ExportPlan], Iterator[File]]
 
 
+def redacted(sessions: tuple[Session, ...], pricing: Pricing) -> ExportPlan:
+    """Returns a plan by which nothing leaves that is secret."""
+    from plait.redact import Redactor
+
+    return ExportPlan(sessions, redactor=Redactor(), pricing=pricing)
+
+
 def export(plan: ExportPlan, format_: str) -> Iterator[File]:
     """Yields all files of an export, the manifest last: without it an export is not whole."""
+    if format_ not in EXPORTERS:
+        raise UserError(f"there is no format '{format_}'", f"there are {', '.join(EXPORTERS)}")
+    return _files(plan, format_)
+
+
+def _files(plan: ExportPlan, format_: str) -> Iterator[File]:
     plan.learn()
     sizes: dict[str, int] = {}
     for path, data in EXPORTERS[format_](plan):

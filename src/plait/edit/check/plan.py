@@ -1,0 +1,99 @@
+"""A plan to the violations that it would bring about: what was wrong before is none of them."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from plait.edit.check.facts import LogFacts
+from plait.edit.check.rules import Judged, told
+from plait.edit.model import Append, Plan, Remove, Step, Violation, Write
+from plait.line import Line, lines
+from plait.line.discover import SUFFIX
+
+
+def new_violations(plan: Plan) -> tuple[Violation, ...]:
+    """Returns the rules that a plan's result breaks and its source does not, log by log."""
+    steps = [step for step in plan.steps if _is_log(step)]
+    if not steps:
+        return ()
+    before = {path: _judged(lines(path)) for path in _sources(plan)}
+    after = {step.path: _judged(_lines_after(step)) for step in steps}
+    stays = _untouched(plan) & before.keys()
+    return tuple(_brought_about(before, after, [before[path] for path in stays]))
+
+
+def _is_log(step: Step) -> bool:
+    return not isinstance(step, Remove) and step.path.suffix == SUFFIX
+
+
+def _sources(plan: Plan) -> Iterator[Path]:
+    """Yields the logs that a plan was made of, each once."""
+    own = (plan.source.log.path, *(log.path for log in plan.source.others))
+    read = (path for path, _ in plan.read if path.suffix == SUFFIX)
+    yield from dict.fromkeys(path for path in (*own, *read) if path.exists())
+
+
+def _untouched(plan: Plan) -> set[Path]:
+    """Returns the logs of the session that results which the plan leaves alone."""
+    if plan.session != plan.source.id:
+        return set()
+    own = {plan.source.log.path, *(log.path for log in plan.source.others)}
+    return own - {step.path for step in plan.steps}
+
+
+def _judged(source: Iterable[Line]) -> Judged:
+    judged = Judged()
+    judged.read(source)
+    return judged
+
+
+def _lines_after(step: Step) -> Iterator[Line]:
+    """Yields the lines of a log as a step leaves it."""
+    if isinstance(step, Write):
+        return lines_of(step.content())
+    if isinstance(step, Append):
+        return _with_more(step)
+    return iter(())
+
+
+def _with_more(step: Append) -> Iterator[Line]:
+    number, end = 0, 0
+    for line in lines(step.path, end=step.was.size):
+        number, end = line.number, line.offset + len(line.data) + line.is_ended
+        yield line
+    for line in lines_of([step.data]):
+        yield line._replace(number=line.number + number, offset=line.offset + end)
+
+
+def lines_of(pieces: Iterable[bytes]) -> Iterator[Line]:
+    """Yields the lines of a file that comes piece by piece."""
+    number, offset = 1, 0
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        for data in whole:
+            yield Line(number, offset, data, True)
+            number, offset = number + 1, offset + len(data) + 1
+    if rest:
+        yield Line(number, offset, rest, False)
+
+
+def _brought_about(
+    before: dict[Path, Judged], after: dict[Path, Judged], stays: list[Judged]
+) -> Iterator[Violation]:
+    original = _all_of(judged.facts for judged in before.values())
+    once = frozenset(original.first)
+    known = {(rule, one.key) for judged in before.values() for rule, one in judged.found(once)}
+    there = _all_of(judged.facts for judged in (*stays, *after.values()))
+    for path, judged in after.items():
+        for rule, one in judged.found(frozenset(there.first), original):
+            if (rule, one.key) not in known:
+                yield told(rule, one, path)
+
+
+def _all_of(logs: Iterable[LogFacts]) -> LogFacts:
+    """Returns the ids and thoughts of some logs together."""
+    found = LogFacts()
+    for facts in logs:
+        found.first.update(facts.first)
+        found.thoughts.update(facts.thoughts)
+    return found

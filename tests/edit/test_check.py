@@ -1,0 +1,396 @@
+"""Sessions and plans to the rules for written sessions that they break."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw
+from plait import Archive
+from plait.edit.check import RULES
+from plait.edit.check.pictures import MOST_BYTES, refusal_of
+from plait.edit.check.plan import lines_of
+from plait.edit.model import Append, Measures, Plan, Remove, Step, Subject, Write
+from plait.line import stamp_of
+
+
+def checked(folder: Path, text: str) -> list[tuple[str, int | None]]:
+    """Returns the rules that the first session of a drawing breaks, each with its line."""
+    drawing = draw(text)
+    drawing.write(folder / "projects")
+    found = Archive([folder]).check(drawing.session)
+    return [(one.rule, one.line) for one in found]
+
+
+FINE = {
+    "a straight line": "U1 A1<U1 U2<A1 A2<U2",
+    "a rewind": "U1 A1<U1 U2<A1 A2<U2 U3<A1 A3<U3",
+    "calls and results": "U1 T1<U1 R1<T1 A2<R1",
+    "parallel calls": "U1 T1<U1 T2<T1~T1 R1<T1 R2<T2 A3<R2",
+    "a call at the end, where the session was stopped": "U1 T1<U1 R1<T1 A2<R1 U2<A2 T3<U2",
+    "a call at the end of a branch": "U1 T1<U1 U2<U1 A2<U2",
+    "a call with notes behind it": "U1 T1<U1 S1<T1 H1<S1",
+    "a call that another block of its response follows": "U1 T1<U1 A2<T1~T1",
+    "a call that a meta prompt follows": "U1 T1<U1 M1<T1",
+    "a summary of another session": "summary U1 A1<U1",
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_a_session_as_the_client_writes_it_breaks_no_rule(tmp_path: Path, name: str) -> None:
+    assert checked(tmp_path, FINE[name]) == []
+
+
+BROKEN = {
+    "a torn line": ('U1\nraw "{\\"type\\":\\"user\\",\\"mess"\nA1<U1', [("whole line", 2)]),
+    "NUL bytes": ('U1\nraw b"\\x00\\x00"\nA1<U1', [("whole line", 2)]),
+    "a line twice": ("U1 A1<U1 =A1", [("unique uuid", 3)]),
+    "a parent that is nowhere": ("U1 A1<U1 U2<? A2<U2", [("known parent", 3)]),
+    "a first parent that is nowhere": ("U1<? A1<U1", [("known parent", 1)]),
+    "a circle": ("U1 A1<A2 U2<A1 A2<U2", [("no circle", 2)]),
+    "its own parent": ("U1 A1<A1", [("no circle", 2)]),
+    "a call that was passed over": ("U1 T1<U1 U2<T1 A2<U2", [("answered call", 2)]),
+    "a call passed over behind a note": ("U1 T1<U1 S1<T1 U2<S1", [("answered call", 2)]),
+    "one of two calls": ("U1 T1<U1 T2<T1~T1 R2<T2 A3<R2", [("answered call", 2)]),
+    "a result that nobody called": (
+        'U1\nU2<U1 {"message": {"role": "user", "content": [{"type": "tool_result", '
+        '"tool_use_id": "toolu_gone", "content": "x"}]}}',
+        [("called result", 2)],
+    ),
+    "a compaction that keeps what is not there": (
+        'U1\nA1<\nB1 after A1 {"compactMetadata": {"trigger": "auto", "preservedMessages": '
+        '{"anchorUuid": "$(uuid B1)", "uuids": ["gone"]}}}\nC1<B1',
+        [("kept by compaction", 3)],
+    ),
+    "a thought that nobody signed": (
+        'U1\nA1<U1 {"message": {"id": "m", "role": "assistant", "model": "claude-opus-5-5", '
+        '"content": [{"type": "thinking", "thinking": "so", "signature": ""}]}}\nU2<A1',
+        [("signed thought", 2)],
+    ),
+    "a picture that is none": (
+        'U1 {"message": {"role": "user", "content": [{"type": "image", "source": '
+        '{"type": "base64", "media_type": "image/png", "data": "AAAA"}}]}}\nA1<U1',
+        [("accepted picture", 1)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_rule_that_is_broken_is_named_with_its_line(tmp_path: Path, name: str) -> None:
+    text, expected = BROKEN[name]
+    assert checked(tmp_path, text) == expected
+
+
+def test_a_parent_in_another_session_of_the_project_is_known(tmp_path: Path) -> None:
+    text = "file main\nU1\nA1<\nfile next\nU2<main:A1\nA2<U2"
+    drawing = draw(text)
+    drawing.write(tmp_path / "projects")
+    archive = Archive([tmp_path])
+    assert [archive.check(session) for session in archive.sessions] == [(), ()]
+
+
+def test_an_agent_may_begin_in_the_midst_and_end_with_a_call(tmp_path: Path) -> None:
+    text = 'file main\nU1\nT1< Task(prompt="look")\nagent one of T1\nU2<?\nT2<U2\nU3<T2'
+    drawing = draw(text)
+    drawing.write(tmp_path / "projects")
+    assert Archive([tmp_path]).check(drawing.session) == ()
+
+
+def test_an_agents_lines_are_judged_too(tmp_path: Path) -> None:
+    text = 'file main\nU1\nT1< Task(prompt="look")\nagent one of T1\nU2\nA2<\n=A2'
+    drawing = draw(text)
+    drawing.write(tmp_path / "projects")
+    (found,) = Archive([tmp_path]).check(drawing.session)
+    assert found.rule == "unique uuid" and found.path and found.path.name.startswith("agent-")
+
+
+def thinking(model: str, **block: str) -> str:
+    content = json.dumps([{"type": "thinking", **block}])
+    message = f'{{"id": "m", "role": "assistant", "model": "{model}", "content": {content}}}'
+    return f'U1\nA1<U1 {{"message": {message}}}\nU2<A1'
+
+
+@pytest.mark.parametrize(
+    ("model", "block", "is_fine"),
+    [
+        ("claude-opus-5-5", {"thinking": "so", "signature": "RXJ5"}, True),
+        ("claude-opus-5-5", {"thinking": "", "signature": "RXJ5"}, True),
+        ("claude-opus-5-5", {"thinking": "so", "signature": ""}, False),
+        ("claude-opus-5-5", {"thinking": "so"}, False),
+        ("claude-opus-5-5", {"thinking": "so", "signature": "not base64!"}, False),
+        ("us.anthropic/claude-opus-5-5", {"thinking": "so"}, False),
+        ("deepseek-v4", {"thinking": "so", "signature": ""}, True),
+    ],
+)
+def test_only_claudes_thoughts_need_a_signature(
+    tmp_path: Path, model: str, block: dict[str, str], is_fine: bool
+) -> None:
+    found = checked(tmp_path, thinking(model, **block))
+    assert found == ([] if is_fine else [("signed thought", 2)])
+
+
+def png(width: int, height: int) -> bytes:
+    return b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + width.to_bytes(4) + height.to_bytes(4)
+
+
+def jpeg(width: int, height: int) -> bytes:
+    app = b"\xff\xe0\0\x04ab"
+    frame = b"\xff\xc0\0\x11\x08" + height.to_bytes(2) + width.to_bytes(2) + b"\x03" + bytes(9)
+    return b"\xff\xd8" + app + frame
+
+
+def gif(width: int, height: int) -> bytes:
+    return b"GIF89a" + width.to_bytes(2, "little") + height.to_bytes(2, "little")
+
+
+def webp(kind: bytes, body: bytes) -> bytes:
+    return b"RIFF\0\0\0\0WEBP" + kind + body
+
+
+def refused(data: bytes | str, media_type: str = "image/png") -> str | None:
+    text = data if isinstance(data, str) else b64encode(data).decode()
+    source = {"type": "base64", "media_type": media_type, "data": text}
+    return refusal_of({"type": "image", "source": source})
+
+
+def test_a_picture_is_taken_up_to_8000_pixels_a_side() -> None:
+    assert refused(png(8000, 10)) is None
+    assert refused(png(8001, 10)) == "is larger than 8000 pixels: 8001 × 10"
+    assert refused(png(10, 8001)) == "is larger than 8000 pixels: 10 × 8001"
+    assert refused(jpeg(8000, 9), "image/jpeg") is None
+    assert refused(jpeg(9, 8001), "image/jpeg") == "is larger than 8000 pixels: 9 × 8001"
+    assert refused(gif(8001, 9), "image/gif") == "is larger than 8000 pixels: 8001 × 9"
+
+
+def test_the_size_of_each_form_of_webp_is_read() -> None:
+    large = (8000).to_bytes(3, "little") + (9).to_bytes(3, "little")
+    lossless = b"\0" * 4 + b"\x2f" + ((8000) | 9 << 14).to_bytes(4, "little")
+    lossy = b"\0" * 10 + (8001).to_bytes(2, "little") + (9).to_bytes(2, "little")
+    forms = [(b"VP8X", b"\0" * 8 + large), (b"VP8L", lossless), (b"VP8 ", lossy)]
+    told = [refused(webp(kind, body), "image/webp") for kind, body in forms]
+    assert told == [
+        "is larger than 8000 pixels: 8001 × 10",
+        "is larger than 8000 pixels: 8001 × 10",
+        "is larger than 8000 pixels: 8001 × 9",
+    ]
+
+
+def test_a_picture_is_what_its_bytes_say() -> None:
+    assert refused(jpeg(9, 9), "image/png") == "is image/jpeg, not image/png"
+    assert refused(b"RIFF\0\0\0\0WAVE") == "is no picture in base64: no PNG, JPEG, GIF or WebP"
+    assert refused("not base64!") == "is no picture in base64: no PNG, JPEG, GIF or WebP"
+    assert refused(b64encode(png(9, 9)).decode() + "é") is not None
+    assert refused("") == refused(" ") == "is empty"
+    assert refusal_of({"type": "image"}) == "has no source"
+    assert refusal_of({"type": "image", "source": {"type": "url", "url": "x"}}) is None
+
+
+def test_a_picture_is_taken_up_to_five_megabytes_of_base64() -> None:
+    whole = b64encode(png(9, 9) + bytes(MOST_BYTES)).decode()
+    assert refused(whole[:MOST_BYTES]) is None
+    assert refused(whole[: MOST_BYTES + 4]) == "is larger than 5 MB: 5,242,884 bytes of base64"
+
+
+SOURCE = "U1 T1<U1 R1<T1 A2<R1 U2<A2 A3<U2"
+NOTHING = Measures(0, 0, 0, None)
+
+
+def planned(folder: Path, text: str, *steps: Step, session: str = "") -> Plan:
+    """Returns a plan for the session of a drawing that does just these steps."""
+    drawing = draw(text)
+    drawing.write(folder / "projects")
+    found = Archive([folder]).session(drawing.session)
+    assert found.file
+    subject = Subject(found.id, found.file, found.agents)
+    return Plan(
+        "repair", subject, session or found.id, found.path, steps, before=NOTHING, after=NOTHING
+    )
+
+
+def rewritten(folder: Path, text: str, data: bytes, *, is_new: bool = False) -> Plan:
+    """Returns a plan that makes other bytes of a session, in its place or as a new one."""
+    plan = planned(folder, text, session="new" if is_new else "")
+    path = plan.path.with_name("new.jsonl") if is_new else plan.path
+    was = None if is_new else stamp_of(plan.path)
+    write = Write(path, lambda: [data[:100], data[100:]], was)
+    return planned(folder, text, write, session=plan.session)
+
+
+def broken_by(plan: Plan) -> list[tuple[str, int | None]]:
+    return [(one.rule, one.line) for one in plan.check()]
+
+
+def lines_in(text: str) -> list[bytes]:
+    return draw(text).data.splitlines(keepends=True)
+
+
+def test_the_same_bytes_break_nothing_in_place_or_elsewhere(tmp_path: Path) -> None:
+    for name, (text, _) in BROKEN.items():
+        for is_new in (False, True):
+            folder = tmp_path / f"{name} {is_new}"
+            assert broken_by(rewritten(folder, text, draw(text).data, is_new=is_new)) == []
+
+
+def test_other_ids_break_nothing(tmp_path: Path) -> None:
+    for name, (text, _) in BROKEN.items():
+        data = draw(text).data
+        uuids = set(re.findall(rb"[0-9a-f]{8}-[0-9a-f-]{27}", data))
+        own = {uuid for uuid in uuids if b'"uuid":"' + uuid in data}
+        for uuid in own:
+            data = data.replace(uuid, uuid[::-1])
+        assert broken_by(rewritten(tmp_path / name, text, data, is_new=True)) == []
+
+
+LOST = {
+    "a result": (2, [("answer kept", 2), ("known parent", 3)]),
+    "a call": (1, [("called result", 2), ("known parent", 2), ("known pointer", 2)]),
+    "a prompt": (4, [("known parent", 5)]),
+    "the end": (5, []),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_a_record_leaves_behind_when_it_goes(tmp_path: Path, name: str) -> None:
+    gone, expected = LOST[name]
+    kept = [line for number, line in enumerate(lines_in(SOURCE)) if number != gone]
+    for is_new in (False, True):
+        plan = rewritten(tmp_path / str(is_new), SOURCE, b"".join(kept), is_new=is_new)
+        assert sorted(broken_by(plan)) == sorted(expected)
+
+
+POINTING = {
+    "a leaf": "U1 A1<U1 U2<A1 A2<U2\nlast-prompt leaf A2",
+    "a logical parent": "U1 A1<U1 U2<A1 A2<U2\nB1 after A2\nC1<B1",
+    "a backup": "U1 A1<U1 U2<A1 A2<U2\nfile-history-snapshot of A2 files={}",
+}
+
+
+@pytest.mark.parametrize("name", POINTING)
+def test_nothing_may_point_to_a_record_that_went(tmp_path: Path, name: str) -> None:
+    text = POINTING[name]
+    kept = [line for number, line in enumerate(lines_in(text)) if number != 3]
+    assert [rule for rule, _ in broken_by(rewritten(tmp_path, text, b"".join(kept)))] == [
+        "known pointer"
+    ]
+
+
+def test_a_pointer_that_led_nowhere_before_may_stay(tmp_path: Path) -> None:
+    text = "U1 A1<U1\nlast-prompt leaf none\nfile-history-snapshot of A1 files={}\nU2<?"
+    lines = lines_in(text)
+    assert broken_by(rewritten(tmp_path, text, b"".join(lines))) == []
+
+
+def test_a_call_that_stands_behind_its_result_is_new(tmp_path: Path) -> None:
+    one, call, result, *rest = lines_in(SOURCE)
+    data = b"".join((one, result, call, *rest))
+    assert broken_by(rewritten(tmp_path, SOURCE, data)) == [("call first", 2)]
+
+
+def test_a_thought_may_go_but_not_change(tmp_path: Path) -> None:
+    text = 'U1\nA1< think "so" + "yes"'
+    first, thought, words = lines_in(text)
+    gone = broken_by(rewritten(tmp_path / "a", text, first + words))
+    assert gone == [("known parent", 2)]
+    other = thought.replace(b'"thinking":"so"', b'"thinking":"no"')
+    assert other != thought
+    assert broken_by(rewritten(tmp_path / "b", text, first + other + words)) == [
+        ("thought unchanged", 2)
+    ]
+
+
+def test_a_line_that_is_made_is_compact_and_has_its_columns(tmp_path: Path) -> None:
+    text = "U1 A1<U1"
+    parent = draw(text).uuid_of("A1")
+    made = {
+        "parentUuid": parent,
+        "isSidechain": False,
+        "type": "user",
+        "message": {"role": "user", "content": "go on"},
+        "uuid": "12345678-1234-4234-8234-123456789abc",
+        "timestamp": "2026-11-02T10:00:00.000Z",
+        "userType": "external",
+        "cwd": "/home/dev",
+        "sessionId": "s",
+        "version": "2.1.325",
+    }
+
+    def broken_with(line: bytes) -> list[tuple[str, int | None]]:
+        data = draw(text).data + line
+        return broken_by(rewritten(tmp_path, text, data))
+
+    compact = json.dumps(made, separators=(",", ":")).encode()
+    assert broken_with(compact + b"\n") == []
+    assert broken_with(json.dumps(made).encode() + b"\n") == [("compact line", 3)]
+    assert broken_with(compact.replace(b"go on", b"go \xff") + b"\n") == [("compact line", 3)]
+    assert broken_with(b"\n") == [("compact line", 3)]
+    for column in ("timestamp", "sessionId", "isSidechain", "userType", "cwd", "version"):
+        less = {key: value for key, value in made.items() if key != column}
+        line = json.dumps(less, separators=(",", ":")).encode() + b"\n"
+        assert broken_with(line) == [("required columns", 3)]
+    wrong = json.dumps({**made, "cwd": None}, separators=(",", ":")).encode() + b"\n"
+    assert broken_with(wrong) == [("required columns", 3)]
+
+
+def test_an_answer_has_more_columns(tmp_path: Path) -> None:
+    text = "U1 A1<U1"
+    answer = json.loads(lines_in(text)[1])
+    answer |= {"uuid": "12345678-1234-4234-8234-123456789abc", "parentUuid": answer["uuid"]}
+
+    def broken_with(made: dict[str, object]) -> list[tuple[str, int | None]]:
+        data = draw(text).data + json.dumps(made, separators=(",", ":")).encode() + b"\n"
+        return broken_by(rewritten(tmp_path, text, data))
+
+    assert broken_with(answer) == []
+    assert broken_with({**answer, "requestId": None}) == [("required columns", 3)]
+    for column in ("id", "model", "role", "content", "stop_reason", "usage"):
+        less = {key: value for key, value in answer["message"].items() if key != column}
+        assert ("required columns", 3) in broken_with({**answer, "message": less})
+
+
+def test_an_appended_line_is_judged_with_the_log_before_it(tmp_path: Path) -> None:
+    plan = planned(tmp_path, SOURCE)
+    was = stamp_of(plan.path)
+    assert was
+    title = b'{"type":"custom-title","customTitle":"x","sessionId":"s"}\n'
+    assert planned(tmp_path, SOURCE, Append(plan.path, title, was)).check() == ()
+    lost = b'{"type":"last-prompt","leafUuid":"gone","sessionId":"s"}\n'
+    (found,) = planned(tmp_path, SOURCE, Append(plan.path, lost, was)).check()
+    assert (found.rule, found.line, found.path) == ("known pointer", 7, plan.path)
+
+
+def test_a_session_that_goes_breaks_nothing(tmp_path: Path) -> None:
+    plan = planned(tmp_path, SOURCE)
+    was = stamp_of(plan.path)
+    assert was
+    assert planned(tmp_path, SOURCE, Remove(plan.path, was)).check() == ()
+
+
+def test_an_id_of_the_source_is_not_known_to_a_new_session(tmp_path: Path) -> None:
+    data = draw(SOURCE).data
+    own = draw(SOURCE).uuid_of("A2").encode()
+    other = data.replace(b'"uuid":"' + own, b'"uuid":"' + own[::-1])
+    assert broken_by(rewritten(tmp_path, SOURCE, other, is_new=True)) == [("known parent", 5)]
+
+
+def test_every_rule_has_a_name_and_says_one_thing() -> None:
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    assert all(bool(rule.of_log) != bool(rule.of_line) for rule in RULES)
+    assert {rule for rule, _ in (pair for _, found in BROKEN.values() for pair in found)} == {
+        rule.name for rule in RULES if rule.binds_all
+    }
+
+
+def test_pieces_of_a_file_are_its_lines() -> None:
+    data = b"one\ntwo\n\nthree"
+    pieces = [data[place : place + 2] for place in range(0, len(data), 2)]
+    found = [(line.number, line.offset, line.data, line.is_ended) for line in lines_of(pieces)]
+    assert found == [
+        (1, 0, b"one", True),
+        (2, 4, b"two", True),
+        (3, 8, b"", True),
+        (4, 9, b"three", False),
+    ]
