@@ -1,13 +1,16 @@
 """Sessions of an archive to plans that change them: its verbs for whoever edits."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.archive.model import Named, Session
 from plait.edit.model import Subject, Violation
 from plait.errors import UserError
+from plait.line import LogFile
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
+    from plait.edit.model import Plan
 
 
 class Plans:
@@ -32,6 +35,18 @@ class Plans:
         logs = (*((meant.file,) if meant.file else ()), *meant.agents)
         return tuple(found for log in logs for found in violations_of(log, known_of))
 
+    def clone(self, session: Named, *, title: str | None = None, clean: bool = False) -> "Plan":
+        """Returns a copy of a session that goes on by itself: new ids, the same conversation.
+
+        Lines that hold no record are copied as they are, or left out where it is to be clean.
+        """
+        from plait.edit.clone import clone
+
+        return clone(self._subject(session), title=title, is_clean=clean)
+
+    def _subject(self, session: Named) -> Subject:
+        return subject_of(self._archive.session(session))
+
 
 def subject_of(session: Session) -> Subject:
     """Returns where all of a session lies, or raises where it has no file to edit."""
@@ -40,4 +55,11 @@ def subject_of(session: Session) -> Subject:
             f"session '{session.id}' has no file of its own, only its agents are left",
             f"`plait ls --long` shows where '{session.id[:8]}' lies",
         )
-    return Subject(session.id, session.file, session.agents + session.journals, session.config)
+    config = session.config or config_of(session.file)
+    return Subject(session.id, session.file, session.agents + session.journals, config)
+
+
+def config_of(log: LogFile) -> Path | None:
+    """Returns the configuration folder that a log lies in, None where it lies in none."""
+    above = log.path.parents
+    return above[2] if len(above) > 2 and above[1].name == "projects" else None

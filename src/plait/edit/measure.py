@@ -1,16 +1,41 @@
-"""Records of a session to how large it is: lines, turns, bytes, tokens of the next resume."""
+"""Records of a session to how large it is: lines, turns, bytes, tokens of the next resume.
 
-from collections.abc import Sequence
+A log that is too large to be held is read line by line: what stands behind its last compaction
+is all that the client reads of it, and where even that is too much, the last answer says how many
+tokens there are. Its turns are then the prompts that people typed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from plait.conversation.build import conversations_of
 from plait.edit.model import Measures
 from plait.graph.build import Builder
 from plait.graph.client import context, last_answer, resumed_leaf
+from plait.graph.client.load import is_boundary
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place
 from plait.graph.source import FileFacts, Source, source_file
-from plait.line import LogFile
-from plait.record import Record
+from plait.line import Line, LogFile, lines
+from plait.record import Record, entry_of
+from plait.record.prompt import is_human_prompt
+
+LARGE = 64_000_000
+"""Bytes of a log from which on it is not held in memory."""
+
+
+def measures_of(log: LogFile, size: int) -> Measures:
+    """Returns how large a session is, by the first bytes of its log."""
+    found = lines(log.path, end=size)
+    if size >= LARGE:
+        return large_measures(found, size)
+    records: list[Record] = []
+    count = 0
+    for line in found:
+        count += 1
+        if isinstance(entry := entry_of(line), Record):
+            records.append(entry)
+    return measures(log, records, lines=count, size=size)
 
 
 def measures(file: LogFile, records: Sequence[Record], *, lines: int, size: int) -> Measures:
@@ -43,3 +68,44 @@ def turns_of(file: LogFile, records: Sequence[Record], size: int) -> int:
 
     name = file.session if file.session in graph.sessions else next(iter(graph.sessions))
     return len(conversations_of(graph, name or "", record_at).active.turns)
+
+
+@dataclass(slots=True)
+class _Tail:
+    """What is kept of a log that is too large to be held."""
+
+    records: list[Record] = field(default_factory=list)
+    bytes: int = 0
+    is_held: bool = True
+    """False once even what stands behind the last compaction is too much."""
+    last: Record | None = None
+    """The last answer of the main conversation."""
+
+    def take(self, record: Record) -> None:
+        """Takes the next record."""
+        if is_boundary(record):
+            self.records, self.bytes, self.is_held = [], 0, True
+        if record.kind == "assistant" and not record.is_sidechain:
+            self.last = record
+        self.bytes += len(record.raw)
+        self.is_held = self.is_held and self.bytes < LARGE
+        if self.is_held:
+            self.records.append(record)
+        else:
+            self.records.clear()
+
+
+def large_measures(found: Iterable[Line], size: int) -> Measures:
+    """Returns how large a session is whose log is not held in memory."""
+    count = turns = 0
+    tail = _Tail()
+    for line in found:
+        count += 1
+        entry = entry_of(line)
+        if isinstance(entry, Record):
+            turns += is_human_prompt(entry)
+            tail.take(entry)
+    tokens = tokens_of(tail.records, size)
+    if tokens is None and tail.last and tail.last.message and tail.last.message.usage:
+        tokens = tail.last.message.usage.in_context
+    return Measures(count, turns, size, tokens)

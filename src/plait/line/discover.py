@@ -67,6 +67,19 @@ def logs_beside(root: Root) -> list[Path]:
     )
 
 
+def files_under(folder: Path) -> tuple[Path, ...]:
+    """Returns the plain files in a folder and in those below it, none that a link leads to."""
+    found: list[Path] = []
+    waiting = [str(folder)]
+    while waiting:
+        for entry in _entries_of(waiting.pop(), []):
+            if entry.is_dir(follow_symlinks=False):
+                waiting += [entry.path]
+            elif entry.is_file(follow_symlinks=False):
+                found.append(Path(entry.path))
+    return tuple(sorted(found))
+
+
 def _readable_status(path: Path) -> os.stat_result | None:
     """Returns what the system says of a file, None where it cannot be read as one.
 

@@ -12,7 +12,7 @@ from errno import EINVAL
 from io import FileIO
 from os import fstat
 from pathlib import Path
-from stat import S_ISREG
+from stat import S_IMODE, S_ISREG
 
 from plait.errors import SourceError
 from plait.line.model import FileStamp, Line
@@ -78,6 +78,16 @@ def count_lines(path: Path) -> tuple[int, int]:
     except OSError as error:
         raise unreadable(path, error) from error
     return count + (size > 0 and last != NEWLINE), size
+
+
+def pieces(path: Path) -> Iterator[bytes]:
+    """Yields the bytes of a file piece by piece."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            for buffer, filled in _chunks(file, None):
+                yield bytes(memoryview(buffer)[:filled])
+    except OSError as error:
+        raise unreadable(path, error) from error
 
 
 def read_slice(path: Path, offset: int, length: int) -> bytes:
@@ -225,3 +235,20 @@ def stamp_of(path: Path) -> FileStamp | None:
     except OSError:
         return None
     return FileStamp(status.st_ino, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
+
+
+def mode_of(path: Path) -> int | None:
+    """Returns who may read and write a file, None where it has gone."""
+    try:
+        return S_IMODE(path.stat().st_mode)
+    except OSError:
+        return None
+
+
+def times_of(path: Path) -> tuple[int, int] | None:
+    """Returns when a file was read and written last, in nanoseconds; None where it has gone."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_atime_ns, status.st_mtime_ns

@@ -1,0 +1,115 @@
+"""A session to a copy of it that can go on by itself: other ids, the same conversation.
+
+clone  every line, and all that lies beside the log
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from uuid import uuid4
+
+from plait.edit.copying import LogCopy, joined, tally_of
+from plait.edit.ids import Ids
+from plait.edit.measure import measures_of
+from plait.edit.model import Content, Plan, Subject, Write
+from plait.edit.side_files import SideFile, side_files
+from plait.errors import SourceError, UserError
+from plait.line import FileStamp, Line, lines, mode_of, pieces, read_small, stamp_of, times_of
+from plait.line.discover import SUFFIX
+from plait.write.lines import custom_title
+
+TITLE = "its title"
+
+
+def clone(subject: Subject, *, title: str | None = None, is_clean: bool = False) -> Plan:
+    """Returns the plan of a copy of a session, with all that lies beside it."""
+    session = str(uuid4())
+    ids = ids_of(subject, session)
+    log = subject.log
+    stamp = stamp_now(log.path)
+    added = [(custom_title(session, title_for(title)), TITLE)] if title is not None else []
+    copy = LogCopy(log, stamp.size, ids, is_clean=is_clean, added=tuple(added))
+    found = tally_of(copy)
+    before = measures_of(log, stamp.size)
+    beside = side_files(subject, session)
+    path = log.path.with_name(session + SUFFIX)
+    return Plan(
+        operation="clone",
+        source=subject,
+        session=session,
+        path=path,
+        steps=(Write(path, copy.pieces, mode=mode_of(log.path)), *writes_of(beside, ids)),
+        before=before,
+        after=replace(before, lines=found.lines, bytes=found.bytes),
+        changes=found.changes,
+        differences=tuple(found.differences),
+        read=((log.path, stamp), *read_of(beside)),
+    )
+
+
+def ids_of(subject: Subject, session: str) -> Ids:
+    """Returns the ids of a session and its agents, and what they are in a copy."""
+    ids = Ids(subject, session)
+    for log in (subject.log, *subject.others):
+        ids.learn_all(lines(log.path))
+    return ids
+
+
+def writes_of(beside: Iterable[SideFile], ids: Ids) -> Iterator[Write]:
+    """Yields the files beside the log of a copy."""
+    for one in beside:
+        mode, times = mode_of(one.source), times_of(one.source)
+        yield Write(one.target, content_of(one, ids), mode=mode, times=times)
+
+
+def content_of(one: SideFile, ids: Ids) -> Content:
+    """Returns what a file beside the log holds in the copy."""
+    if one.is_log:
+        return partial(_log_beside, one.source, ids)
+    if one.is_named:
+        return partial(_text_beside, one.source, ids)
+    return partial(pieces, one.source)
+
+
+def _log_beside(path: Path, ids: Ids) -> Iterator[bytes]:
+    return joined(part for line in lines(path) for part in _renamed(line, ids))
+
+
+def _renamed(line: Line, ids: Ids) -> tuple[bytes, ...]:
+    data = ids.line(line, is_main=False)
+    return (data, b"\n") if line.is_ended else (data,)
+
+
+def _text_beside(path: Path, ids: Ids) -> Iterator[bytes]:
+    data = read_small(path)
+    if data is None:
+        raise gone(path)
+    yield ids.paths(ids.text(data))
+
+
+def read_of(beside: Iterable[SideFile]) -> Iterator[tuple[Path, FileStamp]]:
+    """Yields what the files beside the log were when the plan was made."""
+    for one in beside:
+        yield one.source, stamp_now(one.source)
+
+
+def stamp_now(path: Path) -> FileStamp:
+    """Returns what the system says of a file, or raises where it has gone."""
+    stamp = stamp_of(path)
+    if stamp is None:
+        raise gone(path)
+    return stamp
+
+
+def gone(path: Path) -> SourceError:
+    """Returns the error that a file went while it was looked at."""
+    return SourceError(f"'{path}' has gone")
+
+
+def title_for(words: str) -> str:
+    """Returns a title as the client takes it, or raises where nothing is left of it."""
+    kept = words.strip()
+    if not kept:
+        raise UserError("a title needs words")
+    return kept

@@ -1,0 +1,118 @@
+"""Sessions of the examples to plans that are carried out, and copies to what must be the same."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from plait import Archive
+from plait.archive import Session
+from plait.edit.model import Append, Plan, Remove, Write
+from plait.graph.client import Context, context
+from plait.record import Record, read
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SESSION = "6f0c2f0e-0b3c-4b69-9a51-0d5a3c1e7b11"
+
+
+def gallery() -> list[Path]:
+    """Returns the roots of the gallery."""
+    return sorted(path.parent for path in (EXAMPLES / "gallery").glob("*/projects"))
+
+
+def resume_cases() -> list[Path]:
+    """Returns the sessions whose context the real client has confirmed."""
+    return sorted((EXAMPLES / "resume").glob("*/session.jsonl"))
+
+
+def root_with(folder: Path, *lines: dict[str, Any] | bytes, session: str = SESSION) -> Path:
+    """Writes a session into a configuration folder, and returns that."""
+    path = folder / "projects" / "-home-dev-shop" / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(_line(line) for line in lines))
+    return folder
+
+
+def _line(line: dict[str, Any] | bytes) -> bytes:
+    if isinstance(line, bytes):
+        return line
+    return json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def copied(root: Path, folder: Path) -> Path:
+    """Copies a root, so that it can be written to."""
+    target = folder / root.name
+    if root.is_dir():
+        shutil.copytree(root, target)
+        return target
+    target = folder / "projects" / "p" / root.name
+    target.parent.mkdir(parents=True)
+    shutil.copyfile(root, target)
+    return folder
+
+
+def carried_out(plan: Plan) -> Path:
+    """Does what a plan says, without a journal, and returns the file of the session."""
+    for step in plan.steps:
+        match step:
+            case Write(path, content):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(b"".join(content()))
+            case Append(path, data):
+                path.write_bytes(path.read_bytes() + data)
+            case Remove(path):
+                path.unlink()
+    return plan.path
+
+
+def editable(root: Path) -> list[Session]:
+    """Returns the sessions of a root that have a file."""
+    return [session for session in Archive([root]).sessions if session.file]
+
+
+def context_of(path: Path) -> Context:
+    """Returns what the client sends of a file."""
+    return context(list(read(path)), size=path.stat().st_size)
+
+
+def without_ids(value: Any, names: dict[str, str]) -> Any:
+    """Returns a value of the log whose texts that are ids are replaced, wherever they stand."""
+    if isinstance(value, str):
+        return names.get(value) or in_own_folder(value, names)
+    if isinstance(value, list):
+        return [without_ids(one, names) for one in value]
+    if isinstance(value, dict):
+        return {key: without_ids(one, names) for key, one in value.items()}
+    return value
+
+
+def names_in(before: list[Record], after: list[Record]) -> dict[str, str]:
+    """Returns what each id of a record became, as they stand in the same places."""
+    pairs = zip(before, after, strict=True)
+    return {old.uuid: new.uuid for old, new in pairs if old.uuid and new.uuid}
+
+
+def plain_records(records: list[Record], names: dict[str, str]) -> Iterator[Any]:
+    """Yields records as they are but for ids, and for what says where they are from."""
+    for record in records:
+        fields = {key: one for key, one in record.fields.items() if key != "forkedFrom"}
+        if isinstance(fields.get("sessionId"), str):
+            fields["sessionId"] = "its session"
+        yield without_ids(fields, names)
+
+
+def same_messages(plan: Plan, before: Context, after: Context) -> bool:
+    """Tells whether two contexts say the same, but for paths into the session's folder."""
+    wanted = in_own_folder(json.dumps(before.messages), {plan.source.id: plan.session})
+    return bool(wanted == json.dumps(after.messages))
+
+
+def in_own_folder(text: str, names: dict[str, str]) -> str:
+    """Returns a text whose paths into the folders beside a log are those of another session."""
+
+    def moved(match: re.Match[str]) -> str:
+        return f"/{names.get(match[1], match[1])}/{match[2]}"
+
+    return re.sub(r"/([^/]+)/(tool-results|subagents|workflows)", moved, text)

@@ -1,0 +1,420 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait import Archive
+from plait.archive import Session
+from plait.edit.model import Plan, Write
+from plait.errors import UserError
+from plait.record import read
+from tests.edit.copies import (
+    SESSION,
+    carried_out,
+    context_of,
+    copied,
+    editable,
+    gallery,
+    names_in,
+    plain_records,
+    resume_cases,
+    root_with,
+    same_messages,
+)
+
+A, B, C = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12))
+ELSEWHERE = "99999999-1111-4222-8333-444444444444"
+ROOTS = [*gallery(), *resume_cases()]
+
+
+def named(path: Path) -> str:
+    return path.parent.name if path.is_file() else path.name
+
+
+@pytest.fixture(params=ROOTS, ids=named)
+def sessions(request: pytest.FixtureRequest, tmp_path: Path) -> list[Session]:
+    return editable(copied(request.param, tmp_path))
+
+
+def cloned(session: Session, **options: Any) -> Path:
+    return carried_out(plan_of(session, **options))
+
+
+def plan_of(session: Session, **options: Any) -> Plan:
+    assert session.archive
+    return session.archive.plan.clone(session, **options)
+
+
+def only(root: Path) -> Session:
+    [session] = editable(root)
+    return session
+
+
+def user(uuid: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
+    message = {"role": "user", "content": f"prompt {uuid[:8]}"}
+    return {
+        "parentUuid": parent,
+        "type": "user",
+        "uuid": uuid,
+        "timestamp": "2026-11-02T09:00:00.000Z",
+        "sessionId": SESSION,
+        "message": message,
+        **more,
+    }
+
+
+def lines_of(path: Path) -> list[bytes]:
+    return path.read_bytes().split(b"\n")[:-1]
+
+
+def test_a_clone_is_sent_as_its_source_is(sessions: list[Session]) -> None:
+    for session in sessions:
+        plan = plan_of(session)
+        before, after = context_of(session.path), context_of(carried_out(plan))
+        assert same_messages(plan, before, after)
+        assert after.resumes == before.resumes
+        assert len(after.chain) == len(before.chain)
+
+
+def test_every_line_of_a_clone_is_that_of_its_source_but_for_ids(sessions: list[Session]) -> None:
+    for session in sessions:
+        plan = plan_of(session)
+        path = carried_out(plan)
+        before, after = list(read(session.path)), list(read(path))
+        names = {**names_in(before, after), session.id: plan.session}
+        wanted = list(plain_records(before, names))
+        assert list(plain_records(after, {})) == wanted
+        assert plan.after.lines == plan.before.lines
+        assert plan.after.bytes == path.stat().st_size
+        assert all(one.session_id in (None, plan.session) for one in after)
+        assert not set(names) & {one.uuid for one in after}
+
+
+def test_the_clone_of_a_clone_is_the_clone(sessions: list[Session]) -> None:
+    for session in sessions:
+        first = cloned(session)
+        second = cloned(Archive([first]).session_at(first))
+        before, after = list(read(first)), list(read(second))
+        names = {**names_in(before, after), first.stem: second.stem}
+        assert list(plain_records(after, {})) == list(plain_records(before, names))
+        assert len(lines_of(second)) == len(lines_of(session.path))
+
+
+def test_a_clone_is_made_of_the_same_bytes_each_time_it_is_asked(tmp_path: Path) -> None:
+    plan = plan_of(only(root_with(tmp_path, user(A), user(B, A))))
+    [step] = plan.steps
+    assert isinstance(step, Write)
+    assert b"".join(step.content()) == b"".join(step.content())
+
+
+POINTERS: dict[str, Any] = {
+    "logicalParentUuid": A,
+    "leafUuid": A,
+    "messageId": A,
+    "snapshot": {"messageId": A},
+    "snapshotMessageId": A,
+    "sourceToolAssistantUUID": A,
+    "compactMetadata": {
+        "preservedSegment": {"headUuid": A, "anchorUuid": A, "tailUuid": A},
+        "preservedMessages": {"anchorUuid": A, "uuids": [A, ELSEWHERE], "allUuids": [A]},
+    },
+    "retractedMessageUuids": [A],
+    "supersedesUuids": [A],
+    "interruptedMessageId": A,
+    "microcompactMetadata": {"clearedAttachmentUUIDs": [A]},
+    "attachment": {"type": "queued_command", "source_uuid": A},
+    "parentLastUuid": A,
+    "summaryUuid": A,
+    "firstArchivedUuid": A,
+    "not known yet": {"points": [{"to": A}]},
+    "by id": {A: 1},
+}
+
+
+@pytest.mark.parametrize("field", POINTERS)
+def test_whatever_points_to_a_record_points_to_its_copy(field: str, tmp_path: Path) -> None:
+    pointer = user(B, A, **{field: POINTERS[field]})
+    first, second = read(cloned(only(root_with(tmp_path, user(A), pointer))))
+    assert second.parent_uuid == first.uuid
+    assert A.encode() not in second.raw.replace(b'"messageUuid":"%b"' % A.encode(), b"")
+    assert second.raw.count(ELSEWHERE.encode()) == json.dumps(pointer).count(ELSEWHERE)
+    assert isinstance(first.uuid, str)
+    assert json.dumps(second.fields[field]) == json.dumps(POINTERS[field]).replace(A, first.uuid)
+
+
+@pytest.mark.parametrize("field", ["leafUuid", "messageId", "parentUuid"])
+def test_what_names_nothing_of_the_session_stays(field: str, tmp_path: Path) -> None:
+    [record] = read(cloned(only(root_with(tmp_path, user(A, **{field: ELSEWHERE})))))
+    assert record.fields[field] == ELSEWHERE
+
+
+def test_lines_without_uuid_get_the_new_session_too(tmp_path: Path) -> None:
+    kinds = ("queue-operation", "last-prompt", "custom-title", "mode", "pr-link", "never-seen")
+    notes = [{"type": kind, "sessionId": SESSION} for kind in kinds]
+    plan = plan_of(only(root_with(tmp_path, user(A), *notes)))
+    found = list(read(carried_out(plan)))
+    assert {record.session_id for record in found} == {plan.session}
+    assert not any("forkedFrom" in record.fields for record in found[1:])
+
+
+def test_lines_of_another_session_in_the_file_become_the_copys(tmp_path: Path) -> None:
+    foreign = user(B, A, sessionId=ELSEWHERE, session_id=ELSEWHERE)
+    plan = plan_of(only(root_with(tmp_path, user(A), foreign)))
+    _, second = read(carried_out(plan))
+    assert second.session_id == plan.session
+    assert second.fields["session_id"] == ELSEWHERE  # the process's first session is still that one
+
+
+def test_a_copy_says_which_record_it_is_of(tmp_path: Path) -> None:
+    older = user(B, A, forkedFrom={"sessionId": ELSEWHERE, "messageUuid": C}, note=1)
+    first, second = read(cloned(only(root_with(tmp_path, user(A), older))))
+    assert first.fields["forkedFrom"] == {"sessionId": SESSION, "messageUuid": A}
+    assert second.fields["forkedFrom"] == {"sessionId": SESSION, "messageUuid": B}
+    assert second.raw.count(b"forkedFrom") == 1
+    assert second.fields["note"] == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"uuid":"A","forkedFrom":null,"type":"user","sessionId":"S"}\n',
+        b'{"uuid":"A","type":"user","sessionId":"S","forkedFrom":{"x":[1,{"y":2}]}}\n',
+        b'{"forkedFrom":"?" , "uuid":"A","type":"user","sessionId":"S"} \r\n',
+        b'{"uuid":"A","type":"user","sessionId":"S","toolUseResult":{"forkedFrom":1}}\n',
+    ],
+)
+def test_what_was_said_of_the_source_before_is_replaced_once(line: bytes, tmp_path: Path) -> None:
+    real = line.replace(b'"A"', b'"%b"' % A.encode()).replace(b'"S"', b'"%b"' % SESSION.encode())
+    path = cloned(only(root_with(tmp_path, real)))
+    [record] = read(path)
+    pairs = json.loads(record.raw, object_pairs_hook=list)
+    origins = [dict(value) for key, value in pairs if key == "forkedFrom"]
+    assert origins == [{"sessionId": SESSION, "messageUuid": A}]
+    assert path.read_bytes().endswith(b"\r\n") == real.endswith(b"\r\n")
+
+
+def test_a_repeated_uuid_becomes_one_and_the_same(tmp_path: Path) -> None:
+    found = list(read(cloned(only(root_with(tmp_path, user(A), user(B, A), user(A))))))
+    assert found[0].uuid == found[2].uuid == found[1].parent_uuid != found[1].uuid
+
+
+def test_ids_that_are_no_uuids_are_replaced_where_ids_stand(tmp_path: Path) -> None:
+    one = user("user", None, sessionId="user", kind="user", userType="user")
+    two = user("b", "user", sessionId="user", list=["user"], uuids=["user"])
+    plan = plan_of(only(root_with(tmp_path, one, two, session="s1")))
+    first, second = read(carried_out(plan))
+    assert first.type == first.fields["kind"] == first.fields["userType"] == "user"
+    assert first.uuid == second.parent_uuid == second.fields["uuids"][0] != "user"
+    assert second.fields["list"] == ["user"]
+    assert first.session_id == second.session_id == plan.session
+
+
+def test_an_escaped_id_is_the_same_id(tmp_path: Path) -> None:
+    escaped = json.dumps(user(B, A)).replace(A, "\\u0030" + A[1:]).encode() + b"\n"
+    first, second = read(cloned(only(root_with(tmp_path, user(A), escaped))))
+    assert second.parent_uuid == first.uuid
+
+
+def test_what_people_and_tools_said_stays_as_it_is(tmp_path: Path) -> None:
+    said = user(B, A, toolUseResult={"stdout": A, "ids": [A, SESSION]}, lastPrompt=A)
+    said["message"]["content"] = [{"type": "text", "text": A}, {"type": "x", "y": {"z": SESSION}}]
+    first, second = read(cloned(only(root_with(tmp_path, user(A), said))))
+    assert second.parent_uuid == first.uuid
+    for name in ("message", "toolUseResult", "lastPrompt"):
+        assert second.fields[name] == said[name]
+
+
+ODD_LINES = [
+    b"\n",
+    b"\r\n",
+    b"   \n",
+    b"not json\n",
+    b"[1,2]\n",
+    b'{"type":"user","uuid":"%b"}{"type":"user","sessionId":"%b"}\n' % (A.encode(), A.encode()),
+    b"\0\0\0\0\n",
+    b'\0\0{"type":"user","uuid":"%b","sessionId":"x"}\n' % A.encode(),
+    b'{"type":"user","message":{"role":"us\n',
+    b"\xff\xfe\n",
+]
+
+
+@pytest.mark.parametrize("odd", ODD_LINES)
+def test_a_line_that_holds_no_record_is_copied_as_it_is(odd: bytes, tmp_path: Path) -> None:
+    plan = plan_of(only(root_with(tmp_path, user(A), odd, user(B, A))))
+    found = lines_of(carried_out(plan))
+    assert found[1] + b"\n" == odd
+    assert plan.lines("kept") == 1
+    assert plan.lines("rewritten") == 2
+
+
+@pytest.mark.parametrize("odd", ODD_LINES)
+def test_a_clean_copy_keeps_of_such_a_line_what_can_be_read(odd: bytes, tmp_path: Path) -> None:
+    plan = plan_of(only(root_with(tmp_path, user(B), odd, user(C, B))), clean=True)
+    path = carried_out(plan)
+    assert plan.after.lines == len(lines_of(path)) == len(list(read(path)))
+    assert plan.after.bytes == path.stat().st_size
+    whole = {5: 2, 7: 1}.get(ODD_LINES.index(odd), 0)
+    assert len(lines_of(path)) == 2 + whole
+    assert plan.lines("dropped") == (0 if whole else 1)
+
+
+def test_a_byte_order_mark_and_carriage_returns_stay(tmp_path: Path) -> None:
+    marked = b"\xef\xbb\xbf" + json.dumps(user(A)).encode() + b"\r\n"
+    path = cloned(only(root_with(tmp_path, marked, user(B, A))))
+    assert path.read_bytes().startswith(b"\xef\xbb\xbf{")
+    assert lines_of(path)[0].endswith(b"}\r")
+    assert A.encode() not in path.read_bytes().replace(b'"messageUuid":"%b"' % A.encode(), b"")
+
+
+def test_numbers_escapes_and_spaces_are_not_written_anew(tmp_path: Path) -> None:
+    odd = b'{ "type" : "user", "uuid": "%b", "a":1.00, "b":1e5, "c":"\\u00e9\\/", "a":2 }\n'
+    path = cloned(only(root_with(tmp_path, odd % A.encode())))
+    [line] = lines_of(path)
+    assert line.startswith(b'{ "type" : "user", "uuid": "')
+    assert b'"a":1.00, "b":1e5, "c":"\\u00e9\\/", "a":2 ,"forkedFrom"' in line
+
+
+def test_a_title_follows_what_was_there_also_an_open_line(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A), json.dumps(user(B, A)).encode())
+    plan = plan_of(only(root), title=" Second try ")
+    path = carried_out(plan)
+    assert [record.fields.get("customTitle") for record in read(path)] == [None, None, "Second try"]
+    assert plan.lines("added") == 1
+    assert plan.after.bytes == path.stat().st_size
+    assert plan.after.lines == 3
+
+
+def test_a_title_of_no_words_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="needs words"):
+        plan_of(only(root_with(tmp_path, user(A))), title="  ")
+
+
+def test_a_torn_end_stays_torn(tmp_path: Path) -> None:
+    path = cloned(only(root_with(tmp_path, user(A), b'{"type":"us')))
+    assert path.read_bytes().endswith(b'\n{"type":"us')
+
+
+def sub_agent(agent: str, parent: str | None = None) -> Iterator[dict[str, Any]]:
+    yield {"type": "fork-context-ref", "parentSessionId": SESSION, "parentLastUuid": A}
+    yield user(C, parent, isSidechain=True, agentId=agent)
+
+
+def write(path: Path, *lines: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def test_all_that_lies_beside_the_log_comes_along(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A))
+    project = root / "projects" / "-home-dev-shop"
+    folder = project / SESSION
+    write(folder / "subagents" / "agent-a1.jsonl", *sub_agent("a1", A))
+    write(folder / "subagents" / "agent-a1.meta.json", {"toolUseId": "t", "parentSession": SESSION})
+    write(folder / "subagents" / "workflows" / "wf_1" / "journal.jsonl", {"sessionId": SESSION})
+    write(folder / "workflows" / "wf_1.json", {"transcriptDir": f"/x/{SESSION}/subagents/wf_1"})
+    write(folder / "tool-results" / "t1.json", {"sessionId": SESSION, "uuid": A})
+    write(root / "file-history" / SESSION / "0123456789abcdef@v1", "the file as it was", A)
+    write(root / "tasks" / SESSION / "1.json", {"id": 1})
+    write(root / "todos" / f"{SESSION}-agent-{SESSION}.json", [])
+    write(root / "todos" / f"{ELSEWHERE}-agent-{ELSEWHERE}.json", [])
+    plan = plan_of(only(root))
+    [first] = read(carried_out(plan))
+    new = project / plan.session
+    assert {str(step.path.relative_to(root)) for step in plan.steps} == {
+        f"projects/-home-dev-shop/{plan.session}{rest}"
+        for rest in (
+            ".jsonl",
+            "/subagents/agent-a1.jsonl",
+            "/subagents/agent-a1.meta.json",
+            "/subagents/workflows/wf_1/journal.jsonl",
+            "/workflows/wf_1.json",
+            "/tool-results/t1.json",
+        )
+    } | {
+        f"file-history/{plan.session}/0123456789abcdef@v1",
+        f"tasks/{plan.session}/1.json",
+        f"todos/{plan.session}-agent-{plan.session}.json",
+    }
+    reference, prompt = read(new / "subagents" / "agent-a1.jsonl")
+    assert reference.fields["parentSessionId"] == prompt.session_id == plan.session
+    assert reference.fields["parentLastUuid"] == prompt.parent_uuid == first.uuid
+    assert prompt.uuid != C
+    assert prompt.forked_from is None
+    meta = json.loads((new / "subagents" / "agent-a1.meta.json").read_text())
+    assert meta == {"toolUseId": "t", "parentSession": plan.session}
+    run = json.loads((new / "workflows" / "wf_1.json").read_text())
+    assert run == {"transcriptDir": f"/x/{plan.session}/subagents/wf_1"}
+    output = (new / "tool-results" / "t1.json").read_bytes()
+    assert output == (folder / "tool-results" / "t1.json").read_bytes()
+    assert {path for path, _ in plan.read} == {
+        path for path in root.rglob("*") if path.is_file() and SESSION in str(path)
+    } - {step.path for step in plan.steps}
+
+
+def test_an_agent_of_older_versions_moves_into_the_folder_of_the_copy(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A))
+    project = root / "projects" / "-home-dev-shop"
+    write(project / "agent-1234567.jsonl", user(C, None, isSidechain=True, agentId="1234567"))
+    plan = plan_of(only(root))
+    carried_out(plan)
+    [record] = read(project / plan.session / "subagents" / "agent-1234567.jsonl")
+    assert record.session_id == plan.session
+    assert len(Archive([root]).session(plan.session).agents) == 1
+
+
+def test_a_link_beside_the_log_is_not_followed(tmp_path: Path) -> None:
+    root = root_with(tmp_path / "root", user(A))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret").write_text("")
+    folder = root / "projects" / "-home-dev-shop" / SESSION
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    (folder / "file").symlink_to(tmp_path / "elsewhere" / "secret")
+    assert len(plan_of(only(root)).steps) == 1
+
+
+def persisted(path: str) -> str:
+    return f"<persisted-output>\nOutput too large. Full output saved to: {path}\n"
+
+
+def test_a_large_output_is_looked_for_beside_the_copy(tmp_path: Path) -> None:
+    path = f"/home/dev/.claude/projects/p/{SESSION}/tool-results/t1.txt"
+    result = user(B, A, toolUseResult={"persistedOutputPath": path})
+    result["message"]["content"] = [{"type": "tool_result", "content": persisted(path)}]
+    answer = user(C, B, type="assistant")
+    answer["message"] = {"role": "assistant", "content": [{"type": "thinking", "thinking": path}]}
+    windows = user(ELSEWHERE, C, note=path.replace("/", "\\"))
+    plan = plan_of(only(root_with(tmp_path, user(A), result, answer, windows)))
+    _, second, third, fourth = read(carried_out(plan))
+    moved = path.replace(SESSION, plan.session)
+    assert second.fields["toolUseResult"] == {"persistedOutputPath": moved}
+    assert second.fields["message"]["content"][0]["content"] == persisted(moved)
+    assert third.fields["message"] == answer["message"]  # a signature vouches for its words
+    assert fourth.fields["note"] == moved.replace("/", "\\")
+
+
+def test_a_path_that_only_looks_so_stays(tmp_path: Path) -> None:
+    paths = [f"/tmp/{SESSION}/scratch", f"/x/{SESSION}.jsonl", f"/x/1{SESSION}/tool-results/y"]
+    [record] = read(cloned(only(root_with(tmp_path, user(A, paths=paths)))))
+    assert record.fields["paths"] == paths
+
+
+def test_a_copy_is_as_private_as_its_source(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A))
+    session = only(root)
+    session.path.chmod(0o640)
+    step = plan_of(session).steps[0]
+    assert isinstance(step, Write)
+    assert step.mode == 0o640
+    assert step.was is None
+    assert not plan_of(session).is_in_place
+
+
+def test_a_clone_changes_no_totals(tmp_path: Path) -> None:
+    root = copied(next(one for one in gallery() if one.name == "compaction"), tmp_path)
+    before = Archive([root]).usage(by="model").rows
+    for session in editable(root):
+        cloned(session)
+    assert Archive([root]).usage(by="model").rows == before
