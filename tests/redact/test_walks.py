@@ -13,8 +13,8 @@ import pytest
 from plait.errors import ConfigError
 from plait.record import Record, record_of
 from plait.redact import Place, Redactor, Rules, rules_of
-from plait.redact.look_alikes import is_mixed, is_random
 from plait.redact.model import MOST_PLACES
+from plait.redact.strength import is_mixed, is_random
 from tests.redact.planted import ALNUM, HEX, drawn
 
 KEY = "gh" + "p_" + drawn(Random(3), ALNUM, 36)

@@ -4,20 +4,18 @@ import base64
 import binascii
 import re
 
-from plait.redact.look_alikes import (
-    NOTHING,
-    WEAK,
-    is_chosen,
-    is_dotted_name,
-    is_mixed,
-    is_passphrase,
-    is_placeholder,
-    is_plain_word,
-    is_random,
-    is_wordy,
-)
+from plait.redact.look_alikes import NOTHING, WEAK, is_dotted_name, is_placeholder
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import QUOTE, SPACE
+from plait.redact.strength import (
+    is_chosen,
+    is_likely,
+    is_passphrase,
+    is_plain_word,
+    is_random,
+    is_weak,
+    is_wordy,
+)
 
 SCHEME = re.compile(rb"([A-Za-z-]{2,20})(?:[ \t]+|%20|\+)(?:token=\\{0,7}\"?)?")
 LONGEST_NAME = 60
@@ -39,6 +37,7 @@ def _header(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
             is_random(found)
             or is_passphrase(found)
             or is_chosen(found)
+            or is_weak(found)
             or (len(found) >= 24 and not is_wordy(found))
         )
     return (TextSpan(span.start, span.start + len(found)),) if is_secret else NOTHING
@@ -61,6 +60,9 @@ PAIR = re.compile(rb"[ ]*([A-Za-z0-9_.\-]+)=([^;,\x00-\x20\"'\\]*)(?:; ?|\Z)")
 ATTRIBUTES = frozenset(b"path domain expires max-age samesite version priority".split())
 
 
+SESSION = re.compile(rb"(?i)sess|sid\b|auth|token|jwt|csrf|xsrf|remember|login|secret")
+
+
 def _cookies(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the cookies of a header up to their attributes, if one of them is worth it."""
     end, place, is_secret = value.start, value.start, False
@@ -68,6 +70,7 @@ def _cookies(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
         if pair[1].lower() in ATTRIBUTES:
             break
         is_worth = is_random(pair[2]) or is_chosen(pair[2])
+        is_worth = is_worth or (SESSION.search(pair[1]) is not None and is_likely(pair[2]))
         is_secret = is_secret or (is_worth and not is_placeholder(pair[2]))
         end, place = pair.end(2), pair.end()
     return (TextSpan(value.start, end),) if is_secret else NOTHING
@@ -112,11 +115,13 @@ def _parameter(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan,
     if is_placeholder(found) or is_plain_word(found) or found.isdigit():
         return NOTHING
     name = text[match.start + 1 : value.start - 1].lower()
-    if not is_random(found) and not (is_chosen(found) and name in CHOSEN_PARAMETERS):
+    is_worth = is_random(found) or (is_chosen(found) and name in CHOSEN_PARAMETERS)
+    if not is_worth and not (SURE_PARAMETER.search(name) and is_likely(found)):
         return NOTHING
     return (TextSpan(value.start, value.start + len(found)),)
 
 
+SURE_PARAMETER = re.compile(rb"pass|pwd|secret|token|auth|key\Z|sess|sid\Z|jwt|ticket|sig|otp")
 CHOSEN_PARAMETERS = frozenset(
     b"auth pass passwd password pwd secret token session key sid sig signature code ticket".split()
 )
@@ -132,6 +137,19 @@ def _secret_path(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
     )
 
 
+ADDRESS_BEFORE = re.compile(rb"[a-z]://[^\x00-\x20\"'`<>]{1,200}\Z")
+
+
+def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the last step of a path in an address, behind a word that asks for a secret."""
+    if not ADDRESS_BEFORE.search(text, max(0, match.start - 200), match.start):
+        return NOTHING
+    start = max(text.rfind(sign, match.start, match.end - 1) for sign in (b"/", b":", b"-")) + 1
+    span = TextSpan(start, match.end - (text[match.end - 1 : match.end] == b"/"))
+    found = text[span.start : span.end]
+    return (span,) if is_random(found) or is_chosen(found) else NOTHING
+
+
 def _signed(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes a signature."""
     return NOTHING if is_placeholder(text[value.start : value.end]) else (value,)
@@ -142,13 +160,13 @@ def _paired(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     found = text[value.start : value.end]
     if is_placeholder(found) or is_plain_word(found) or found.isdigit():
         return NOTHING
-    return (value,) if is_random(found) or is_chosen(found) or is_mixed(found) else NOTHING
+    return (value,) if is_likely(found) else NOTHING
 
 
 LOGINS = (
     r"(?:auth|Auth|login|Login|log_in|signin|sign_in|authenticate|credentials|Credentials|Credential"
     r"|NetworkCredential|PSCredential|HTTPBasicAuth|BasicAuth|basic_auth|basicAuth|connect|mysqli_connect"
-    r"|PDO|begin|createUser|create_user|create_superuser|Twilio|Credential\]?::new)"
+    r"|[cC]onnection|PDO|begin|createUser|create_user|create_superuser|Twilio|Credential\]?::new)"
 )
 WORD = rf"{QUOTE}[^\x00-\x1f\"'`\\]{{0,80}}{QUOTE}|[A-Za-z_][A-Za-z0-9_.$]{{0,40}}"
 BEFORE_AT = r"[^\x00-\x20\"'`\\<>/@:]"
@@ -172,7 +190,7 @@ ADDRESSES: tuple[Family, ...] = (
     Family(
         "digest",
         "authorization header",
-        r"(?:oauth_token|response|[sS]ignature|oauth_signature|Signature)=\\{0,7}\"?(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{10,})",
+        r"(?:oauth_token|response|[sS]ignature|oauth_signature|mac|nonce)=\\{0,7}\"?(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{10,})",
         _parameter,
     ),
     Family(
@@ -221,18 +239,17 @@ ADDRESSES: tuple[Family, ...] = (
     Family(
         "url-parameter",
         "token in an address",
-        r"[?&#;](?:[a-z]{1,12}[_-])?(?:key|auth|sig|signature|session|sid|ticket|jwt|code|hash|pass|passwd|pwd|k|otp"
-        r"|X-Amz-Signature|X-Amz-Security-Token|X-Goog-Signature|X-Plex-Token|Signature|AWSSecretKey"
-        r"|authkey|accesskey|apikey|subscription-key|auth_token|private_token|reset_token|invite_token)"
-        r"=(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{8,})",
+        r"(?:[?&#](?:[A-Za-z0-9_.-]*(?:[kK]ey|[aA]uth|[sS]ig|[sS]ignature|[sS]ession(?:[_-]?[iI]d)?|[tT]icket|[jJ]wt"
+        r"|[pP]ass|passwd|pwd|otp|sid)|[a-z_]*code|hash|pw|k)|;[a-z]*session[iI]d)=(?P<v>[A-Za-z0-9%+/=_.!#*^~-]{6,})",
         _parameter,
     ),
     Family(
         "url-path",
         "token in an address",
         r"/(?:reset-password|password-reset|reset_password|reset|magic-link|magic|verify|confirm|invite|unsubscribe"
-        r"|activate|webhook|webhooks|hooks?|services|token|tokens|auth|share|s|bot)/(?P<v>[A-Za-z0-9_.!+*~-]{16,})",
-        _secret_path,
+        r"|activate|webhooks?|hooks?|services|token|tokens|auth|share|s|key)(?:/[A-Za-z0-9_-]{1,40}){0,3}/(?:[A-Za-z0-9_.!+*~-]{8,})"
+        r"|/bot[0-9]{5,12}:(?:[A-Za-z0-9_-]{8,})|/private-(?:[A-Za-z0-9]{8,})/",
+        _secret_step,
     ),
     Family(
         "docker-login",
@@ -244,9 +261,28 @@ ADDRESSES: tuple[Family, ...] = (
         "auth-pair",
         "password of a command",
         rf"{LOGINS}{SPACE}=?{SPACE}\({SPACE}(?:{WORD}){SPACE},{SPACE}"
-        rf"(?:(?:{WORD}){SPACE},{SPACE})?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        rf"(?:(?:{WORD}){SPACE},{SPACE})?(?:[A-Za-z:]{{1,16}}\()?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
         trigger=rf"{LOGINS}[ \t]?=?[ \t]?\([ \t]?[\"'\\A-Za-z_]",
+    ),
+    Family(
+        "auth-words",
+        "password of a command",
+        rf"(?:basic_auth|http_basic|digest_auth)[ \t]{{1,4}}{QUOTE}[^\x00-\x1f\"'`\\]{{1,60}}{QUOTE},{SPACE}{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
+        _paired,
+    ),
+    Family(
+        "signed-header",
+        "authorization header",
+        r"[A-Za-z]-(?:[sS]ignature|SIGNATURE|[sS]ign|SIGN|[sS]ession(?:-[iI]d)?|[fF]unctions-[kK]ey)(?:-[0-9]{1,3})?"
+        rf"(?:{QUOTE})?:[ ]?(?:{QUOTE})?(?:(?:sha[0-9]{{1,3}}|t)=(?:[0-9]{{1,12}},)?)?(?:v[01]=)?(?P<v>[A-Za-z0-9+/=_.!#*^~-]{{8,}})",
+        _paired,
+    ),
+    Family(
+        "wifi",
+        "secret in a setting",
+        r"WIFI:[^\x00-\x20\"]{0,80};P:(?P<v>[^\x00-\x1f;\"]{6,})",
+        _paired,
     ),
     Family(
         "auth-word",

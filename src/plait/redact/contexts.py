@@ -3,6 +3,7 @@
 from plait.redact.addresses import ADDRESSES
 from plait.redact.commands import COMMANDS
 from plait.redact.files import FILES
+from plait.redact.inputs import INPUTS
 from plait.redact.model import Family
 from plait.redact.named import NAMED
 from plait.redact.nouns import NOUNS
@@ -14,6 +15,7 @@ __all__ = ["CONTEXTS", "NOUNS"]
 CONTEXTS: tuple[Family, ...] = (
     *PRIVATE_KEYS,
     *ADDRESSES,
+    *INPUTS,
     *COMMANDS,
     *FILES,
     *NAMED,

@@ -2,18 +2,11 @@
 
 import re
 
-from plait.redact.commands import line_start
-from plait.redact.look_alikes import (
-    NOTHING,
-    is_chosen,
-    is_mixed,
-    is_placeholder,
-    is_plain_word,
-    is_random,
-    is_reference,
-)
+from plait.redact.look_alikes import NOTHING, is_placeholder, is_reference
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import QUOTE
+from plait.redact.shell import line_start
+from plait.redact.strength import is_chosen, is_likely, is_plain_word, is_random
 
 BREAK = r"(?:[ \t]*\r?\n(?:[ \t]*[0-9]+(?:\t|→))?[ \t+>|]{0,16}|[ \t]*\\{1,7}n[ \t+>|]{0,16})"
 GAP = rf"(?:[ \t]+|{BREAK})"
@@ -22,7 +15,7 @@ GAP = rf"(?:[ \t]+|{BREAK})"
 def _is_worth(found: bytes) -> bool:
     if len(found) < 5 or is_placeholder(found) or is_reference(found) or is_plain_word(found):
         return False
-    return is_random(found) or is_chosen(found) or is_mixed(found)
+    return is_likely(found)
 
 
 def _value(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -39,7 +32,7 @@ def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     """Takes the cells of a table below the head that says `password`."""
     sign = text[value.start : value.end]
     start = line_start(text, match.start)
-    end = _end_of_line(text, match.end)
+    end = _end_of_line(text, match.start)
     heads = [one.strip(b" \t\"'`*") for one in text[start:end].split(sign)]
     columns = [n for n, head in enumerate(heads) if HEAD.search(head) and len(head) < 30]
     found: list[TextSpan] = []
@@ -54,13 +47,13 @@ def _column(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
             cell = cells[column]
             bare = cell.strip(b" \t\"'`*")
             place += cell.find(bare)
-            if _is_worth(bare) and b" " not in bare:
+            if _is_worth(bare) and b" " not in bare and bare.strip(b"-:"):
                 found.append(TextSpan(place, place + len(bare)))
     return tuple(found)
 
 
 def _end_of_line(text: bytes, place: int) -> int:
-    ends = [end for sign in (b"\n", b"\\n") if (end := text.find(sign, place)) >= 0]
+    ends = [end for sign in (b"\n", b"\\n", b"\0") if (end := text.find(sign, place)) >= 0]
     return min(ends, default=len(text))
 
 
@@ -70,7 +63,7 @@ def _next_line(text: bytes, end: int) -> int:
 
 SECTION_LINE = re.compile(
     rb"(?:\n|\\{1,7}n)(?:[ \t]*[0-9]+(?:\t|\xe2\x86\x92))?[+>|]?([ \t]+)[\"']?[A-Za-z0-9_.-]+[\"']?[ \t]*[:=][ \t]*[\"']?"
-    rb"([^\s\"'\\,{}\[\]]{5,400})"
+    rb"([^\x00-\x20\"'\\,{}\[\]]{5,400})"
 )
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from plait.redact.look_alikes import GAP, is_behind_stand_in, is_plain_word, is_random
+from plait.redact.look_alikes import GAP, is_behind_stand_in
 from plait.redact.model import Hit, Kind, TextSpan
 from plait.redact.people import NOBODY
 from plait.redact.scan import BEST, Engine, compiled
+from plait.redact.strength import is_plain_word, is_random
 
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 LEAST_SECRET, MOST_SECRET = 6, 4096

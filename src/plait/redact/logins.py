@@ -2,10 +2,11 @@
 
 import re
 
-from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start, is_plain_word
+from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import QUOTE
 from plait.redact.people import HOST, NOBODY, SOFTWARE
+from plait.redact.strength import is_plain_word
 
 NAME = r"[A-Za-z_][A-Za-z0-9_.-]{1,31}"
 LINE = r"(?:\r?\n|\\{1,7}n)"

@@ -2,24 +2,22 @@
 
 import re
 
-from plait.redact.look_alikes import (
-    NOTHING,
-    TECHNICAL,
-    is_chosen,
-    is_in_stand_in,
-    is_mixed,
-    is_passphrase,
-    is_placeholder,
-    is_plain_word,
-    is_random,
-    is_reference,
-)
+from plait.redact.look_alikes import ABOUT, NOTHING, is_in_stand_in, is_placeholder, is_reference
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import BARE, NOUNS, QUOTE, QUOTED, SPOKEN
 from plait.redact.settings import bare, is_secret_key, key_around
+from plait.redact.strength import (
+    TECHNICAL,
+    is_chosen,
+    is_mixed,
+    is_passphrase,
+    is_plain_word,
+    is_random,
+    is_weak,
+)
 
 LEAST_SPOKEN, LEAST_TOLD = 10, 6
-LEAST_QUOTED = 6
+LEAST_SURE = 6
 ASSIGNS = re.compile(rb"[a-z]=[{(\[]|[{}]")
 TECHNICAL_NAME = re.compile(rb"x86_64|-linux|-gnu|-darwin|aarch64")
 NAMED = re.compile(
@@ -40,12 +38,23 @@ def told(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     )
 
 
+LAST_WORDS = re.compile(rb"[A-Za-z]+")
+
+
+def told_of(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what a sentence says that a secret of somebody is, and not what is said about it."""
+    words = [word.lower() for word in LAST_WORDS.findall(text, match.start, value.start)]
+    return NOTHING if any(word in ABOUT for word in words[1:]) else told(text, match, value)
+
+
 def _is_told(found: bytes, least: int) -> bool:
     if len(found) < least or is_placeholder(found) or is_reference(found) or is_plain_word(found):
         return False
     if is_passphrase(found):
         return True
-    if found.strip(b"*_~").isalpha() or ASSIGNS.search(found):
+    if is_weak(found):
+        return True
+    if ASSIGNS.search(found) or (found.strip(b"*_~").isalpha() and not is_random(found)):
         return False
     if b" " in found or TECHNICAL.search(found) or NAMED.fullmatch(found):
         return is_random(found) and b" " not in found and not TECHNICAL.search(found)
@@ -58,10 +67,23 @@ def spoken(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     found = text[span.start : span.end]
     if not is_secret_key(key_around(text, match.start)):
         return NOTHING
-    if not _is_told(found, LEAST_QUOTED if is_quoted else LEAST_SPOKEN):
+    is_sure = is_weak(found) and (is_quoted or _is_sure(text, match, value))
+    if not _is_told(found, LEAST_SURE if is_quoted or is_sure else LEAST_SPOKEN):
         return NOTHING
-    is_secret = is_random(found) or is_chosen(found) or is_passphrase(found)
+    is_secret = is_sure or is_random(found) or is_chosen(found) or is_passphrase(found)
     return (span,) if is_secret else NOTHING
+
+
+# Words that only secrets are called, and names of settings.
+SURE = re.compile(
+    rb"(?i)passw|passphrase|kennwort|contrase|senha|wachtwoord|parola|has[l\xc5]|heslo|salasana|adgangskode|passord"
+    rb"|psk|pwd?\b|[a-z]pass\b|bindpw|rootpw|requirepass|masterauth|community|mot de passe|mdp|[\x80-\xff]"
+    rb"|[A-Z]{2,}_[A-Z_]{2,}[ \t]"
+)
+
+
+def _is_sure(text: bytes, match: TextSpan, value: TextSpan) -> bool:
+    return SURE.search(text, max(0, match.start - 12), value.start) is not None
 
 
 BEFORE = re.compile(
@@ -94,7 +116,9 @@ SENTENCES: tuple[Family, ...] = (
     Family(
         "said",
         "secret in a setting",
-        rf"[ ](?:as|for|is|als|ist|come|como|comme|som|jako|như){ARTICLES}(?:{SPOKEN}|{NOUNS})",
+        rf"(?:[ ](?:as|for|is|als|ist|come|como|comme|som|jako|như){ARTICLES}"
+        rf"|(?:,|[ ][-–—]|,?[ ]which)(?:[ ](?:is|that's|this is))?[ ](?:the|this|that|my|our|your){ARTICLES}"
+        rf"|[ ]\((?:the|my|our|your|new|old|this){ARTICLES})(?:{SPOKEN}|{NOUNS})",
         _said_before,
     ),
     Family(

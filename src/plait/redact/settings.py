@@ -9,17 +9,21 @@ from plait.redact.look_alikes import (
     OTHER_KEYS,
     OTHER_TOKENS,
     PASSWORDS,
-    PIECE,
-    is_chosen,
     is_dotted_name,
-    is_mixed,
-    is_passphrase,
     is_placeholder,
-    is_plain_word,
-    is_random,
     is_reference,
 )
 from plait.redact.model import TextSpan
+from plait.redact.strength import (
+    PIECE,
+    is_chosen,
+    is_mixed,
+    is_passphrase,
+    is_phrase,
+    is_plain_word,
+    is_random,
+    is_weak,
+)
 
 KEY_BEFORE = re.compile(rb"[A-Za-z0-9_.\-]{1,64}\Z")
 KEY = re.compile(rb"[A-Za-z0-9_.\-]+")
@@ -32,6 +36,11 @@ CAMEL = re.compile(
 MOST_LETTERS = 2048
 ANOTHER = re.compile(rb"(?i)(?:passwo?r?d|token|secret)[=:]|=\{|x86_64|-linux-|aarch64")
 PARAMETER = re.compile(rb"[?&;][A-Za-z0-9_.-]*\Z")
+# Caches, lists and tables have keys too.
+STRONG_KEY = re.compile(
+    rb"(?i)(?:api|secret|access|private|account|encryption|signing|master|license|subscription|shared"
+    rb"|admin|application|auth|preshared|webhook|hmac|fernet|jwt|deploy)[_. -]?keys?"
+)
 CALLS = frozenset(b"([{<")
 CALLABLE = re.compile(rb"[A-Za-z_$&*!@][\w$.:?!>&*-]*")
 
@@ -39,13 +48,18 @@ CALLABLE = re.compile(rb"[A-Za-z_$&*!@][\w$.:?!>&*-]*")
 def assigned(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the value of a setting whose key says that it is secret."""
     key = key_around(text, match.start)
-    if not is_secret_key(key):
+    if not is_secret_key(key) and not (key == b"PWD" and _is_in_list(text, match, value)):
         return NOTHING
     span, is_quoted = bare(text, value)
     if span.end - span.start > MOST_LETTERS:
         return NOTHING
     is_secret = _is_password if _is_of_password(key, text[match.start : value.start]) else _is_key
     return (span,) if is_secret(text, match, span, is_quoted=is_quoted) else NOTHING
+
+
+def _is_in_list(text: bytes, match: TextSpan, value: TextSpan) -> bool:
+    """Tells whether a setting stands among others between semicolons, as drivers write them."""
+    return b";" in (text[match.start - 1 : match.start], text[value.end : value.end + 1])
 
 
 def _is_of_password(key: bytes, match: bytes) -> bool:
@@ -103,12 +117,14 @@ def _is_password(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: boo
     if is_passphrase(value):
         return True
     if is_quoted:
-        return b" " not in value and (is_mixed(value) or is_random(value))
+        is_worth = is_mixed(value) or is_random(value)
+        return is_phrase(value) or (b" " not in value and is_worth)
     if _is_in_environment(text, match, span):
         return not value.isalpha() or len(value) >= 8
     if NAME.fullmatch(value) and not _is_literal(text, span.end):
-        return is_random(value) or (is_chosen(value) and CAMEL.fullmatch(value) is None)
-    return is_mixed(value)
+        is_own = is_chosen(value) and CAMEL.fullmatch(value) is None
+        return is_own or is_random(value) or is_weak(value)
+    return is_mixed(value) or is_random(value)
 
 
 def _is_key(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) -> bool:
@@ -116,18 +132,25 @@ def _is_key(text: bytes, match: TextSpan, span: TextSpan, *, is_quoted: bool) ->
     if _is_out_of_question(text, span, value, is_quoted=is_quoted) or b" " in value:
         return False
     if is_passphrase(value):
-        return b"key" not in text[match.start : span.start].lower()
+        return _is_of_secret(text, match, span)
     if _is_in_environment(text, match, span):
-        return is_random(value) or (len(value) >= 10 and is_mixed(value))
+        return is_random(value) or is_weak(value) or (len(value) >= 10 and is_mixed(value))
     if (
         not is_quoted
         and NAME.fullmatch(value)
         and len(value) < 16
         and not ends_line(text, span.end)
-        and not (is_random(value) and PARAMETER.search(text, max(0, match.start - 40), match.start))
+        and not PARAMETER.search(text, max(0, match.start - 40), match.start)
     ):
         return False
-    return is_random(value) or _is_chosen_key(value)
+    return is_random(value) or is_weak(value) or _is_chosen_key(value)
+
+
+def _is_of_secret(text: bytes, match: TextSpan, span: TextSpan) -> bool:
+    """Tells whether a key is that of a lock, or no key at all but a token or a secret."""
+    name = text[max(0, match.start - 12) : span.start].lower()
+    is_key = b"key" in name and STRONG_KEY.search(name) is None
+    return not is_key or _is_in_environment(text, match, span)
 
 
 def _is_chosen_key(value: bytes) -> bool:

@@ -1,0 +1,144 @@
+"""What surroundings tell, rule by rule: what is hidden, and beside it what only looks like it.
+
+A case is a text in which guillemets mark what must be hidden: `password: «bl4ck-b1rd»`.
+"""
+
+import pytest
+
+from plait.redact import Redactor
+
+ANNOTATED = {
+    "a type may stand between a name and its value": 'token: string = "«x9k2m4q7z8»"',
+    "with an argument of its own": 'api_token: Final[str] = "«x9k2m4q7z8»"',
+    "or a question mark": 'var token: String? = "«x9k2m4q7z8»"',
+    "the type alone is none": "token: string = get()",
+    "a value in brackets is called": 'password: str = ask("x9k2m4q7z8")',
+}
+FALLBACKS = {
+    "what is taken where the environment has none": "apiKey: process.env.KEY || '«x9k2m4q7z8»'",
+    "with the other sign": "apiKey: process.env.KEY ?? '«x9k2m4q7z8»'",
+    "behind a comma": "SECRET_KEY = os.getenv('SECRET_KEY', '«x9k2m4q7z8»')",
+    "with a word": "password = os.environ.get('PW') or '«x9k2m4q7z8»'",
+    "what is no environment has other arguments": "password = fetch('PW') or 'x9k2m4q7z8'",
+    "a word is none": "password = os.getenv('PW', 'nothing')",
+    "it is assigned only where nothing is": 'ENV["STRIPE_SECRET"] ||= "«x9k2m4q7z8»"',
+}
+CELLS = {
+    "a cell beside the one that names it": "<td>password</td><td>«x9k2m4q7»</td>",
+    "a term and what it means": "<dt>Password</dt> <dd>«x9k2m4q7»</dd>",
+    "with attributes": '<th>Password</th><td class="v">«x9k2m4q7»</td>',
+    "a word is none": "<td>password</td><td>required</td>",
+    "a column below its head": "user,password\njoe,«x9k2m4q7»",
+    "in the middle": "name,token,role\njoe,«x9k2m4q7»,admin",
+    "with a line between": "| user | password |\n|---|---|\n| joe | «x9k2m4q7» |",
+    "the other columns stay": "user,password,note\njoe,«x9k2m4q7»,a1b2c3d4",
+    "a line of another length ends it": "user,password\njoe,x9k2m4q7,more",
+    "in other words": '{"ParameterKey":"DBPassword","ParameterValue":"«x9k2m4q7»"}',
+    "as options": "Set-Variable -Name Password -Value '«x9k2m4q7»'",
+}
+PHRASES = {
+    "four words that make no sentence": 'password: "«correct horse battery staple»"',
+    "three are too few": 'password: "correct horse battery"',
+    "a sentence is none": 'password: "must contain eight letters"',
+    "nor is one about secrets": 'password: "copper lantern token meadow"',
+    "without quotes it is not looked for": "password: correct horse battery staple",
+    "dashes join them": "password: «correct-horse-battery»",
+    "for a key of a lock too": 'api_key: "«correct-horse-battery»"',
+    "not for the key of anything": 'app_key: "correct-horse-battery"',
+    "unless the environment holds it": "STRIPE_KEY=«correct-horse-battery»",
+}
+WEAK = {
+    "a word and a number behind a word for a password": "the password «monkey38»",
+    "not behind another word": "the token monkey38",
+    "but in quotes": 'the token "«monkey38»"',
+    "behind the name of a setting": "SetEnv DB_TOKEN «monkey38»",
+    "in a sentence": "the token is «monkey38»",
+    "in a header": "Authorization: token «monkey38»",
+    "in the cookie of a session": "Cookie: «sid=monkey38»",
+    "not in another cookie": "Cookie: theme=monkey38",
+    "in an address": "https://x.com/?token=«monkey38»",
+    "not in any parameter": "https://x.com/?hash=monkey38",
+    "in a line of code": "{user: joe, password: «monkey38»}",
+    "among the settings of a driver": "Server=h;UID=joe;PWD=«monkey38»",
+    "the working folder stands alone": "PWD=monkey38",
+}
+STDIN = {
+    "what a code breaks is written too": r"""echo -e "«monkey38»\n«monkey38»" | passwd bob""",
+    "again and again": "yes «x9k2m4q7» | passwd bob",
+    "in lines behind the command": "sudo -S ls <<EOF\n«x9k2m4q7»\nEOF",
+    "not for a program that asks for nothing": "cat <<EOF\nx9k2m4q7\nEOF",
+}
+BESIDE_NAMES = {
+    "a name and a password without brackets": "basic_auth 'joe', '«x9k2m4q7»'",
+    "wrapped": '.basic_auth("joe", Some("«x9k2m4q7»"))',
+    "of a connection": 'getConnection(url, "joe", "«x9k2m4q7»")',
+    "a word is none": "basic_auth 'joe', 'secret'",
+}
+HEADERS = {
+    "a signature": "X-Signature: «x9k2m4q7z8»",
+    "with its digest": "X-Hub-Signature-256: sha256=«x9k2m4q7z8»",
+    "with a time": "Stripe-Signature: t=1,v1=«x9k2m4q7z8»",
+    "a session": "X-Session-Id: «x9k2m4q7z8»",
+    "a word is none": "X-Session-Id: required",
+    "a network for a camera": "WIFI:S:home;T:WPA;P:«x9k2m4q7»;;",
+}
+ADDRESSES = {
+    "a parameter that ends with a word for a secret": "https://x.com/?mySessionId=«x9k2m4q7»",
+    "behind a semicolon": "https://x.com/a;jsessionid=«x9k2m4q7»",
+    "another one is none": "https://x.com/?page=x9k2m4q7",
+    "the step behind a hook": "https://hooks.x.com/hooks/catch/123/«x9k2m4q7»",
+    "the key of a bot": "https://api.telegram.org/bot123456789:«x9k2m4q7z8»/getMe",
+    "a private feed": "https://x.com/cal/private-«x9k2m4q7z8»/basic.ics",
+    "a word is none": "https://x.com/hooks/documentation",
+    "a path without an address is none": "/hooks/x9k2m4q7z8",
+}
+SENTENCES = {
+    "the password of something": "the password of the box is «x9k2m4q7z8»",
+    "with a word between": "le mot de passe root est «x9k2m4q7z8»",
+    "a word about it tells something else": "the password hash is x9k2m4q7z8",
+    "in brackets": "Password (prod): «x9k2m4q7z8»",
+    "with an address in quotes": "Password for 'https://joe@github.com': «x9k2m4q7z8»",
+    "what was made": "A random password was generated: «x9k2m4q7z8»",
+    "what it was before": "changed the password from «x9k2m4q7z8» to another",
+    "said behind it": "it's «x9k2m4q7z8», the admin password",
+    "in brackets behind it": "I set it to «x9k2m4q7z8» (the password)",
+    "behind a dash": "try «x9k2m4q7z8» - that's the admin password",
+    "a list of words is no sentence": "x9k2m4q7z8, password, name",
+    "a word is none": "it's easy, the admin password",
+}
+TABLES = {
+    "annotated": ANNOTATED,
+    "fallback": FALLBACKS,
+    "cell": CELLS,
+    "phrase": PHRASES,
+    "weak": WEAK,
+    "stdin": STDIN,
+    "beside a name": BESIDE_NAMES,
+    "header": HEADERS,
+    "address": ADDRESSES,
+    "sentence": SENTENCES,
+}
+CASES = [
+    pytest.param(text, id=f"{table}: {why}")
+    for table, cases in TABLES.items()
+    for why, text in cases.items()
+]
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_what_is_marked_is_hidden_and_nothing_else(text: str) -> None:
+    redactor = Redactor()
+    redacted = redactor.text(text.replace("«", "").replace("»", ""))
+    for stand_in, value in redactor.key.items():
+        if stand_in.startswith("‹secret"):
+            redacted = redacted.replace(stand_in, f"«{value}»")
+        redacted = redacted.replace(stand_in, value)
+    assert redacted == text
+
+
+def test_the_last_word_of_a_command_ends_where_its_text_ends() -> None:
+    held = {"a": "vault login x9k2m4q7z8", "b": "more"}
+    assert Redactor().value(held) == {
+        "a": "vault login ‹secret 1: password of a command›",
+        "b": "more",
+    }
