@@ -3,7 +3,8 @@
     PlaitError
     ├─ UserError        exit 2   the request cannot be met as given
     │  ├─ NoSuchSession
-    │  └─ AmbiguousSession
+    │  ├─ AmbiguousSession
+    │  └─ Refused       exit 1   it could be met, and would do harm
     ├─ SourceError      exit 3   a file could not be read or written
     ├─ ConfigError      exit 4   a setting is wrong
     └─ MissingExtra     exit 5   a part is not installed
@@ -37,6 +38,12 @@ class NoSuchSession(UserError):
 
 class AmbiguousSession(UserError):
     """Several sessions answer to that name."""
+
+
+class Refused(UserError):
+    """What is asked for would lose something, or break a rule for sessions."""
+
+    exit_code = 1
 
 
 class SourceError(PlaitError):

@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from plait.archive.facts import LogFacts, facts_of, log_facts
 from plait.archive.index_or_logs import Answers
 from plait.archive.model import Facts, Named, Project, Session, Several, Watch
-from plait.archive.sessions import beside, check_file, resolve, running, sessions_of
-from plait.errors import NoSuchSession, UserError
+from plait.archive.sessions import resolve, session_at, sessions_of
 from plait.line import Discovery, LogFile, Root, discover, root_at
 from plait.line.discover import SUFFIX
 from plait.record.read import read_if_there
-from plait.record.sidecar import cleanup_days
+from plait.record.sidecar import cleanup_days, running_sessions
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
     from plait.archive.export.plan import ExportPlan, File
@@ -42,6 +41,8 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
     from plait.conversation.usage import BilledResponse
+    from plait.edit.entry import Edit
+    from plait.edit.journals import Journals
     from plait.edit.model import Violation
     from plait.graph import SessionGraph
     from plait.graph.client import Context
@@ -126,8 +127,8 @@ class Archive:
     @cached_property
     def live(self) -> frozenset[str]:
         """The ids of sessions that a client is running now."""
-        clients = [client for root in self.roots if root.config for client in running(root.config)]
-        return frozenset(clients)
+        configs = [root.config for root in self.roots if root.config]
+        return frozenset(one for config in configs for one in running_sessions(config))
 
     @cached_property
     def kept_days(self) -> dict[Path, float]:
@@ -145,12 +146,7 @@ class Archive:
 
     def session_at(self, path: Path) -> Session:
         """Returns the session that a file belongs to, whether it lies under a root or not."""
-        check_file(path)
-        real = path.resolve()
-        for session in (*self.sessions, *beside(real)):
-            if any(file.path.resolve() == real for file in session.files):
-                return replace(session, archive=self)
-        raise NoSuchSession(f"no session lies at '{path}'")
+        return replace(session_at(path, self.sessions), archive=self)
 
     def facts(self, session: Named) -> Facts:
         """Returns what a list shows of a session: from the index, else its file is read once."""
@@ -216,16 +212,9 @@ class Archive:
 
     def turns_on(self, graph: "SessionGraph", lines: Iterable[str]) -> "dict[str, Turn]":
         """Returns the turns of some DAG-lines of a graph, by the first record of each."""
-        names, held = list(lines), self._open
-        if held and held.is_graph(graph):
-            return held.turns_on(graph, names)
-        wanted = {graph.lines[name].session for name in names}
-        found: dict[str, Turn] = {}
-        for session in self.sessions:
-            if session.id in wanted:
-                opened = self.open(session)
-                found.update(opened.turns_on(opened.graph, opened.graph.lines))
-        return found
+        from plait.archive.session_turns import turns_on
+
+        return turns_on(self, self._open, graph, list(lines))
 
     def conversations(self, session: Named) -> "SessionConversations":
         """Returns a session as people and tools took turns: its trunk, branches and agents."""
@@ -280,6 +269,21 @@ class Archive:
     def check(self, session: Named) -> "tuple[Violation, ...]":
         """Returns what is wrong with a session by the rules for what Plait writes."""
         return self.plan.check(session)
+
+    def edits(self) -> "list[Edit]":
+        """Returns what was done to its sessions by plans, the newest first."""
+        return self.journals.edits()
+
+    def undo(self, id: str | None = None, *, force: bool = False) -> "Edit":  # noqa: A002
+        """Brings back what an edit has changed: bytes, modes and times; else the last one's."""
+        return self.journals.undo(id, force=force)
+
+    @property
+    def journals(self) -> "Journals":
+        """Where its edits are remembered: they are finished and forgotten there too."""
+        from plait.edit.journals import Journals
+
+        return Journals(self.roots)
 
     def tree(
         self,
@@ -376,21 +380,15 @@ class Archive:
 
     def update_index(self, **options: Any) -> "IndexReport":
         """Brings the index up to date and says what that took."""
-        from plait.archive.index.update import refresh
+        from plait.archive.index.update import folder_of, refresh
 
-        return refresh(self, self._index_folder, **options)
+        return refresh(self, folder_of(self), **options)
 
     def index_status(self) -> "IndexStatus":
         """Returns what the index holds, and whether the logs are still as it knows them."""
-        from plait.archive.index.update import status_of
+        from plait.archive.index.update import folder_of, status_of
 
-        return status_of(self, self._index_folder)
-
-    @property
-    def _index_folder(self) -> Path:
-        if self.index is None:
-            raise UserError("this archive has no index", "name its folder: Archive(roots, index)")
-        return self.index
+        return status_of(self, folder_of(self))
 
     def _meant(self, sessions: Several) -> tuple[Session, ...]:
         if sessions is None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # who only reads turns loads neither prices nor files
     from plait.archive.archive import Archive
     from plait.conversation.changes import Touch
     from plait.conversation.walk import Depth
+    from plait.graph import SessionGraph
     from plait.view.costs import Figures, SessionFigures
 
 
@@ -146,3 +147,18 @@ def distinct_turns(
                 for turn in conversation.turns:
                     if turn.opener and met.owns(turn.opener):
                         yield session, turn
+
+
+def turns_on(
+    archive: "Archive", held: OpenSession | None, graph: "SessionGraph", lines: list[str]
+) -> dict[str, Turn]:
+    """Returns the turns of some DAG-lines of a graph, of the session that is open or of several."""
+    if held and held.is_graph(graph):
+        return held.turns_on(graph, lines)
+    wanted = {graph.lines[name].session for name in lines}
+    found: dict[str, Turn] = {}
+    for session in archive.sessions:
+        if session.id in wanted:
+            opened = archive.open(session)
+            found.update(opened.turns_on(opened.graph, opened.graph.lines))
+    return found

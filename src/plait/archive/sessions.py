@@ -17,7 +17,6 @@ from plait.line import LogFile, Root, discover, slug_of
 from plait.line.discover import AGENT, SUFFIX, session_folder
 from plait.line.split import unreadable
 from plait.record.read import read_if_there
-from plait.record.sidecar import running_clients
 
 LOOK_AHEAD = 20
 Home: TypeAlias = tuple[Path, str]
@@ -201,6 +200,16 @@ def _label(fact: Facts) -> str:
     return f"{fact.session[:8]} ({told})" if told else fact.session[:8]
 
 
+def session_at(path: Path, known: Iterable[Session]) -> Session:
+    """Returns the session that a file belongs to, a known one or one that lies elsewhere."""
+    check_file(path)
+    real = path.resolve()
+    for session in (*known, *beside(real)):
+        if any(file.path.resolve() == real for file in session.files):
+            return session
+    raise NoSuchSession(f"no session lies at '{path}'")
+
+
 def check_file(path: Path) -> None:
     """Refuses what is no file that can be read, and says what it is."""
     if path.is_dir():
@@ -221,24 +230,3 @@ def beside(path: Path) -> tuple[Session, ...]:
     places = [own, own.with_suffix(""), *own.parent.glob(f"{AGENT}*{SUFFIX}"), path]
     roots = [Root(place, None, place) for place in places if place.exists()]
     return sessions_of(discover(roots).files, ())
-
-
-def running(config: Path) -> list[str]:
-    """Returns the sessions of the clients that say they run and do."""
-    return [
-        client.session_id
-        for client in running_clients(config)
-        if client.session_id and client.pid and _is_running(client.pid)
-    ]
-
-
-def _is_running(pid: int) -> bool:
-    if os.name == "nt":  # there, signal 0 would end it
-        return True
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True

@@ -12,10 +12,10 @@ from uuid import uuid4
 from plait.edit.copying import LogCopy, joined, tally_of
 from plait.edit.ids import Ids
 from plait.edit.measure import measures_of
-from plait.edit.model import Content, Plan, Subject, Write
+from plait.edit.model import Content, CopyOf, Plan, Subject, Write
 from plait.edit.side_files import SideFile, side_files
 from plait.errors import SourceError, UserError
-from plait.line import FileStamp, Line, lines, mode_of, pieces, read_small, stamp_of, times_of
+from plait.line import FileStamp, Line, lines, mode_of, read_small, stamp_of, times_of
 from plait.line.discover import SUFFIX
 from plait.write.lines import custom_title
 
@@ -69,7 +69,7 @@ def content_of(one: SideFile, ids: Ids) -> Content:
         return partial(_log_beside, one.source, ids)
     if one.is_named:
         return partial(_text_beside, one.source, ids)
-    return partial(pieces, one.source)
+    return CopyOf(one.source)
 
 
 def _log_beside(path: Path, ids: Ids) -> Iterator[bytes]:

@@ -1,12 +1,15 @@
 """Edits that have not been done yet, what they are judged by and what became of them, as values."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from plait.line import Finding, LogFile
+from plait.line import Finding, LogFile, pieces
 from plait.line.model import FileStamp
+
+if TYPE_CHECKING:
+    from plait.edit.journal import Edit
 
 Operation: TypeAlias = Literal[
     "clone", "fork", "graft", "switch", "repair", "rename", "tag", "delete"
@@ -73,6 +76,17 @@ class Violation:
 
 Content: TypeAlias = Callable[[], Iterable[bytes]]
 """Gives the bytes of a file piece by piece, the same each time it is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyOf:
+    """The bytes of another file, which the system may copy by a shorter way than through ours."""
+
+    path: Path
+
+    def __call__(self) -> Iterator[bytes]:
+        """Yields them piece by piece."""
+        return pieces(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,3 +159,13 @@ class Plan:
         from plait.edit.check import new_violations
 
         return new_violations(self)
+
+    def apply(self, *, force: bool = False) -> "Edit":
+        """Does what is planned, all of it or nothing, and returns the entry that can undo it.
+
+        Refused where a file has changed since it was planned, and where what is there would
+        change in a session that is live, unless forced.
+        """
+        from plait.edit.journal import Journal, home_of
+
+        return Journal(home_of(self.path, self.source.config)).apply(self, force=force)

@@ -22,6 +22,8 @@ AGENT = "agent-"
 JOURNAL = "journal.jsonl"
 SUBAGENTS = "subagents"
 PROMPTS = "history.jsonl"
+OURS = ".plait"
+"""The folder in which edits keep what they changed: no log lies there."""
 
 
 def root_at(path: Path) -> Root:
@@ -111,7 +113,8 @@ def _log_paths(place: Path, unread: list[Path]) -> Iterator[Path]:
         seen.add(real)
         for entry in _entries_of(folder, unread):
             if _is_folder(entry):
-                waiting.append(entry.path)
+                if entry.name != OURS:
+                    waiting.append(entry.path)
             elif entry.name.endswith(SUFFIX):
                 yield Path(entry.path)
 

@@ -1,5 +1,6 @@
 """The small JSON files beside the logs to typed values."""
 
+import os
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,6 +64,27 @@ def running_clients(config: Path) -> tuple[RunningClient, ...]:
     except OSError:
         return ()
     return tuple(client for path in paths if (client := _sidecar(path, RunningClient)))
+
+
+def running_sessions(config: Path) -> list[str]:
+    """Returns the sessions of the clients that say they run and do."""
+    return [
+        client.session_id
+        for client in running_clients(config)
+        if client.session_id and client.pid and _is_running(client.pid)
+    ]
+
+
+def _is_running(pid: int) -> bool:
+    if os.name == "nt":  # there, signal 0 would end it
+        return True
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, OverflowError):
+        return False
+    return True
 
 
 def cleanup_days(config: Path) -> float:

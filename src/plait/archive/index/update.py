@@ -13,7 +13,7 @@ from plait.archive.index.rows import IndexedSession
 from plait.archive.index_or_logs import without_collector
 from plait.archive.kept_pages import mark_of, pages_beside
 from plait.archive.model import Meter, Session
-from plait.errors import SourceError
+from plait.errors import SourceError, UserError
 from plait.index.catalogue import VERSION
 from plait.index.freshness import META, OUTPUTS, TITLE, FileStamp, is_fresh, known_stamps, stamps
 from plait.index.model import FileMark, IndexReport, IndexStatus, ms_since
@@ -25,6 +25,13 @@ from plait.line.discover import SUFFIX
 
 MUCH = 8_000_000
 """Bytes to be read from which on the text index works with all it can use."""
+
+
+def folder_of(archive: Archive) -> Path:
+    """Returns the folder of an archive's index, or raises where it has none."""
+    if archive.index is None:
+        raise UserError("this archive has no index", "name its folder: Archive(roots, index)")
+    return archive.index
 
 
 def refresh(

@@ -1,0 +1,252 @@
+"""A plan to files that hold what it says: drafts first, then each in its place, in order.
+
+    begun ── drafts, backups ── ready ── names change ── done
+
+Until it is ready nothing that was there has changed. Each step can be done again: it sees by
+the files whether it was done before, so that an edit that was cut off can be finished.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from plait.edit.entry import Edit, EditStep, Entry, check_place, real_place
+from plait.edit.model import Append, CopyOf, Plan, Remove, Step, Write
+from plait.errors import Refused, SourceError
+from plait.line import FileStamp, stamp_of
+from plait.line.atomic import replace_file, settle
+from plait.line.folder import OWNER_FILE, unwritable
+from plait.line.replace import (
+    FileState,
+    add,
+    copy_draft,
+    is_plain,
+    keep,
+    make_folder,
+    move,
+    put,
+    put_new,
+    remove_if_empty,
+    settle_draft,
+    state_of,
+    write_draft,
+)
+
+AGAIN = "make the plan again"
+
+
+def begun(home: Path, plan: Plan, id_: str, when: datetime) -> Entry:
+    """Returns what is about to be done; nothing has been written yet."""
+    steps = tuple(_step_of(home, step) for step in plan.steps)
+    edit = Edit(
+        id=id_,
+        operation=plan.operation,
+        session=plan.session,
+        path=real_place(home, plan.path),
+        when=when,
+        state="begun",
+        steps=steps,
+        made=tuple(_missing_folders(step.path for step in steps if step.kind == "write")),
+        emptied=tuple(_emptied_folders(home, steps)),
+    )
+    return Entry(home, edit)
+
+
+def _step_of(home: Path, step: Step) -> EditStep:
+    path = real_place(home, step.path)
+    before = state_of(path)
+    if before and not is_plain(path) and not isinstance(step, Remove):
+        raise Refused(f"'{path}' is no file of its own")
+    match step:
+        case Write():
+            return EditStep("write", path, before)
+        case Append():
+            return EditStep("append", path, before)
+        case Remove():
+            return EditStep("remove", path, before)
+
+
+def _missing_folders(paths: Iterable[Path]) -> list[Path]:
+    """Returns the folders that have to be made, the outer ones first."""
+    missing: dict[Path, None] = {}
+    for path in paths:
+        new = [folder for folder in path.parents if not folder.is_dir()]
+        missing.update(dict.fromkeys(reversed(new)))
+    return list(missing)
+
+
+def _emptied_folders(home: Path, steps: Iterable[EditStep]) -> Iterator[tuple[Path, FileState]]:
+    """Yields the folders in which nothing will be left, the outer ones first."""
+    gone = {step.path for step in steps if step.kind == "remove"}
+    tops = {top for path in gone if (top := _outermost_emptied(home, path, gone))}
+    for top in sorted(tops):
+        for folder, _, _ in os.walk(top):
+            state = state_of(Path(folder))
+            if state:
+                yield Path(folder), state
+
+
+def _outermost_emptied(home: Path, path: Path, gone: set[Path]) -> Path | None:
+    """Returns the outermost folder around a file that goes in which no other file stays.
+
+    A home, what lies right in it, and the folders of projects stay.
+    """
+    found = None
+    for folder in path.parents:
+        depth = len(folder.relative_to(home).parts) if folder.is_relative_to(home) else 0
+        stays = depth < 1 or ((home / "projects").is_dir() and _is_of_the_client(home, folder))
+        if stays or not _files_in(folder) <= gone:
+            break
+        found = folder
+    return found
+
+
+def _is_of_the_client(home: Path, folder: Path) -> bool:
+    parts = folder.relative_to(home).parts
+    return len(parts) < 2 or (parts[0] == "projects" and len(parts) == 2)
+
+
+def _files_in(folder: Path) -> set[Path]:
+    return {
+        Path(place, name)
+        for place, folders, files in os.walk(folder)
+        for name in (*files, *(one for one in folders if Path(place, one).is_symlink()))
+    }
+
+
+def prepare(entry: Entry, plan: Plan) -> None:
+    """Writes the drafts and keeps what they will replace, so that nothing can be missing later."""
+    with told(entry.folder):
+        entry.save("begun")
+        for folder in entry.edit.made:
+            make_folder(folder)
+    steps = list(entry.edit.steps)
+    for number, (planned, step) in enumerate(zip(plan.steps, steps, strict=True)):
+        with told(step.path):
+            if isinstance(planned, Write):
+                steps[number] = _drafted(entry, number, planned)
+            elif isinstance(planned, Append):
+                replace_file(entry.added(number), planned.data)
+    refuse_changed(plan)
+    for number, step in enumerate(steps):
+        if step.kind == "write" and step.before:
+            with told(step.path):
+                keep(step.path, entry.kept(number))
+    _settle_folders(entry)
+    with told(entry.folder):
+        entry.save("ready", tuple(steps))
+
+
+def _drafted(entry: Entry, number: int, planned: Write) -> EditStep:
+    step, draft, digest = entry.edit.steps[number], entry.draft(number), None
+    if isinstance(planned.content, CopyOf):
+        copy_draft(draft, planned.content.path)
+    else:
+        digest = write_draft(draft, planned.content())
+    mode = planned.mode
+    if mode is None:
+        mode = step.before.mode if step.before else OWNER_FILE
+    settle_draft(draft, mode, planned.times, like=step.path if step.before else None)
+    return msgspec.structs.replace(step, after=state_of(draft), digest=digest)
+
+
+def refuse_changed(plan: Plan) -> None:
+    """Refuses a plan that is no longer true: what it was made of, or what it changes, is not."""
+    known = dict(plan.read)
+    known.update({step.path: step.was for step in plan.steps if step.was})
+    for path, was in known.items():
+        _refuse_other(path, was)
+    for step in plan.steps:
+        if step.was is None and os.path.lexists(step.path):
+            raise Refused(f"'{step.path}' is there already", AGAIN)
+
+
+def _refuse_other(path: Path, was: FileStamp) -> None:
+    now = stamp_of(path)
+    if now == was:
+        return
+    if now is None:
+        raise Refused(f"'{path}' has gone since the plan was made", AGAIN)
+    what = "grown" if now.inode == was.inode and now.size > was.size else "changed"
+    raise Refused(f"'{path}' has {what} since the plan was made", AGAIN)
+
+
+def commit(entry: Entry) -> None:
+    """Does the steps that are not done yet, in their order, and sees that all of them are."""
+    for number, step in enumerate(entry.edit.steps):
+        check_place(entry.home, step.path)
+        with told(step.path):
+            _forward(entry, number, step)
+    for folder, _ in reversed(entry.edit.emptied):
+        remove_if_empty(folder)
+    steps = tuple(map(_seen_after, entry.edit.steps))
+    _settle_folders(entry)
+    with told(entry.folder):
+        entry.save("done", steps)
+
+
+def _forward(entry: Entry, number: int, step: EditStep) -> None:
+    match step.kind:
+        case "write":
+            is_done = _put_draft(entry.draft(number), step)
+        case "append":
+            data = entry.added(number).read_bytes()
+            is_done = step.before is not None and add(step.path, data, step.before.size)
+        case "remove":
+            is_done = _put_away(step, entry.kept(number))
+    if not is_done:
+        raise Refused(f"'{step.path}' has changed since the edit began")
+
+
+def _put_draft(draft: Path, step: EditStep) -> bool:
+    waiting, there = state_of(draft), state_of(step.path)
+    if waiting is None:
+        return step.after is not None and step.after.is_as(there)
+    if step.before:
+        return put(draft, step.path, step.before)
+    if there and there.inode == waiting.inode:
+        draft.unlink()
+        return True
+    try:
+        put_new(draft, step.path)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _put_away(step: EditStep, kept: Path) -> bool:
+    there = state_of(step.path)
+    if there is None:
+        return state_of(kept) is not None
+    if not there.is_as(step.before):
+        return False
+    move(step.path, kept)
+    return True
+
+
+def _seen_after(step: EditStep) -> EditStep:
+    there = state_of(step.path)
+    if step.kind == "append":
+        return msgspec.structs.replace(step, after=there)
+    if (there.size if there else None) != (step.after.size if step.after else None):
+        raise SourceError(f"'{step.path}' is not as it was written")
+    return step
+
+
+def _settle_folders(entry: Entry) -> None:
+    places = {step.path.parent for step in entry.edit.steps}
+    for folder in sorted(places | {entry.folder}):
+        settle(folder)
+
+
+@contextmanager
+def told(path: Path) -> Iterator[None]:
+    """Turns what the system objects to into an error that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(path, error) from error

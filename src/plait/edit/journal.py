@@ -1,0 +1,221 @@
+"""Plans to edits that can be undone: who may edit now, what was done, and its way back.
+
+One edit at a time in a home: a lock sees to it. An edit that was cut off before anything had
+changed is taken back by the next one; any other is named, and waits for `undo` or `finish`.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from secrets import token_hex
+
+from plait.edit.entry import Edit, EditStep, Entry, State, journal_folder, read_entry
+from plait.edit.forward import begun, commit, prepare, refuse_changed
+from plait.edit.live import sign_of_life
+from plait.edit.model import Plan, Subject
+from plait.edit.undo import give_up, take_back
+from plait.errors import Refused, SourceError, UserError
+from plait.line.atomic import held
+from plait.line.discover import OURS
+from plait.line.folder import unwritable
+from plait.line.replace import state_of
+
+__all__ = ["Edit", "EditStep", "Journal", "State", "home_of", "is_live"]
+
+PATIENCE = 5.0
+"""Seconds that an edit waits for another one to end."""
+LIST_THEM = "`plait undo --list` shows them"
+
+
+def home_of(path: Path, config: Path | None = None) -> Path:
+    """Returns the folder whose journal has the edits of a session: the client's, else its own."""
+    if config and config in path.parents:
+        return config
+    above = path.parents
+    return above[2] if len(above) > 2 and above[1].name == "projects" else above[0]
+
+
+def is_live(subject: Subject) -> str | None:
+    """Returns how one can tell that a session is being written to, None where nothing says so."""
+    journal = Journal(home_of(subject.log.path, subject.config))
+    return journal.sign_of_life(_files_of(subject), [subject.id])
+
+
+def _files_of(subject: Subject) -> list[Path]:
+    return [subject.log.path, *(file.path for file in subject.others)]
+
+
+class Journal:
+    """The edits of the sessions in one home."""
+
+    def __init__(self, home: Path, clock: Callable[[], float] = time.time) -> None:
+        self.home = home.resolve()
+        self.clock = clock
+
+    def entries(self) -> list[Edit]:
+        """Returns what was done, the newest first; what does not say what it did is left out."""
+        found = []
+        for id_ in self._ids():
+            with suppress(SourceError):
+                found.append(read_entry(self.home, id_).edit)
+        return sorted(found, key=lambda edit: (edit.when, edit.id), reverse=True)
+
+    def _ids(self) -> list[str]:
+        try:
+            return sorted(os.listdir(journal_folder(self.home)))  # noqa: PTH208  names alone
+        except OSError:
+            return []
+
+    def apply(self, plan: Plan, *, force: bool = False) -> Edit:
+        """Does what a plan says, all of it or nothing."""
+        with self._alone():
+            edits = self._settled()
+            refuse_changed(plan)
+            if not force:
+                self._refuse_live(plan)
+            entry = begun(self.home, plan, *self._name(edits))
+            try:
+                prepare(entry, plan)
+                commit(entry)
+            except BaseException:
+                give_up(entry)
+                raise
+            return entry.edit
+
+    def undo(self, id_: str, *, force: bool = False) -> Edit:
+        """Brings back what an edit has changed."""
+        with self._alone():
+            entry = self._entry(id_)
+            self._settled(but=entry.edit.id)
+            if entry.edit.state == "undone":
+                raise Refused(f"the edit '{entry.edit.id}' is undone already", LIST_THEM)
+            if not force:
+                files = [step.path for step in entry.edit.steps]
+                self._refuse_living(entry.edit.session, files, [])
+            try:
+                take_back(entry, force=force)
+            except Refused as refusal:
+                raise self._with_later_edit(refusal, entry.edit) from None
+            return entry.edit
+
+    def finish(self, id_: str) -> Edit:
+        """Does what is left of an edit, or of an undo, that was cut off."""
+        with self._alone():
+            entry = self._entry(id_)
+            match entry.edit.state:
+                case "ready":
+                    commit(entry)
+                case "undoing":
+                    take_back(entry)
+                case "begun":
+                    hint = f"`plait undo {entry.edit.id}` takes away what there is of it"
+                    raise Refused(f"the edit '{entry.edit.id}' had not begun to change files", hint)
+                case state:
+                    raise Refused(f"the edit '{entry.edit.id}' is {state}, nothing is left of it")
+            return entry.edit
+
+    def forget(self, id_: str) -> Edit:
+        """Deletes for ever what an edit has kept: it cannot be undone any more."""
+        with self._alone():
+            entry = self._entry(id_)
+            if entry.edit.is_cut_off:
+                raise _cut_off(entry.edit)
+            entry.remove()
+            return entry.edit
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Keeps every other edit in this home waiting while the block runs."""
+        folder, lock = journal_folder(self.home), self.home / OURS / "lock"
+        if folder.resolve() != folder:
+            raise Refused(f"'{folder}' is a link that leads elsewhere")
+        with ExitStack() as stack:
+            try:
+                is_ours = stack.enter_context(held(lock, PATIENCE))
+            except OSError as error:
+                raise unwritable(lock, error) from error
+            if not is_ours:
+                raise Refused(f"another edit is under way in '{self.home}'", "wait until it ends")
+            yield
+
+    def names(self, id_: str) -> list[str]:
+        """Returns the edits that a name means: the whole of one, or its beginning or end."""
+        ids = self._ids()
+        if id_ in ids:
+            return [id_]
+        return [name for name in ids if id_ and (name.startswith(id_) or name.endswith(id_))]
+
+    def _entry(self, id_: str) -> Entry:
+        found = self.names(id_)
+        if not found:
+            raise UserError(f"no edit is called '{id_}'", LIST_THEM)
+        if len(found) > 1:
+            raise UserError(f"'{id_}' means {len(found)} edits", LIST_THEM)
+        return read_entry(self.home, found[0])
+
+    def _name(self, edits: list[Edit]) -> tuple[str, datetime]:
+        """Returns the name of a new edit and its time, which is later than any other's."""
+        when = datetime.fromtimestamp(self.clock(), UTC)
+        if edits and edits[0].when >= when:
+            when = edits[0].when + timedelta(microseconds=1)
+        return f"{when:%Y%m%d-%H%M%S}-{token_hex(2)}", when
+
+    def _settled(self, but: str | None = None) -> list[Edit]:
+        """Returns the edits, after one that was cut off is out of the way, or refuses."""
+        edits = self.entries()
+        for edit in edits:
+            if edit.is_cut_off and edit.id != but:
+                entry = Entry(self.home, edit)
+                if not _has_changed_nothing(entry):
+                    raise _cut_off(edit)
+                take_back(entry)
+        return self.entries()
+
+    def sign_of_life(self, files: list[Path], names: list[str]) -> str | None:
+        """Returns how one can tell that somebody is writing to a session: None if nothing does."""
+        return sign_of_life(self.home, files, names, self.entries(), self.clock())
+
+    def _refuse_live(self, plan: Plan) -> None:
+        changed, names = [step.path for step in plan.steps if step.was is not None], []
+        if plan.source.log.path in changed:
+            changed += _files_of(plan.source)
+            names = [plan.source.id]
+        self._refuse_living(plan.session, changed, names)
+
+    def _refuse_living(self, session: str, files: list[Path], names: list[str]) -> None:
+        sign = self.sign_of_life(files, names)
+        if sign:
+            raise Refused(f"session '{session}' is live: {sign}", "`--force` edits it all the same")
+
+    def _with_later_edit(self, refusal: Refused, edit: Edit) -> Refused:
+        paths = {step.path for step in edit.steps}
+        for later in self.entries():
+            is_later = later.when > edit.when and later.state == "done"
+            if is_later and paths & {step.path for step in later.steps}:
+                hint = f"`plait undo {later.id}` takes back what was done to it later"
+                return Refused(refusal.message, hint, *refusal.hints)
+        return refusal
+
+
+def _has_changed_nothing(entry: Entry) -> bool:
+    edit = entry.edit
+    if edit.state == "begun":
+        return True
+    return edit.state == "ready" and all(map(_is_as_before, edit.steps))
+
+
+def _is_as_before(step: EditStep) -> bool:
+    there = state_of(step.path)
+    return there is None if step.before is None else step.before.is_as(there)
+
+
+def _cut_off(edit: Edit) -> Refused:
+    what = "its undo" if edit.state == "undoing" else "it"
+    return Refused(
+        f"the edit '{edit.id}' ({edit.operation}) is half done: {what} was cut off",
+        f"`plait undo {edit.id}` brings back what was",
+        f"`plait undo {edit.id} --finish` does the rest",
+    )

@@ -1,0 +1,195 @@
+"""An edit to files as they were before it: bytes, modes and times, the last step first.
+
+A step sees by the files whether it was done, and whether it was undone before; so an edit that
+was cut off anywhere, and an undo that was, can be undone. Nothing that somebody else has
+written since is lost: it is refused, and by force put aside.
+"""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from plait.edit.entry import EditStep, Entry, check_place
+from plait.edit.forward import told
+from plait.errors import PlaitError, Refused, SourceError
+from plait.line.atomic import settle
+from plait.line.replace import (
+    FileState,
+    cut,
+    digest_of,
+    holds,
+    keep,
+    make_folder,
+    move,
+    pieces_without,
+    put,
+    remove_if_empty,
+    settle_draft,
+    state_of,
+    write_draft,
+)
+
+
+def take_back(entry: Entry, *, force: bool = False) -> None:
+    """Brings everything back as it was, after seeing that nothing stands in the way of it."""
+    was_whole = entry.edit.state == "done"
+    for number, step in enumerate(entry.edit.steps):
+        check_place(entry.home, step.path)
+        objection = _objection(entry, number, step, was_whole=was_whole)
+        if objection and not force:
+            raise Refused(f"'{step.path}' {objection}", "`--force` undoes the edit all the same")
+    with told(entry.folder):
+        if was_whole:
+            entry.save("undoing")
+        _reverse(entry)
+        entry.save("undone")
+
+
+def give_up(entry: Entry) -> None:
+    """Takes back an edit that failed, on a full disk too; what it cannot, the journal knows."""
+    with suppress(PlaitError, OSError):
+        _reverse(entry)
+        entry.remove()
+
+
+def _reverse(entry: Entry) -> None:
+    for folder, _ in entry.edit.emptied:
+        make_folder(folder)
+    for number, step in reversed(list(enumerate(entry.edit.steps))):
+        with told(step.path):
+            _back(entry, number, step)
+    _restore_folders(entry)
+
+
+def _objection(entry: Entry, number: int, step: EditStep, *, was_whole: bool) -> str | None:
+    """Returns what has happened to a file since it was edited."""
+    there = state_of(step.path)
+    match step.kind:
+        case "write":
+            return _objection_to_write(entry, number, step, there, was_whole)
+        case "append":
+            return _objection_to_append(entry, number, step, there)
+        case "remove":
+            kept = state_of(entry.kept(number))
+            _check_kept(step, kept, is_needed=was_whole)
+            return "is there again" if kept and there and not there.is_as(kept) else None
+
+
+def _objection_to_write(
+    entry: Entry, number: int, step: EditStep, there: FileState | None, was_whole: bool
+) -> str | None:
+    if state_of(entry.draft(number)) or step.after is None:
+        return None  # it was not put in its place yet
+    kept = state_of(entry.kept(number))
+    if step.before:
+        _check_kept(step, kept, is_needed=was_whole)
+        if kept is None:
+            return None  # it is back
+    if there is None:
+        return "has gone since the edit" if step.before else None
+    return None if _is_after(step, there) else "has changed since the edit"
+
+
+def _is_after(step: EditStep, there: FileState) -> bool:
+    if there.is_as(step.after):
+        return True
+    is_alike = step.after is not None and step.after.size == there.size
+    return is_alike and step.digest is not None and digest_of(step.path) == step.digest
+
+
+def _check_kept(step: EditStep, kept: FileState | None, *, is_needed: bool) -> None:
+    if kept is None and is_needed:
+        raise SourceError(f"what '{step.path}' was is no longer in the journal")
+    if kept and step.before and kept.size < step.before.size:
+        raise SourceError(f"what '{step.path}' was has been cut short in the journal")
+
+
+def _objection_to_append(
+    entry: Entry, number: int, step: EditStep, there: FileState | None
+) -> str | None:
+    if step.before is None or state_of(entry.added(number)) is None:
+        return None
+    if there is None:
+        return "has gone since the edit"
+    data, at = entry.added(number).read_bytes(), step.before.size
+    done = data[: max(0, there.size - at)]
+    if there.size < at or not holds(step.path, done, at):
+        raise Refused(f"'{step.path}' no longer holds what was added where it was added")
+    return "has grown since the edit" if there.size > at + len(data) else None
+
+
+def _back(entry: Entry, number: int, step: EditStep) -> None:
+    match step.kind:
+        case "write":
+            _write_back(entry, number, step)
+        case "append":
+            _append_back(entry, number, step)
+        case "remove":
+            if state_of(entry.kept(number)):
+                _bring_back(entry, number, step)
+
+
+def _write_back(entry: Entry, number: int, step: EditStep) -> None:
+    draft, kept = entry.draft(number), entry.kept(number)
+    waiting, there = state_of(draft), state_of(step.path)
+    is_placed = waiting is None or (there is not None and there.inode == waiting.inode)
+    draft.unlink(missing_ok=True)
+    if step.after is None or not is_placed:
+        kept.unlink(missing_ok=True)
+    elif step.before:
+        if state_of(kept):
+            _bring_back(entry, number, step)
+    elif there and _is_after(step, there):
+        step.path.unlink()
+    elif there:
+        move(step.path, entry.aside(number))
+
+
+def _bring_back(entry: Entry, number: int, step: EditStep) -> None:
+    """Puts what was kept in its place again; what stands there and is not ours goes aside."""
+    kept, there = entry.kept(number), state_of(step.path)
+    if there and not there.is_as(state_of(kept)) and not _is_after(step, there):
+        keep(step.path, entry.aside(number))
+    make_folder(step.path.parent)
+    move(kept, step.path)
+    _restore_times(step)
+
+
+def _append_back(entry: Entry, number: int, step: EditStep) -> None:
+    there, added = state_of(step.path), entry.added(number)
+    if step.before is None or there is None or state_of(added) is None:
+        return
+    data = added.read_bytes()
+    if cut(step.path, data, step.before.size):
+        _restore_times(step)
+    else:
+        _take_out(entry.draft(number), step.path, there, step.before.size, len(data))
+    added.unlink()
+
+
+def _take_out(draft: Path, path: Path, there: FileState, at: int, length: int) -> None:
+    """Takes lines out of the middle of a file, whose other lines stay as they are."""
+    draft.unlink(missing_ok=True)
+    write_draft(draft, pieces_without(path, at, length))
+    settle_draft(draft, there.mode, (there.accessed, there.modified), like=path)
+    if not put(draft, path, there):
+        draft.unlink()
+        raise Refused(f"'{path}' is being written to", "wait until it rests")
+
+
+def _restore_times(step: EditStep) -> None:
+    there = state_of(step.path)
+    if step.before and there and there.size == step.before.size and not step.path.is_symlink():
+        step.path.chmod(step.before.mode)
+        os.utime(step.path, ns=(step.before.accessed, step.before.modified))
+
+
+def _restore_folders(entry: Entry) -> None:
+    for folder in reversed(entry.edit.made):
+        remove_if_empty(folder)
+    for folder, was in reversed(entry.edit.emptied):
+        folder.chmod(was.mode)
+        settle(folder)
+        os.utime(folder, ns=(was.accessed, was.modified))
+    for folder in sorted({step.path.parent for step in entry.edit.steps}):
+        settle(folder)

@@ -1,0 +1,171 @@
+"""Plans applied, remembered and undone, each kind of step by itself and all of them together."""
+
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.archive.plans import subject_of
+from plait.edit.model import CopyOf, Plan, Write
+from plait.errors import Refused, UserError
+from tests.edit.plans import (
+    LONG_AGO,
+    NOTHING,
+    OTHER,
+    SESSION,
+    added,
+    config_at,
+    log_of,
+    plan_of,
+    put,
+    removed,
+    tree,
+    written,
+)
+
+NEW = "9c44e1aa-0000-4000-8000-000000000003"
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return config_at(tmp_path / "config")
+
+
+def test_a_new_file_is_the_owners_alone_and_goes_again(config: Path) -> None:
+    before, path = tree(config), log_of(config, NEW)
+    edit = plan_of(config, written(path, b"new\n")).apply()
+    assert path.read_bytes() == b"new\n"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert edit.state == "done"
+    assert (edit.operation, edit.session, edit.path) == ("repair", SESSION, path)
+    assert Archive([config]).undo().state == "undone"
+    assert tree(config) == before
+
+
+def test_a_replaced_file_keeps_its_mode_and_comes_back_with_its_times(config: Path) -> None:
+    path = put(log_of(config), b"old\n", mode=0o640)
+    before = tree(config)
+    plan_of(config, written(path, b"new\n")).apply()
+    assert path.read_bytes() == b"new\n"
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert path.stat().st_mtime_ns > LONG_AGO
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_added_lines_go_again_and_the_time_comes_back(config: Path) -> None:
+    before, path = tree(config), log_of(config)
+    plan_of(config, added(path, b'{"title":1}\n')).apply()
+    assert path.read_bytes() == b'{"a":1}\n{"b":2}\n{"title":1}\n'
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_a_removed_session_takes_its_empty_folders_along_and_brings_them_back(
+    config: Path,
+) -> None:
+    folder = log_of(config).with_suffix("")
+    (folder / "subagents" / "workflows").mkdir()
+    folder.chmod(0o750)
+    before = tree(config)
+    gone = [path for path in config.rglob("*") if path.is_file() and SESSION in str(path)]
+    plan_of(config, *map(removed, gone)).apply()
+    assert [path for path in config.rglob("*") if SESSION in path.name] == []
+    assert {path.name for path in config.iterdir()} == {"projects", "file-history", ".plait"}
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_a_folder_with_something_else_in_it_stays(config: Path) -> None:
+    folder = log_of(config).with_suffix("")
+    other = put(folder / "tool-results" / "mine.txt", b"mine")
+    plan_of(config, removed(folder / "tool-results" / "toolu_1.txt")).apply()
+    assert other.read_bytes() == b"mine"
+
+
+def test_folders_that_were_made_go_again_unless_something_lies_in_them(config: Path) -> None:
+    before, folder = tree(config), log_of(config, NEW).with_suffix("")
+    step = written(folder / "tool-results" / "toolu_1.txt", b"copied")
+    plan_of(config, step).apply()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    mine = put(folder / "mine.txt", b"mine")
+    Archive([config]).undo()
+    assert list(folder.rglob("*")) == [mine]
+    mine.unlink()
+    folder.rmdir()
+    assert tree(config) == before
+
+
+def test_a_copy_of_a_file_has_its_bytes_and_the_mode_and_times_it_is_given(config: Path) -> None:
+    source, path = log_of(config), log_of(config, NEW)
+    times = LONG_AGO - 5, LONG_AGO - 7
+    plan_of(config, Write(path, CopyOf(source), None, 0o640, times)).apply()
+    status = path.stat()
+    assert path.read_bytes() == source.read_bytes()
+    assert (status.st_mode & 0o777, status.st_mtime_ns) == (0o640, times[1])
+    assert status.st_ino != source.stat().st_ino
+
+
+def test_edits_are_undone_one_after_the_other_and_only_once(config: Path) -> None:
+    trees = [tree(config)]
+    archive, path = Archive([config]), log_of(config)
+    for data in (b"one\n", b"two\n", b"three\n"):
+        plan_of(config, written(path, path.read_bytes() + data)).apply()
+        trees.append(tree(config))
+    first = archive.edits()[-1]
+    with pytest.raises(Refused, match="has changed since the edit") as told:
+        archive.undo(first.id)
+    assert f"plait undo {archive.edits()[0].id}" in told.value.hints[0]
+    for expected in reversed(trees[:-1]):
+        archive.undo()
+        assert tree(config) == expected
+    with pytest.raises(Refused, match="nothing to undo"):
+        archive.undo()
+    with pytest.raises(Refused, match="is undone already"):
+        archive.undo(first.id)
+
+
+def test_an_edit_is_named_by_its_end_or_its_beginning(config: Path) -> None:
+    archive = Archive([config])
+    edit = plan_of(config, added(log_of(config), b"x\n")).apply()
+    with pytest.raises(UserError, match="no edit is called 'zz'"):
+        archive.undo("zz")
+    with pytest.raises(UserError, match=r"no edit is called .\.\./x."):
+        archive.undo("../x")
+    assert archive.undo(edit.id[-4:]).id == edit.id
+
+
+def test_a_forgotten_edit_cannot_be_undone_and_keeps_nothing(config: Path) -> None:
+    archive = Archive([config])
+    edit = plan_of(config, removed(log_of(config, OTHER))).apply()
+    assert len(archive.edits()) == 1
+    archive.journals.forget(edit.id)
+    assert archive.edits() == []
+    assert list((config / ".plait" / "journal").iterdir()) == []
+    assert not log_of(config, OTHER).exists()
+
+
+def test_what_is_kept_is_private_and_no_log(config: Path) -> None:
+    path = put(log_of(config, OTHER), b"old\n", mode=0o644)
+    plan_of(config, written(path, b"new\n"), removed(log_of(config))).apply()
+    ours = config / ".plait"
+    assert ours.stat().st_mode & 0o777 == 0o700
+    kept = list(ours.rglob("*"))
+    assert {path.stat().st_mode & 0o777 for path in kept if path.is_dir()} == {0o700}
+    assert [path for path in kept if path.suffix == ".jsonl"] == []
+    assert len(Archive([config.parent]).files) == len(Archive([config]).files)
+
+
+def test_a_session_outside_a_configuration_folder_has_its_journal_beside_it(
+    tmp_path: Path,
+) -> None:
+    config = tmp_path / "logs"
+    path = put(config / "deep" / f"{SESSION}.jsonl", b"old\n")
+    archive, before = Archive([config]), tree(tmp_path)
+    subject = subject_of(archive.session(SESSION))
+    step = added(path, b"more\n")
+    edit = Plan("tag", subject, SESSION, path, (step,), NOTHING, NOTHING).apply()
+    assert (path.parent / ".plait" / "journal" / edit.id).is_dir()
+    assert archive.edits() == [edit]
+    archive.undo()
+    assert tree(tmp_path) == before
