@@ -41,6 +41,36 @@ def _line(line: dict[str, Any] | bytes) -> bytes:
     return json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
+def user(uuid: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
+    """Returns a prompt as a line has it."""
+    return {
+        "parentUuid": parent,
+        "type": "user",
+        "uuid": uuid,
+        "timestamp": "2026-11-02T09:00:00.000Z",
+        "sessionId": SESSION,
+        "message": {"role": "user", "content": f"prompt {uuid[:8]}"},
+        **more,
+    }
+
+
+def write(path: Path, *lines: Any) -> None:
+    """Writes some values as the lines of a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def named(path: Path) -> str:
+    """Returns what a root is called in the list of tests."""
+    return path.parent.name if path.is_file() else path.name
+
+
+def only(root: Path) -> Session:
+    """Returns the one session of a root."""
+    [session] = editable(root)
+    return session
+
+
 def copied(root: Path, folder: Path) -> Path:
     """Copies a root, so that it can be written to."""
     target = folder / root.name

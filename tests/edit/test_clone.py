@@ -17,20 +17,20 @@ from tests.edit.copies import (
     copied,
     editable,
     gallery,
+    named,
     names_in,
+    only,
     plain_records,
     resume_cases,
     root_with,
     same_messages,
+    user,
+    write,
 )
 
 A, B, C = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12))
 ELSEWHERE = "99999999-1111-4222-8333-444444444444"
 ROOTS = [*gallery(), *resume_cases()]
-
-
-def named(path: Path) -> str:
-    return path.parent.name if path.is_file() else path.name
 
 
 @pytest.fixture(params=ROOTS, ids=named)
@@ -45,24 +45,6 @@ def cloned(session: Session, **options: Any) -> Path:
 def plan_of(session: Session, **options: Any) -> Plan:
     assert session.archive
     return session.archive.plan.clone(session, **options)
-
-
-def only(root: Path) -> Session:
-    [session] = editable(root)
-    return session
-
-
-def user(uuid: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
-    message = {"role": "user", "content": f"prompt {uuid[:8]}"}
-    return {
-        "parentUuid": parent,
-        "type": "user",
-        "uuid": uuid,
-        "timestamp": "2026-11-02T09:00:00.000Z",
-        "sessionId": SESSION,
-        "message": message,
-        **more,
-    }
 
 
 def lines_of(path: Path) -> list[bytes]:
@@ -299,11 +281,6 @@ def test_a_torn_end_stays_torn(tmp_path: Path) -> None:
 def sub_agent(agent: str, parent: str | None = None) -> Iterator[dict[str, Any]]:
     yield {"type": "fork-context-ref", "parentSessionId": SESSION, "parentLastUuid": A}
     yield user(C, parent, isSidechain=True, agentId=agent)
-
-
-def write(path: Path, *lines: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 def test_all_that_lies_beside_the_log_comes_along(tmp_path: Path) -> None:

@@ -44,6 +44,32 @@ class Plans:
 
         return clone(self._subject(session), title=title, is_clean=clean)
 
+    def switch(self, session: Named, branch: str) -> "Plan":
+        """Returns another branch as the one that resume takes: its name, its number, a record."""
+        from plait.archive.choosing import tip_named
+        from plait.edit.switch import switch
+
+        meant = self._archive.session(session)
+        return switch(subject_of(meant), tip_named(self._archive.open(meant), branch))
+
+    def rename(self, session: Named, title: str) -> "Plan":
+        """Returns another title of a session, as the client gives it one."""
+        from plait.edit.rename import rename
+
+        return rename(self._subject(session), title)
+
+    def tag(self, session: Named, word: str | None) -> "Plan":
+        """Returns another tag of a session, or none."""
+        from plait.edit.rename import tag
+
+        return tag(self._subject(session), word)
+
+    def delete(self, session: Named) -> "Plan":
+        """Returns the end of a session and of all that belongs to it; undo brings it back."""
+        from plait.edit.delete import delete
+
+        return delete(self._subject(session))
+
     def _subject(self, session: Named) -> Subject:
         return subject_of(self._archive.session(session))
 

@@ -1,25 +1,22 @@
 """What a user names on the command line to sessions, branches, turns, moments and zones."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plait.archive import Facts, Session, is_of_project
 from plait.cli.options import Request
-from plait.cli.text import clipped, now
+from plait.cli.text import now
 from plait.errors import UserError
 from plait.record.time import moment
 
 if TYPE_CHECKING:
-    from plait.conversation.model import Conversation, Conversations, Turn
+    from plait.conversation.model import Conversation, Turn
 
 WORDS = (".", "latest")
 SPAN = re.compile(r"(-?\d+)(?:(-)(-?\d+)?)?")
-AGENT = "agent-"
-MOST_LISTED = 6
-KINDS = ("trunk", "branch", "foreign", "agent", "service")
 UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
@@ -133,50 +130,6 @@ def point_in_time(text: str | None, now: datetime, zone: tzinfo | None = None) -
             f"'{text}' is not a time",
             "say a day (2026-11-15), a time (2026-11-15T10:00), 7d or today",
         ) from None
-
-
-def chosen_conversation(found: "Conversations", name: str | None) -> "Conversation":
-    """Returns the conversation that a name means, the active one without a name."""
-    if name is None:
-        return found.active
-    names = _listed(found)
-    if name in found.by_line:
-        return found.by_line[name]
-    if name.isdigit() and 1 <= int(name) <= len(names):
-        return found.by_line[names[int(name) - 1]]
-    meant = [one for one in names if short_name(one).startswith(short_name(name))]
-    if len(meant) == 1:
-        return found.by_line[meant[0]]
-    problem = f"'{name}' means {len(meant)} branches" if meant else f"no branch is called '{name}'"
-    raise UserError(problem, f"there are {_in_words(found, meant or names)}")
-
-
-def _listed(found: "Conversations") -> list[str]:
-    rest = [one for one in found.by_line.values() if one.id != found.main]
-    return [found.main, *(one.id for one in sorted(rest, key=lambda one: KINDS.index(one.kind)))]
-
-
-def short_name(name: str) -> str:
-    """Returns the part of a conversation's id that tells it from its neighbours."""
-    return name.rpartition("@")[2].rpartition("#")[2].removeprefix(AGENT)
-
-
-def _in_words(found: "Conversations", names: Sequence[str]) -> str:
-    numbers = {name: place for place, name in enumerate(_listed(found), 1)}
-    parts = [f"{numbers[name]}: {described(found.by_line[name])}" for name in names[:MOST_LISTED]]
-    more = len(names) - len(parts)
-    return "; ".join(parts) + (f"; {more} more" if more else "")
-
-
-def described(conversation: "Conversation") -> str:
-    """Returns a conversation in a few words."""
-    if conversation.kind == "trunk":
-        return "the trunk"
-    from plait.view.words import one_line, plain_words
-
-    words = clipped(one_line(plain_words(conversation.label or conversation.title or "")), 32)
-    name = f"{conversation.kind} {short_name(conversation.id)}"
-    return f"{name} “{words}”" if words else name
 
 
 def chosen_turns(conversation: "Conversation", text: str | None) -> "tuple[Turn, ...]":

@@ -1,12 +1,13 @@
 """Numbers, times and strings of the log to text that is safe and short."""
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from shlex import quote
 
 from plait.view.amounts import bytes_in_words, many, since, tokens_in_words
 from plait.view.text import UNSAFE
+from plait.view.text import clipped as clipped
+from plait.view.text import columns as columns
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 size, counted = bytes_in_words, many
@@ -47,33 +48,6 @@ def in_words(counts: Mapping[str, int]) -> str:
 def ago(time: datetime, now: datetime) -> str:
     """Says how long ago a moment was, by its day where that is long."""
     return since(time, now) or f"{time.astimezone():%Y-%m-%d}"
-
-
-def clipped(text: str, width: int) -> str:
-    """Shortens a text at a word, with an ellipsis, to a number of columns."""
-    if columns(text) <= width:
-        return text
-    kept, used = "", 0
-    for character in text:
-        used += columns(character)
-        if used > width - 1:
-            break
-        kept += character
-    word = kept.rpartition(" ")[0]
-    return (word if len(word) > len(kept) * 0.6 else kept).rstrip() + "…"
-
-
-def columns(text: str) -> int:
-    """Returns how many columns of a terminal a text takes."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_letter_columns, text))
-
-
-def _letter_columns(letter: str) -> int:
-    if unicodedata.combining(letter):
-        return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def now() -> datetime:

@@ -10,12 +10,13 @@ from pathlib import Path
 from uuid import uuid4
 
 from plait.edit.copying import LogCopy, joined, tally_of
+from plait.edit.held import gone, stamp_now
 from plait.edit.ids import Ids
 from plait.edit.measure import measures_of
 from plait.edit.model import Content, CopyOf, Plan, Subject, Write
+from plait.edit.rename import title_for
 from plait.edit.side_files import SideFile, side_files
-from plait.errors import SourceError, UserError
-from plait.line import FileStamp, Line, lines, mode_of, read_small, stamp_of, times_of
+from plait.line import FileStamp, Line, lines, mode_of, read_small, times_of
 from plait.line.discover import SUFFIX
 from plait.write.lines import custom_title
 
@@ -92,24 +93,3 @@ def read_of(beside: Iterable[SideFile]) -> Iterator[tuple[Path, FileStamp]]:
     """Yields what the files beside the log were when the plan was made."""
     for one in beside:
         yield one.source, stamp_now(one.source)
-
-
-def stamp_now(path: Path) -> FileStamp:
-    """Returns what the system says of a file, or raises where it has gone."""
-    stamp = stamp_of(path)
-    if stamp is None:
-        raise gone(path)
-    return stamp
-
-
-def gone(path: Path) -> SourceError:
-    """Returns the error that a file went while it was looked at."""
-    return SourceError(f"'{path}' has gone")
-
-
-def title_for(words: str) -> str:
-    """Returns a title as the client takes it, or raises where nothing is left of it."""
-    kept = words.strip()
-    if not kept:
-        raise UserError("a title needs words")
-    return kept

@@ -1,6 +1,7 @@
 """Texts of the log to text that is safe and short: no escape sequences, nothing runs backwards."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 
 from plait.record.time import moment
@@ -141,3 +142,30 @@ def model_names(models: tuple[str, ...]) -> str:
     names = list(dict.fromkeys(DATED.sub("", model) for model in models))
     rest = f" +{len(names) - 2}" if len(names) > 2 else ""
     return ", ".join(names[:2]) + rest
+
+
+def clipped(text: str, width: int) -> str:
+    """Shortens a text at a word, with an ellipsis, to a number of columns."""
+    if columns(text) <= width:
+        return text
+    kept, used = "", 0
+    for character in text:
+        used += columns(character)
+        if used > width - 1:
+            break
+        kept += character
+    word = kept.rpartition(" ")[0]
+    return (word if len(word) > len(kept) * 0.6 else kept).rstrip() + "…"
+
+
+def columns(text: str) -> int:
+    """Returns how many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(map(_letter_columns, text))
+
+
+def _letter_columns(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from plait.archive import Session
+from plait.archive.choosing import chosen_conversation, short_name
 from plait.cli.options import Request, global_options, json_option, session_argument
-from plait.cli.selection import chosen_conversation, chosen_turns, short_name
+from plait.cli.selection import chosen_turns
 from plait.cli.text import counted, safe
 from plait.conversation.model import Called, Conversation, Conversations, Turn
 from plait.conversation.prices import Prices

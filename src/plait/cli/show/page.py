@@ -9,8 +9,8 @@ from rich.segment import Segment, Segments
 from rich.text import Text
 
 from plait.archive import Facts, Session
+from plait.archive.choosing import described, short_name
 from plait.cli.output import Output
-from plait.cli.selection import described, short_name
 from plait.cli.show.lines import Beyond, Lines, pieces
 from plait.cli.text import clipped, columns, counted, local, safe
 from plait.conversation.model import Conversation, Conversations, Left

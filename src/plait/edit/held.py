@@ -1,0 +1,53 @@
+"""A session's log to its records, held in memory, with what the system said of the file."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from plait.edit.measure import measures
+from plait.edit.model import Measures
+from plait.errors import SourceError
+from plait.line import FileStamp, LogFile, lines, stamp_of
+from plait.record import Record, entry_of
+
+
+@dataclass(frozen=True)
+class HeldLog:
+    """The records of a log as it was at one moment."""
+
+    file: LogFile
+    stamp: FileStamp
+    records: list[Record]
+    lines: int
+    is_ended: bool
+    """False where its last line lacks its newline."""
+
+    @cached_property
+    def measures(self) -> Measures:
+        """How large the session is."""
+        return measures(self.file, self.records, lines=self.lines, size=self.stamp.size)
+
+
+def held(file: LogFile) -> HeldLog:
+    """Reads a log."""
+    stamp = stamp_now(file.path)
+    records: list[Record] = []
+    count, is_ended = 0, True
+    for line in lines(file.path, end=stamp.size):
+        count, is_ended = count + 1, line.is_ended
+        if isinstance(entry := entry_of(line), Record):
+            records.append(entry)
+    return HeldLog(file, stamp, records, count, is_ended)
+
+
+def stamp_now(path: Path) -> FileStamp:
+    """Returns what the system says of a file, or raises where it has gone."""
+    stamp = stamp_of(path)
+    if stamp is None:
+        raise gone(path)
+    return stamp
+
+
+def gone(path: Path) -> SourceError:
+    """Returns the error that a file went while it was looked at."""
+    return SourceError(f"'{path}' has gone")

@@ -1,0 +1,149 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.archive import Session
+from plait.edit.model import Append
+from plait.errors import UserError
+from plait.record import read
+from tests.edit.copies import (
+    SESSION,
+    carried_out,
+    context_of,
+    copied,
+    editable,
+    gallery,
+    named,
+    only,
+    resume_cases,
+    root_with,
+    user,
+)
+
+A, B, C, D, E = (f"{number:08x}-1111-4222-8333-444444444444" for number in range(10, 15))
+
+
+def answer(uuid: str, parent: str) -> dict[str, object]:
+    content = [{"type": "text", "text": f"answer {uuid[:8]}"}]
+    message = {"role": "assistant", "id": f"msg_{uuid[:8]}", "content": content}
+    return user(uuid, parent, type="assistant", message=message)
+
+
+def branches_of(session: Session) -> list[tuple[str, str]]:
+    """Returns the branches of a session with the last record of each."""
+    assert session.archive
+    opened = session.archive.open(session)
+    lines = (opened.graph.lines[name] for name in opened.by_line if name in opened.graph.lines)
+    return [(line.id, line.nodes[-1]) for line in lines if line.kind in ("trunk", "branch")]
+
+
+@pytest.mark.parametrize("root", [*gallery(), *resume_cases()], ids=named)
+def test_a_session_goes_on_from_the_tip_of_the_branch_it_was_switched_to(
+    root: Path, tmp_path: Path
+) -> None:
+    for session in editable(copied(root, tmp_path)):
+        assert session.archive
+        for name, tip in branches_of(session):
+            before = session.path.read_bytes()
+            try:
+                plan = session.archive.plan.switch(session, name)
+            except UserError as error:
+                assert "cannot go on from" in str(error)
+                continue
+            carried_out(plan)
+            after = session.path.read_bytes()
+            assert after.startswith(before)
+            assert after.count(b"\n") == before.count(b"\n") + len(plan.steps)
+            found = context_of(session.path)
+            assert tip in found.chain
+            assert found.leaf == tip or not plan.steps
+            assert len(after) == plan.after.bytes
+            session.path.write_bytes(before)
+
+
+@pytest.fixture
+def forked(tmp_path: Path) -> Session:
+    lines = [user(A), answer(B, A), user(C, B), answer(D, C), user(E, B)]
+    return only(root_with(tmp_path, *lines))
+
+
+def switched(session: Session, branch: str) -> dict[str, object]:
+    assert session.archive
+    [step] = session.archive.plan.switch(session, branch).steps
+    assert isinstance(step, Append)
+    found: dict[str, object] = json.loads(step.data)
+    return found
+
+
+def test_a_plain_pointer_leads_to_a_branch_that_was_left(forked: Session) -> None:
+    assert switched(forked, D) == {
+        "type": "last-prompt",
+        "lastPrompt": f"prompt {C[:8]}",
+        "leafUuid": D,
+        "sessionId": SESSION,
+    }
+
+
+def test_only_an_explicit_one_leads_back_up(forked: Session) -> None:
+    assert switched(forked, B)["explicit"] is True
+
+
+def test_a_long_prompt_is_quoted_as_the_client_does(tmp_path: Path) -> None:
+    long = user(C, B, message={"role": "user", "content": "word\n" * 100})
+    lines = [user(A), answer(B, A), long, answer(D, C), user(E, B)]
+    words = switched(only(root_with(tmp_path, *lines)), D)["lastPrompt"]
+    assert words == ("word " * 40) + "…"
+
+
+def test_where_it_goes_on_already_nothing_is_written(forked: Session) -> None:
+    assert forked.archive
+    plan = forked.archive.plan.switch(forked, E)
+    assert plan.steps == ()
+    assert plan.notes == ("it goes on from there already",)
+    assert plan.before == plan.after
+
+
+def test_the_beginning_of_a_record_is_enough(forked: Session) -> None:
+    assert switched(forked, D[:8])["leafUuid"] == D
+
+
+def test_a_beginning_that_several_records_have_is_not(tmp_path: Path) -> None:
+    session = only(root_with(tmp_path, user(A), answer(B, A)))
+    with pytest.raises(UserError, match="2 records begin with '000000'"):
+        switched(session, "000000")
+
+
+def test_what_no_branch_is_called_says_so(forked: Session) -> None:
+    with pytest.raises(UserError, match="no branch is called 'zzz'"):
+        switched(forked, "zzz")
+    with pytest.raises(UserError, match="no branch is called 'ffffffff'"):
+        switched(forked, "ffffffff")
+
+
+def test_a_side_record_cannot_be_gone_on_from(tmp_path: Path) -> None:
+    aside = user(C, B, isSidechain=True)
+    session = only(root_with(tmp_path, user(A), answer(B, A), aside, user(E, B)))
+    assert session.archive
+    with pytest.raises(UserError, match="cannot go on from '0000000c'") as caught:
+        session.archive.plan.switch(session, C)
+    assert caught.value.hints == (
+        f"`plait fork {SESSION[:8]} --at 0000000c` makes a session that ends there",
+    )
+
+
+def test_an_agent_is_no_branch(tmp_path: Path) -> None:
+    root = copied(next(one for one in gallery() if one.name == "sub-agent"), tmp_path)
+    [session] = editable(root)
+    assert session.archive
+    with pytest.raises(UserError, match="is an agent"):
+        session.archive.plan.switch(session, "2")
+
+
+def test_an_open_end_is_ended_first(forked: Session) -> None:
+    forked.path.write_bytes(forked.path.read_bytes()[:-1])
+    plan = Archive([forked.path]).plan.switch(forked.path, D)
+    plan.apply(force=True)
+    assert forked.path.stat().st_size == plan.after.bytes
+    assert len(list(read(forked.path))) == plan.after.lines == 6
