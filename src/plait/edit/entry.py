@@ -1,6 +1,7 @@
 """An edit to the folder that remembers it, and that folder to the edit.
 
-    <home>/.plait/journal/<id>/entry.json    what was to be done, and how far it has come
+    <home>/.plait/journal/<id>/entry.json    what was done
+                               open.json     what is being done, and how far it has come
                                0003.was      the file of step 3 as it was
                                0003.add      the lines that step 3 adds
                                0003.aside    what stood there when step 3 was undone by force
@@ -11,6 +12,8 @@ relative to it, and none that leads out of it is ever followed.
 """
 
 import json
+import os
+import re
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
@@ -25,7 +28,9 @@ from plait.line.replace import FileState, make_folder, remove_folder
 
 State: TypeAlias = Literal["begun", "ready", "done", "undoing", "undone"]
 StepKind: TypeAlias = Literal["write", "append", "remove"]
-ENTRY = "entry.json"
+ENTRY, OPEN = "entry.json", "open.json"
+NAME, NAME_FORM = re.compile(r"\d{8}-\d{6}-\d{6}"), "%Y%m%d-%H%M%S-%f"
+"""Of an edit: when it was made, to the microsecond."""
 MOST_NAME_BYTES = 160
 PARTS_OF_A_CONFIG = frozenset({"projects", "file-history", "tasks", "todos"})
 """What edits reach in a client's configuration folder: its settings are none of it."""
@@ -80,9 +85,13 @@ class Entry:
     def save(self, state: State, steps: tuple[EditStep, ...] | None = None) -> None:
         """Writes down how far the edit has come, and waits until that is on the disk."""
         steps = self.edit.steps if steps is None else steps
-        self.edit = msgspec.structs.replace(self.edit, state=state, steps=steps)
+        edit = msgspec.structs.replace(self.edit, state=state, steps=steps)
         make_folder(self.folder)
-        replace_file(self.folder / ENTRY, _encoded(self.home, self.edit))
+        name = OPEN if edit.is_cut_off else ENTRY
+        replace_file(self.folder / name, _encoded(self.home, edit))
+        self.edit = edit
+        if name == ENTRY:
+            (self.folder / OPEN).unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Forgets the edit, and what it kept, for ever."""
@@ -113,11 +122,27 @@ def journal_folder(home: Path) -> Path:
     return home / OURS / "journal"
 
 
+def ids_in(home: Path) -> list[str]:
+    """Returns the names of all edits in a home, the newest first."""
+    try:
+        names = os.listdir(journal_folder(home))  # noqa: PTH208
+    except OSError:
+        return []
+    return sorted(filter(NAME.fullmatch, names), reverse=True)
+
+
+def is_open(home: Path, id_: str) -> bool:
+    """Tells whether an edit was cut off, or is not written down at all, without reading it."""
+    folder = journal_folder(home) / id_
+    return (folder / OPEN).exists() or not (folder / ENTRY).exists()
+
+
 def read_entry(home: Path, id_: str) -> Entry:
     """Returns an edit by its whole name, or raises where it does not say what was done."""
-    data = read_small(journal_folder(home) / id_ / ENTRY)
+    folder = journal_folder(home) / id_
+    data = read_small(folder / OPEN) or read_small(folder / ENTRY)
     try:
-        if data is None:
+        if data is None or folder.is_symlink():
             raise ValueError("there is nothing to read")
         edit = msgspec.convert(json.loads(data), Edit, dec_hook=_decoder(home))
         if edit.id != id_:
@@ -125,6 +150,13 @@ def read_entry(home: Path, id_: str) -> Entry:
     except (ValueError, msgspec.ValidationError) as error:
         raise SourceError(f"cannot read what the edit '{id_}' did: {error}") from error
     return Entry(home, edit)
+
+
+def remove_unwritten(home: Path, id_: str) -> None:
+    """Takes away the folder of an edit that was cut off before it was written down."""
+    folder = journal_folder(home) / id_
+    if not folder.is_symlink() and not any((folder / name).exists() for name in (OPEN, ENTRY)):
+        remove_folder(folder)
 
 
 def _encoded(home: Path, edit: Edit) -> bytes:

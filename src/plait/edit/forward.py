@@ -24,6 +24,7 @@ from plait.line.replace import (
     FileState,
     add,
     copy_draft,
+    finish_draft,
     is_plain,
     keep,
     make_folder,
@@ -31,7 +32,7 @@ from plait.line.replace import (
     put,
     put_new,
     remove_if_empty,
-    settle_draft,
+    settle_files,
     state_of,
     write_draft,
 )
@@ -42,6 +43,8 @@ AGAIN = "make the plan again"
 def begun(home: Path, plan: Plan, id_: str, when: datetime) -> Entry:
     """Returns what is about to be done; nothing has been written yet."""
     steps = tuple(_step_of(home, step) for step in plan.steps)
+    if len({step.path for step in steps}) < len(steps):
+        raise ValueError("a plan has one step for a file")
     edit = Edit(
         id=id_,
         operation=plan.operation,
@@ -118,7 +121,7 @@ def _files_in(folder: Path) -> set[Path]:
     }
 
 
-def prepare(entry: Entry, plan: Plan) -> None:
+def prepare(entry: Entry, plan: Plan, seen: "Seen") -> None:
     """Writes the drafts and keeps what they will replace, so that nothing can be missing later."""
     with told(entry.folder):
         entry.save("begun")
@@ -131,13 +134,15 @@ def prepare(entry: Entry, plan: Plan) -> None:
                 steps[number] = _drafted(entry, number, planned)
             elif isinstance(planned, Append):
                 replace_file(entry.added(number), planned.data)
-    refuse_changed(plan)
+    with told(entry.edit.path):
+        settle_files([entry.draft(at) for at, step in enumerate(steps) if step.kind == "write"])
+    seen.refuse_changed()
     for number, step in enumerate(steps):
         if step.kind == "write" and step.before:
             with told(step.path):
                 keep(step.path, entry.kept(number))
-    _settle_folders(entry)
     with told(entry.folder):
+        _settle_folders(entry)
         entry.save("ready", tuple(steps))
 
 
@@ -150,29 +155,48 @@ def _drafted(entry: Entry, number: int, planned: Write) -> EditStep:
     mode = planned.mode
     if mode is None:
         mode = step.before.mode if step.before else OWNER_FILE
-    settle_draft(draft, mode, planned.times, like=step.path if step.before else None)
+    finish_draft(draft, mode, planned.times, like=step.path if step.before else None)
     return msgspec.structs.replace(step, after=state_of(draft), digest=digest)
 
 
-def refuse_changed(plan: Plan) -> None:
-    """Refuses a plan that is no longer true: what it was made of, or what it changes, is not."""
-    known = dict(plan.read)
-    known.update({step.path: step.was for step in plan.steps if step.was})
-    for path, was in known.items():
-        _refuse_other(path, was)
-    for step in plan.steps:
-        if step.was is None and os.path.lexists(step.path):
-            raise Refused(f"'{step.path}' is there already", AGAIN)
+class Seen:
+    """The files that a plan was made of or changes, as they are when it is about to be done.
+
+    They are looked at once more when its drafts are written: what those were made of may have
+    grown under way.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        known = dict(plan.read) | {step.path: step.was for step in plan.steps if step.was}
+        self._states: dict[Path, FileState | None] = {
+            step.path: None for step in plan.steps if step.was is None
+        }
+        for path, was in known.items():
+            self._states[path] = state_of(path.resolve())
+            _refuse_other(path, was)
+        self.refuse_changed()
+
+    def refuse_changed(self) -> None:
+        """Refuses a plan that is no longer true."""
+        for path, was in self._states.items():
+            now = state_of(path.resolve() if was else path)
+            if was is None and now:
+                raise Refused(f"'{path}' is there already", AGAIN)
+            if was and not was.is_as(now):
+                raise _refusal(path, was, now)
 
 
 def _refuse_other(path: Path, was: FileStamp) -> None:
     now = stamp_of(path)
-    if now == was:
-        return
+    if now != was:
+        raise _refusal(path, was, now)
+
+
+def _refusal(path: Path, was: FileStamp | FileState, now: FileStamp | FileState | None) -> Refused:
     if now is None:
-        raise Refused(f"'{path}' has gone since the plan was made", AGAIN)
+        return Refused(f"'{path}' has gone since the plan was made", AGAIN)
     what = "grown" if now.inode == was.inode and now.size > was.size else "changed"
-    raise Refused(f"'{path}' has {what} since the plan was made", AGAIN)
+    return Refused(f"'{path}' has {what} since the plan was made", AGAIN)
 
 
 def commit(entry: Entry) -> None:

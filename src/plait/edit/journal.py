@@ -4,16 +4,25 @@ One edit at a time in a home: a lock sees to it. An edit that was cut off before
 changed is taken back by the next one; any other is named, and waits for `undo` or `finish`.
 """
 
-import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from secrets import token_hex
 
-from plait.edit.entry import Edit, EditStep, Entry, State, journal_folder, read_entry
-from plait.edit.forward import begun, commit, prepare, refuse_changed
+from plait.edit.entry import (
+    NAME_FORM,
+    Edit,
+    EditStep,
+    Entry,
+    State,
+    ids_in,
+    is_open,
+    journal_folder,
+    read_entry,
+    remove_unwritten,
+)
+from plait.edit.forward import Seen, begun, commit, prepare
 from plait.edit.live import sign_of_life
 from plait.edit.model import Plan, Subject
 from plait.edit.undo import give_up, take_back
@@ -57,28 +66,23 @@ class Journal:
 
     def entries(self) -> list[Edit]:
         """Returns what was done, the newest first; what does not say what it did is left out."""
-        found = []
-        for id_ in self._ids():
-            with suppress(SourceError):
-                found.append(read_entry(self.home, id_).edit)
-        return sorted(found, key=lambda edit: (edit.when, edit.id), reverse=True)
+        return list(self._edits(ids_in(self.home)))
 
-    def _ids(self) -> list[str]:
-        try:
-            return sorted(os.listdir(journal_folder(self.home)))  # noqa: PTH208  names alone
-        except OSError:
-            return []
+    def _edits(self, ids: Iterable[str]) -> Iterator[Edit]:
+        for id_ in ids:
+            with suppress(SourceError):
+                yield read_entry(self.home, id_).edit
 
     def apply(self, plan: Plan, *, force: bool = False) -> Edit:
         """Does what a plan says, all of it or nothing."""
         with self._alone():
-            edits = self._settled()
-            refuse_changed(plan)
+            seen = Seen(plan)
+            self._settle()
             if not force:
                 self._refuse_live(plan)
-            entry = begun(self.home, plan, *self._name(edits))
+            entry = begun(self.home, plan, *self._name())
             try:
-                prepare(entry, plan)
+                prepare(entry, plan, seen)
                 commit(entry)
             except BaseException:
                 give_up(entry)
@@ -89,12 +93,11 @@ class Journal:
         """Brings back what an edit has changed."""
         with self._alone():
             entry = self._entry(id_)
-            self._settled(but=entry.edit.id)
+            self._settle(but=entry.edit.id)
             if entry.edit.state == "undone":
                 raise Refused(f"the edit '{entry.edit.id}' is undone already", LIST_THEM)
             if not force:
-                files = [step.path for step in entry.edit.steps]
-                self._refuse_living(entry.edit.session, files, [])
+                self._refuse_live_edit(entry.edit)
             try:
                 take_back(entry, force=force)
             except Refused as refusal:
@@ -143,7 +146,7 @@ class Journal:
 
     def names(self, id_: str) -> list[str]:
         """Returns the edits that a name means: the whole of one, or its beginning or end."""
-        ids = self._ids()
+        ids = ids_in(self.home)
         if id_ in ids:
             return [id_]
         return [name for name in ids if id_ and (name.startswith(id_) or name.endswith(id_))]
@@ -156,27 +159,29 @@ class Journal:
             raise UserError(f"'{id_}' means {len(found)} edits", LIST_THEM)
         return read_entry(self.home, found[0])
 
-    def _name(self, edits: list[Edit]) -> tuple[str, datetime]:
+    def _name(self) -> tuple[str, datetime]:
         """Returns the name of a new edit and its time, which is later than any other's."""
-        when = datetime.fromtimestamp(self.clock(), UTC)
-        if edits and edits[0].when >= when:
-            when = edits[0].when + timedelta(microseconds=1)
-        return f"{when:%Y%m%d-%H%M%S}-{token_hex(2)}", when
+        when, others = datetime.fromtimestamp(self.clock(), UTC), ids_in(self.home)
+        if others and f"{when:{NAME_FORM}}" <= others[0]:
+            last = datetime.strptime(others[0], NAME_FORM).replace(tzinfo=UTC)
+            when = last + timedelta(microseconds=1)
+        return f"{when:{NAME_FORM}}", when
 
-    def _settled(self, but: str | None = None) -> list[Edit]:
-        """Returns the edits, after one that was cut off is out of the way, or refuses."""
-        edits = self.entries()
-        for edit in edits:
-            if edit.is_cut_off and edit.id != but:
-                entry = Entry(self.home, edit)
-                if not _has_changed_nothing(entry):
-                    raise _cut_off(edit)
-                take_back(entry)
-        return self.entries()
+    def _settle(self, but: str | None = None) -> None:
+        """Takes back an edit that was cut off before anything had changed; refuses any other."""
+        for id_ in ids_in(self.home):
+            if id_ != but and is_open(self.home, id_):
+                remove_unwritten(self.home, id_)
+                for edit in self._edits([id_]):
+                    entry = Entry(self.home, edit)
+                    if not _has_changed_nothing(entry):
+                        raise _cut_off(edit)
+                    take_back(entry)
 
     def sign_of_life(self, files: list[Path], names: list[str]) -> str | None:
         """Returns how one can tell that somebody is writing to a session: None if nothing does."""
-        return sign_of_life(self.home, files, names, self.entries(), self.clock())
+        edits = self._edits(ids_in(self.home))
+        return sign_of_life(self.home, files, names, edits, self.clock())
 
     def _refuse_live(self, plan: Plan) -> None:
         changed, names = [step.path for step in plan.steps if step.was is not None], []
@@ -185,6 +190,12 @@ class Journal:
             names = [plan.source.id]
         self._refuse_living(plan.session, changed, names)
 
+    def _refuse_live_edit(self, edit: Edit) -> None:
+        """Refuses to undo an edit while others write; the times of one cut off are its own."""
+        names = [part for step in edit.steps for part in step.path.parts]
+        files = [] if edit.is_cut_off else [step.path for step in edit.steps]
+        self._refuse_living(edit.session, files, names)
+
     def _refuse_living(self, session: str, files: list[Path], names: list[str]) -> None:
         sign = self.sign_of_life(files, names)
         if sign:
@@ -192,9 +203,8 @@ class Journal:
 
     def _with_later_edit(self, refusal: Refused, edit: Edit) -> Refused:
         paths = {step.path for step in edit.steps}
-        for later in self.entries():
-            is_later = later.when > edit.when and later.state == "done"
-            if is_later and paths & {step.path for step in later.steps}:
+        for later in self._edits(id_ for id_ in ids_in(self.home) if id_ > edit.id):
+            if later.state == "done" and paths & {step.path for step in later.steps}:
                 hint = f"`plait undo {later.id}` takes back what was done to it later"
                 return Refused(refusal.message, hint, *refusal.hints)
         return refusal

@@ -17,6 +17,7 @@ from plait.line.replace import (
     FileState,
     cut,
     digest_of,
+    finish_draft,
     holds,
     keep,
     make_folder,
@@ -24,7 +25,7 @@ from plait.line.replace import (
     pieces_without,
     put,
     remove_if_empty,
-    settle_draft,
+    settle_files,
     state_of,
     write_draft,
 )
@@ -160,7 +161,9 @@ def _append_back(entry: Entry, number: int, step: EditStep) -> None:
     if step.before is None or there is None or state_of(added) is None:
         return
     data = added.read_bytes()
-    if cut(step.path, data, step.before.size):
+    if step.before.is_as(there):
+        pass  # nothing was added yet, and not even its times are touched
+    elif cut(step.path, data, step.before.size):
         _restore_times(step)
     else:
         _take_out(entry.draft(number), step.path, there, step.before.size, len(data))
@@ -171,7 +174,8 @@ def _take_out(draft: Path, path: Path, there: FileState, at: int, length: int) -
     """Takes lines out of the middle of a file, whose other lines stay as they are."""
     draft.unlink(missing_ok=True)
     write_draft(draft, pieces_without(path, at, length))
-    settle_draft(draft, there.mode, (there.accessed, there.modified), like=path)
+    finish_draft(draft, there.mode, (there.accessed, there.modified), like=path)
+    settle_files([draft])
     if not put(draft, path, there):
         draft.unlink()
         raise Refused(f"'{path}' is being written to", "wait until it rests")

@@ -10,7 +10,7 @@ Whoever locks a file to append to it (`append.py`) is held off while it changes 
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from errno import EXDEV
 from pathlib import Path
@@ -24,6 +24,8 @@ from plait.line.split import CHUNK, unreadable
 DRAFT_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 MOST_AT_ONCE = 1 << 30
 """Bytes that the system is asked to copy in one go."""
+MANY = 16
+"""Files after which waiting for all disks takes less time than for each file."""
 
 
 class FileState(NamedTuple):
@@ -82,20 +84,15 @@ def copy_draft(draft: Path, source: Path) -> None:
             shutil.copyfileobj(file, out, CHUNK)
 
 
-def settle_draft(
+def finish_draft(
     draft: Path, mode: int, times: tuple[int, int] | None, like: Path | None = None
 ) -> None:
-    """Gives a draft its mode, its times and the owner of another file, and waits for the disk."""
-    handle = os.open(draft, os.O_RDWR)
-    try:
-        if like:
-            _give_owner_of(like, draft)
-        draft.chmod(mode)
-        if times:
-            os.utime(draft, ns=times)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    """Gives a draft its mode, its times and the owner of another file."""
+    if like:
+        _give_owner_of(like, draft)
+    draft.chmod(mode)
+    if times:
+        os.utime(draft, ns=times)
 
 
 def _give_owner_of(like: Path, draft: Path) -> None:
@@ -104,6 +101,19 @@ def _give_owner_of(like: Path, draft: Path) -> None:
     if (owner.st_uid, owner.st_gid) != (ours.st_uid, ours.st_gid):
         with suppress(OSError, AttributeError):
             os.chown(draft, owner.st_uid, owner.st_gid)
+
+
+def settle_files(paths: Sequence[Path]) -> None:
+    """Waits until the bytes of files are on the disk: one by one, of many all at once."""
+    if len(paths) > MANY and hasattr(os, "sync"):
+        os.sync()
+        return
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def put(draft: Path, path: Path, was: FileState) -> bool:
@@ -154,8 +164,7 @@ def _copied(path: Path, to: Path) -> None:
     part.unlink(missing_ok=True)
     shutil.copy2(path, part, follow_symlinks=False)
     if not S_ISLNK(part.lstat().st_mode):
-        with part.open("rb") as file:
-            os.fsync(file.fileno())
+        settle_files([part])
     part.replace(to)
 
 

@@ -1,0 +1,148 @@
+"""Edits cut off on purpose: at each call that changes a file, or killed at some moment.
+
+Run as a program of its own, which forks: the edit runs in a child that dies, and the folder it
+leaves behind is looked at elsewhere.
+
+    python -m tests.edit.cutting apply-each FOLDER COPIES   FOLDER/<copy>-<number>/config, cut off
+    python -m tests.edit.cutting undo-each FOLDER COPIES    before the <number>th change
+    python -m tests.edit.cutting kill FOLDER COUNT SEED     FOLDER/<number>/config, killed
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from plait.archive import Archive
+from plait.edit.model import CopyOf, Plan, Write
+from tests.edit.plans import (
+    OTHER,
+    SESSION,
+    added,
+    config_at,
+    log_of,
+    plan_of,
+    removed,
+    written,
+)
+
+NEW = "9c44e1aa-0000-4000-8000-000000000003"
+REPLACED, ADDED, COPIED = b'{"new":1}\n' * 3, b'{"title":1}\n', b"a long output"
+CHANGES = {
+    "os.chmod",
+    "os.link",
+    "os.mkdir",
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.truncate",
+    "os.utime",
+    "shutil.rmtree",
+}
+CUT = 9
+
+
+def plan_in(config: Path, size: int = 1) -> Plan:
+    """Returns a plan with every kind of step: in place, new, copied, added to, taken away."""
+    log, folder = log_of(config), log_of(config).with_suffix("")
+    new = log_of(config, NEW)
+    output = folder / "tool-results" / "toolu_1.txt"
+    backup = config / "file-history" / SESSION / "0123456789abcdef@v1"
+    return plan_of(
+        config,
+        written(log, lambda: [REPLACED] * size),
+        written(new, lambda: [REPLACED] * size),
+        Write(new.with_suffix("") / "tool-results" / "toolu_1.txt", CopyOf(output)),
+        added(log_of(config, OTHER), ADDED * size),
+        removed(folder / "subagents" / "agent-a1.jsonl"),
+        removed(backup),
+    )
+
+
+def main(what: str, folder: str, *numbers: str) -> None:
+    """Cuts off edits in folders of their own, as many as there are places to cut."""
+    if what == "kill":
+        killed(Path(folder), int(numbers[0]), int(numbers[1]))
+        return
+    for copy in range(int(numbers[0])):
+        for number in range(1, 1000):
+            config = config_at(Path(folder, f"{copy}-{number}", "config"))
+            edit: Callable[[], Any] = plan_in(config).apply
+            if what == "undo-each":
+                edit()
+                edit = Archive([config]).undo
+            if in_child(partial(cut_off, edit, number)) != CUT:
+                break
+
+
+def in_child(act: Callable[[], Any]) -> int:
+    """Runs something in a process of its own and returns how that ended."""
+    child = os.fork()
+    if child == 0:
+        try:
+            act()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def cut_off(edit: Callable[[], Any], at: int) -> None:
+    """Edits, and dies right before the so manieth change of a file."""
+    left = iter(range(1, at))
+
+    def watch(event: str, args: tuple[Any, ...]) -> None:
+        if (event in CHANGES or is_write(event, args)) and next(left, None) is None:
+            os._exit(CUT)
+
+    sys.addaudithook(watch)
+    edit()
+
+
+def is_write(event: str, args: tuple[Any, ...]) -> bool:
+    """Tells whether a file is opened to be written to."""
+    return event == "open" and bool(int(args[2]) & (os.O_WRONLY | os.O_RDWR))
+
+
+def killed(folder: Path, count: int, seed: int) -> None:
+    """Kills edits of some megabytes at moments that are spread over the time they take."""
+    chance = random.Random(seed)
+    config = config_at(folder / "whole" / "config")
+    plan, start = plan_in(config, SIZE), time.monotonic()
+    in_child(plan.apply)
+    takes = time.monotonic() - start
+    for number, moment in enumerate(moments(chance, takes, count)):
+        config = config_at(folder / str(number) / "config")
+        kill_at(plan_in(config, SIZE).apply, moment)
+
+
+SIZE = 40_000
+"""Times that the lines are repeated: a megabyte and more for each file."""
+
+
+def moments(chance: random.Random, takes: float, count: int) -> Iterator[float]:
+    """Yields how long each edit lives."""
+    for _ in range(count):
+        yield chance.uniform(0, takes * 1.1)
+
+
+def kill_at(edit: Callable[[], Any], moment: float) -> None:
+    """Edits in a child, and kills it after so many seconds if it still lives."""
+    child = os.fork()
+    if child == 0:
+        try:
+            edit()
+        finally:
+            os._exit(0)
+    time.sleep(moment)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

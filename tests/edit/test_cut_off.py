@@ -1,0 +1,212 @@
+"""Edits that were cut off anywhere: the old file or the new one, and a journal that goes on."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from plait import Archive
+from plait.edit.entry import Edit
+from plait.errors import Refused
+from tests.conftest import ROOT
+from tests.edit.cutting import NEW, SIZE, plan_in
+from tests.edit.plans import OTHER, Tree, added, config_at, log_of, plan_of, tree, written
+
+SAMPLE, ALL = 25, 200
+MEMORY = Path("/dev/shm")
+
+
+def bytes_in(config: Path) -> dict[str, tuple[int, bytes | None]]:
+    return {name: (mode, data) for name, (mode, _, data) in tree(config).items()}
+
+
+def cut(folder: Path, *arguments: object) -> None:
+    words = [str(one) for one in arguments]
+    command = [sys.executable, "-m", "tests.edit.cutting", *words[:1], str(folder), *words[1:]]
+    # Python's own environment, so that the child finds what this process has found.
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    subprocess.run(
+        command, cwd=ROOT, check=True, timeout=500, env={**os.environ, "PYTHONPATH": paths}
+    )
+
+
+class Ends:
+    """The tree before an edit and after it."""
+
+    def __init__(self, folder: Path, size: int = 1) -> None:
+        config = config_at(folder / "config")
+        self.before = tree(config)
+        plan_in(config, size).apply()
+        self.after = bytes_in(config)
+
+    def check_whole(self, config: Path, is_growing: str | None = None) -> None:
+        """Every file is as it was or as it will be, whole; one that grows may be between."""
+        after = self.after
+        for name, (_, _, data) in tree(config).items():
+            if name.endswith(".new") or data is None:
+                continue
+            old, new = self.before.get(name, (0, 0, None))[2], after.get(name, (0, None))[1]
+            is_between = name == is_growing and (new or b"").startswith(data)
+            assert data in (old, new) or is_between, name
+
+
+def check_undone(config: Path, before: Tree) -> None:
+    assert tree(config) == before
+    assert [edit for edit in Archive([config]).edits() if edit.is_cut_off] == []
+
+
+def go_on(config: Path, ends: Ends, *, finish: bool) -> str:
+    """Finishes or undoes what was cut off, sees that all is as it should be, says how it was."""
+    archive = Archive([config])
+    cut_off = [edit for edit in archive.edits() if edit.is_cut_off]
+    if not cut_off:
+        return "whole" if bytes_in(config) == ends.after else "not begun"
+    (edit,) = cut_off
+    if finish and edit.state != "begun":
+        done = archive.journals.finish(edit.id)
+        assert done.state in ("done", "undone")
+        if done.state == "done":
+            assert bytes_in(config) == ends.after
+            archive.undo(done.id)
+    else:
+        assert archive.undo().id == edit.id
+    check_undone(config, ends.before)
+    return edit.state
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    """Returns a folder in memory where there is one: a killed process needs no disk."""
+    if not MEMORY.is_dir():
+        yield tmp_path
+        return
+    with TemporaryDirectory(dir=MEMORY) as name:
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory: pytest.TempPathFactory) -> Ends:
+    return Ends(tmp_path_factory.mktemp("ends"))
+
+
+def test_an_edit_that_is_cut_off_before_any_change_can_be_finished_or_undone(
+    folder: Path, ends: Ends
+) -> None:
+    cut(folder, "apply-each", 3)
+    states: Counter[str] = Counter()
+    for one in sorted(folder.iterdir()):
+        config = one / "config"
+        ends.check_whole(config)
+        copy = one.name.partition("-")[0]
+        if copy == "2":
+            check_next_edit(config, ends)
+        else:
+            states[go_on(config, ends, finish=copy == "1")] += 1
+    assert states["begun"] > 10
+    assert states["ready"] > 10
+    assert states["whole"] == 2
+
+
+def check_next_edit(config: Path, ends: Ends) -> None:
+    """A further edit takes back what had changed nothing, and names what had."""
+    archive, path = Archive([config]), log_of(config, OTHER)
+    size = path.stat().st_size
+    states = [edit.state for edit in archive.edits()]
+    try:
+        edit = plan_of(config, added(path, b"next\n"), session=OTHER).apply()
+    except Refused as refusal:
+        assert states == ["ready"]
+        assert "was cut off" in refusal.message
+        assert archive.edits()[0].id in refusal.hints[0]
+        archive.undo()
+        assert tree(config) == ends.before
+        return
+    assert path.read_bytes()[size:] == b"next\n"
+    assert next(one.id for one in archive.edits() if one.state == "done") == edit.id
+    archive.undo(edit.id)
+    if states != ["done"]:
+        assert tree(config) == ends.before
+
+
+def test_an_undo_that_is_cut_off_can_be_gone_on_with(folder: Path, ends: Ends) -> None:
+    cut(folder, "undo-each", 2)
+    states: Counter[str] = Counter()
+    for one in sorted(folder.iterdir()):
+        config = one / "config"
+        ends.check_whole(config)
+        archive = Archive([config])
+        (edit,) = archive.edits()
+        states[edit.state] += 1
+        if edit.state == "undoing" and one.name.startswith("1-"):
+            archive.journals.finish(edit.id)
+        elif edit.state != "undone":
+            archive.undo()
+        check_undone(config, ends.before)
+    assert states["undoing"] > 10
+
+
+def kills(folder: Path, count: int, seed: int) -> Counter[str]:
+    ends = Ends(folder / "ends", SIZE)
+    cut(folder / "killed", "kill", count, seed)
+    states: Counter[str] = Counter()
+    grows = str(log_of(folder, OTHER).relative_to(folder))
+    for number in range(count):
+        config = folder / "killed" / str(number) / "config"
+        ends.check_whole(config, grows)
+        states[go_on(config, ends, finish=number % 2 == 0)] += 1
+    return states
+
+
+def test_a_kill_leaves_the_old_file_or_the_new_one_and_a_journal(folder: Path) -> None:
+    assert kills(folder, SAMPLE, seed=1).total() == SAMPLE
+
+
+@pytest.mark.long
+def test_two_hundred_kills(folder: Path) -> None:
+    states = kills(folder, ALL, seed=2)
+    print(dict(states))
+    assert states.total() == ALL
+    assert states["begun"] and states["ready"]
+
+
+def test_an_added_line_that_was_cut_off_in_its_middle_is_finished_or_taken_back(
+    tmp_path: Path,
+) -> None:
+    for finish in (False, True):
+        config = config_at(tmp_path / str(finish) / "config")
+        before, path = tree(config), log_of(config)
+        edit = cut_in_the_middle(config, path)
+        archive = Archive([config])
+        if finish:
+            archive.journals.finish(edit.id)
+            assert path.read_bytes() == b'{"a":1}\n{"b":2}\n{"title":1}\n'
+        else:
+            archive.undo()
+            assert tree(config) == before
+
+
+def cut_in_the_middle(config: Path, path: Path) -> Edit:
+    """Leaves behind what a process does that ends while it adds a line."""
+    plan_of(config, added(path, b'{"title":1}\n')).apply()
+    folder = next((config / ".plait" / "journal").iterdir())
+    done = (folder / "entry.json").read_text()
+    (folder / "open.json").write_text(done.replace('"done"', '"ready"'))
+    (folder / "entry.json").unlink()
+    os.truncate(path, path.stat().st_size - 5)
+    return Archive([config]).edits()[0]
+
+
+def test_a_new_session_is_not_seen_half(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+
+    def pieces() -> list[bytes]:
+        assert not log_of(config, NEW).exists()
+        return [b"{}\n"]
+
+    plan_of(config, written(log_of(config, NEW), pieces)).apply()
+    assert log_of(config, NEW).exists()
