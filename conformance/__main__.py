@@ -15,6 +15,7 @@ from pathlib import Path
 
 from conformance import drift, install, sandbox
 from conformance.client import Client
+from conformance.edits.operations import OPERATIONS
 from conformance.judge import Judge
 from conformance.model import Missing, Outcome, Places, Skipped
 from conformance.run import GROUPS, Choice, run
@@ -43,11 +44,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=60, help="how many real sessions")
     parser.add_argument("--logs", type=Path, help="a folder of real logs")
     parser.add_argument("--only", default="", help="scenarios and cases whose names hold this")
+    parser.add_argument("--edits", default=",".join(OPERATIONS), help="which operations")
+    parser.add_argument("--produced", type=Path, help="sessions of the client that are edited")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     for group in given.groups:
         if group not in GROUPS:
             parser.error(f"no group '{group}': there are {', '.join(GROUPS)}")
+    for operation in given.edits.split(","):
+        if operation not in OPERATIONS:
+            parser.error(f"no operation '{operation}': there are {', '.join(OPERATIONS)}")
     return given
 
 
@@ -82,12 +88,12 @@ def judged(given: argparse.Namespace) -> int:
         standin = stack.enter_context(StandIn(by_script({})))
         client = Client(executable, sandbox.Room(folder), standin)
         sdk = reader(stack, places, folder, outcome)
-        run(Judge(client, sdk, places), choice(given), outcome)
+        run(Judge(client, sdk, places), choice(given, places), outcome)
     watch(places, outcome)
     return finished(outcome)
 
 
-def choice(given: argparse.Namespace) -> Choice:
+def choice(given: argparse.Namespace, places: Places) -> Choice:
     """Returns what to run."""
     drawn = given.inside / "drawn"
     drawn.mkdir()
@@ -100,6 +106,8 @@ def choice(given: argparse.Namespace) -> Choice:
         sample=given.sample,
         only=given.only,
         folder=drawn,
+        produced=given.produced or places.produced,
+        operations=tuple(given.edits.split(",")),
     )
 
 

@@ -52,9 +52,10 @@ def unknown_names(account: Account) -> Iterator[str]:
 def changes(outcome: Outcome) -> Iterator[str]:
     """Yields the lines about behaviour that is not as the rules say."""
     judged = [row for row in outcome.rows if isinstance(row, Verdict)]
-    if not outcome.differences:
+    different = [row for row in judged if not row.is_equal]
+    if not different:
         yield f"Behaviour as before: {len(judged)} sessions read alike."
-    for row in outcome.differences:
+    for row in different:
         yield f"- Changed behaviour in {row.group}, {row.name}: {', '.join(differing(row))}"
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from conformance import reading
 from conformance.client import Client
 from conformance.compare import OWN_WORDS, comparable, explanation, mark, without_joined
-from conformance.model import Listed, Mark, Places, Resumed, Verdict
+from conformance.model import Listed, Mark, Places, Readings, Resumed, Verdict
 from conformance.sandbox import Desk
 from conformance.scenarios import Scenario
 from conformance.scenarios.script import script
@@ -53,27 +53,23 @@ class Judge:
     def _verdict(
         self, group: str, name: str, desk: Desk, file: Path, source: Path | None = None
     ) -> Verdict:
+        read = self.read(desk, file)
+        found = verdict(group, name, read)
+        if not is_expected(source, read.client):
+            found = replace(found, why="expected.json says something else")
+        if not found.is_equal or found.why:
+            self.keep_case(f"{group} {name}", file, read)
+        return found
+
+    def read(self, desk: Desk, file: Path) -> Readings:
+        """Asks everybody what a session says."""
         ours, ours_as_sdk = reading.resumed(file), reading.resumed(file, "sdk")
         sdks = self.sdk.resumed(desk, file.stem) if self.sdk else None
-        theirs = self.client.resume(desk, file)
-        messages, why = compared(ours, theirs)
-        full = mark(ours.request, theirs.request)
-        if full is Mark.DIFFERENT and (why or ours.own_words):
-            full, why = Mark.EXPLAINED, why or OWN_WORDS
-        verdict = Verdict(
-            group,
-            name,
-            resumed=mark(ours.resumes, theirs.resumes),
-            leaf=mark([ours.leaf, ours.chain], [theirs.leaf, theirs.chain]),
-            messages=messages,
-            full=full,
-            sdk=mark(said(ours_as_sdk), said(sdks)) if sdks else Mark.NOT_ASKED,
-            why=why if is_expected(source, theirs) else "expected.json says something else",
-        )
-        if not verdict.is_equal or verdict.why:
-            read = {"client": theirs, "plait": ours, "sdk": sdks, "plait-as-sdk": ours_as_sdk}
-            write_case(self.places.disagreements / safe(f"{group} {name}"), file, read)
-        return verdict
+        return Readings(self.client.resume(desk, file), ours, sdks, ours_as_sdk)
+
+    def keep_case(self, name: str, file: Path, read: Readings) -> None:
+        """Keeps a session on which the readers differ, with what each makes of it."""
+        write_case(self.places.disagreements / safe(name), file, read)
 
     def _same_list(self, desk: Desk) -> Mark:
         """Compares the list of sessions, with their titles."""
@@ -93,6 +89,25 @@ class Judge:
         place = self.places.produced / safe(name)
         shutil.rmtree(place, ignore_errors=True)
         shutil.copytree(desk.config / "projects", place / "projects")
+
+
+def verdict(group: str, name: str, read: Readings) -> Verdict:
+    """Returns in what the readers of a session agree."""
+    ours, theirs = read.plait, read.client
+    messages, why = compared(ours, theirs)
+    full = mark(ours.request, theirs.request)
+    if full is Mark.DIFFERENT and (why or ours.own_words):
+        full, why = Mark.EXPLAINED, why or OWN_WORDS
+    return Verdict(
+        group,
+        name,
+        resumed=mark(ours.resumes, theirs.resumes),
+        leaf=mark([ours.leaf, ours.chain], [theirs.leaf, theirs.chain]),
+        messages=messages,
+        full=full,
+        sdk=mark(said(read.plait_as_sdk), said(read.sdk)) if read.sdk else Mark.NOT_ASKED,
+        why=why,
+    )
 
 
 def compared(ours: Resumed, theirs: Resumed) -> tuple[Mark, str]:
@@ -139,11 +154,12 @@ def is_expected(source: Path | None, theirs: Resumed) -> bool:
     return mark({key: case.get(key) for key in found}, found) is Mark.EQUAL
 
 
-def write_case(folder: Path, file: Path, read: dict[str, Resumed | None]) -> None:
+def write_case(folder: Path, file: Path, read: Readings) -> None:
     """Writes a case that one can look at: the file, and what each reader makes of it."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(file, folder / "session.jsonl")
-    for name, found in read.items():
+    if file.exists():
+        shutil.copyfile(file, folder / "session.jsonl")
+    for name, found in read.by_name().items():
         if found:
             told = {**found.as_object(), "note": found.note}
             (folder / f"{name}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")

@@ -32,6 +32,9 @@ KNOWN = {
     ),
 }
 
+KNOWN_EDITS: dict[str, dict[str, str]] = {}
+"""By operation and case, then by what differs: why that is no fault of the edit."""
+
 
 def explained(verdict: Verdict) -> Verdict:
     """Returns a verdict on a known shape with the reason in place of the difference."""

@@ -80,12 +80,32 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Readings:
+    """What all readers make of one session file."""
+
+    client: Resumed
+    plait: Resumed
+    sdk: Resumed | None
+    plait_as_sdk: Resumed
+
+    def by_name(self) -> dict[str, Resumed | None]:
+        """Returns each with the name of its reader."""
+        return {
+            "client": self.client,
+            "plait": self.plait,
+            "sdk": self.sdk,
+            "plait-as-sdk": self.plait_as_sdk,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Listed:
     """A session in a list."""
 
     session: str
     title: str | None
     first_prompt: str | None
+    tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +132,22 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
+class EditVerdict:
+    """One row of the table of edits: what came of each operation on one session."""
+
+    group: str
+    name: str
+    marks: dict[str, Mark]
+    why: str = ""
+    """In what which operation failed, or why that is no fault."""
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether every operation left what it should."""
+        return Mark.DIFFERENT not in self.marks.values()
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """A row of the table for what could not be run."""
 
@@ -124,10 +160,10 @@ class Outcome:
     """All rows of a run, and what was seen on the way."""
 
     client: str
-    rows: list[Verdict | Skipped] = field(default_factory=list)
+    rows: list[Verdict | EditVerdict | Skipped] = field(default_factory=list)
     seconds: float = 0
 
     @property
-    def differences(self) -> list[Verdict]:
+    def differences(self) -> list[Verdict | EditVerdict]:
         """The rows that are not equal."""
-        return [row for row in self.rows if isinstance(row, Verdict) and not row.is_equal]
+        return [row for row in self.rows if not isinstance(row, Skipped) and not row.is_equal]

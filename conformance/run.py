@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import corpus, fuzz
+from conformance.edits.judge import EditJudge
 from conformance.judge import Judge
 from conformance.known import explained
-from conformance.model import Missing, Outcome, Skipped, Verdict
+from conformance.model import EditVerdict, Missing, Outcome, Skipped, Verdict
 from conformance.scenarios import PRINTED, SHOWN, Scenario
 from conformance.terminal import NotShown
+
+MOST_EDITED = 200
+"""Shapes by chance that are edited too: each is resumed once for every operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Choice:
     sample: int
     only: str
     folder: Path
+    produced: Path
+    operations: tuple[str, ...]
 
 
 def run(judge: Judge, choice: Choice, outcome: Outcome) -> None:
@@ -38,13 +44,14 @@ def run(judge: Judge, choice: Choice, outcome: Outcome) -> None:
     outcome.seconds = time.monotonic() - began
 
 
-def report(row: Verdict | Skipped) -> None:
+def report(row: Verdict | EditVerdict | Skipped) -> None:
     """Says on stderr how far the run is."""
     word = (
         f"skipped: {row.why}" if isinstance(row, Skipped) else "ok" if row.is_equal else "DIFFERS"
     )
     name = "" if isinstance(row, Skipped) else row.name
-    print(f"{row.group}: {name}: {word}", file=sys.stderr, flush=True)
+    edits = "edits, " if isinstance(row, EditVerdict) else ""
+    print(f"{edits}{row.group}: {name}: {word}", file=sys.stderr, flush=True)
 
 
 def printed(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
@@ -76,14 +83,13 @@ def played(
 
 def examples(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
     """Yields the verdicts on our own cases."""
-    for file in sorted(choice.examples.glob("*/session.jsonl")):
-        if choice.only in file.parent.name:
-            yield judge.given("examples", file.parent.name, file)
+    for name, file in example_cases(choice):
+        yield judge.given("examples", name, file)
 
 
 def fuzzed(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
     """Yields the verdicts on shapes by chance."""
-    for name, file in fuzz.cases(choice.fuzz, choice.seed, choice.folder):
+    for name, file in fuzz_cases(choice, choice.fuzz):
         yield explained(judge.given("fuzz", name, file))
 
 
@@ -92,16 +98,61 @@ def real(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
     if choice.logs is None or not choice.logs.is_dir():
         yield Skipped("corpus", "no folder of real logs: `make conformance LOGS=folder`")
         return
+    for name, file in real_cases(choice):
+        yield judge.given("corpus", name, file)
+
+
+def edited(judge: Judge, choice: Choice) -> Iterator[EditVerdict]:
+    """Yields what came of every operation on all sessions that the other groups are about."""
+    edits = EditJudge(judge, choice.operations)
+    sources = {
+        "examples": example_cases(choice),
+        "produced": produced_cases(choice),
+        "fuzz": fuzz_cases(choice, min(choice.fuzz, MOST_EDITED)),
+        "corpus": real_cases(choice),
+    }
+    for group, cases in sources.items():
+        for name, file in cases:
+            yield edits.judged(group, name, file)
+
+
+def example_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
+    """Yields our own cases."""
+    for file in sorted(choice.examples.glob("*/session.jsonl")):
+        if choice.only in file.parent.name:
+            yield file.parent.name, file
+
+
+def produced_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
+    """Yields what the client wrote, in this run or in one before."""
+    for file in sorted(corpus.sessions(choice.produced)):
+        name = file.relative_to(choice.produced)
+        if choice.only in name.parts[0]:
+            yield f"{name.parts[0]} {file.stem}", file
+
+
+def fuzz_cases(choice: Choice, count: int) -> Iterator[tuple[str, Path]]:
+    """Yields shapes by chance."""
+    for name, file in fuzz.cases(count, choice.seed, choice.folder):
+        if choice.only in name:
+            yield name, file
+
+
+def real_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
+    """Yields a sample of real logs."""
+    if choice.logs is None or not choice.logs.is_dir():
+        return
     for file in corpus.sample(choice.logs, choice.sample):
         name = f"{file.relative_to(choice.logs).as_posix()} ({corpus.version_range(file)})"
         if choice.only in name:
-            yield judge.given("corpus", name, file)
+            yield name, file
 
 
-GROUPS: dict[str, Callable[[Judge, Choice], Iterator[Verdict | Skipped]]] = {
+GROUPS: dict[str, Callable[[Judge, Choice], Iterator[Verdict | EditVerdict | Skipped]]] = {
     "print": printed,
     "terminal": shown,
     "examples": examples,
     "fuzz": fuzzed,
     "corpus": real,
+    "edits": edited,
 }

@@ -26,6 +26,7 @@ USER = "plait-judge"
 UID = 64321
 KEY = "made-up-key-for-the-stand-in"
 SESSION = "c0ffee00-0000-4000-8000-000000000001"
+LONG_AGO = 1_790_000_000
 QUIET = (
     "DISABLE_TELEMETRY",
     "DISABLE_AUTOUPDATER",
@@ -146,9 +147,24 @@ class Desk:
         self.hand_over()
         return place
 
+    def set_aside(self) -> None:
+        """Keeps what is here now, for putting it back."""
+        shutil.copytree(self.config, self.root / "aside")
+
+    def put_back(self) -> None:
+        """Puts back what was set aside, and takes away all that has come since."""
+        shutil.rmtree(self.config)
+        shutil.copytree(self.root / "aside", self.config)
+        self.hand_over()
+
     def sessions(self) -> list[Path]:
         """Returns the session files, oldest first."""
         return sorted(self.project.glob("*.jsonl"), key=lambda path: path.stat().st_mtime_ns)
+
+
+def make_old(file: Path) -> None:
+    """Makes a file one that nobody has written to for long: its session is not live."""
+    os.utime(file, (LONG_AGO, LONG_AGO))
 
 
 class Room:

@@ -26,7 +26,12 @@ def answer(sdk: Any, question: dict[str, str]) -> dict[str, Any]:
         found = sdk.get_session_messages(question["session"], directory=directory)
         return {"messages": [[one.uuid, one.type, one.message] for one in found]}
     sessions = sdk.list_sessions(directory=directory, include_worktrees=False)
-    return {"sessions": [[one.session_id, one.summary, one.first_prompt] for one in sessions]}
+    return {"sessions": [listed(one) for one in sessions]}
+
+
+def listed(one: Any) -> list[Any]:
+    """Returns what the SDK lists of a session."""
+    return [one.session_id, one.summary, one.first_prompt, one.tag]
 
 
 if __name__ == "__main__":

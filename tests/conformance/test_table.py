@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from conformance.drift import account_of, page
-from conformance.model import Mark, Outcome, Skipped, Verdict
+from conformance.model import EditVerdict, Mark, Outcome, Skipped, Verdict
 from conformance.table import table
 
 SAME, OTHER = Mark.EQUAL, Mark.DIFFERENT
 
 
-def outcome(*rows: Verdict | Skipped) -> Outcome:
+def outcome(*rows: Verdict | EditVerdict | Skipped) -> Outcome:
     return Outcome("2.1.325", list(rows), 12.3)
 
 
@@ -35,6 +35,46 @@ def test_the_table_sums_groups_and_shows_what_differs() -> None:
         Skipped("corpus", "no logs"),
     )
     assert table(found) == TABLE
+
+
+EDITS = """\
+| edits    | scenario | clone   | switch  |
+| -------- | -------- | ------- | ------- |
+| examples | rewind   | DIFFERS | -       |
+| examples | all 2    | 1/2     | 0 + 1/1 |
+| fuzz     | all 1    | 1/1     | -       |
+
+examples, rewind: clone: messages differs
+examples, fork: switch: declined: it has gone
+client 2.1.325: 2 edits hold, 1 explained, 1 different, 12 s"""
+
+
+def test_every_operation_is_a_column_of_its_own_table() -> None:
+    found = outcome(
+        edits("examples", "rewind", OTHER, Mark.NOT_ASKED, "clone: messages differs"),
+        edits("examples", "fork", SAME, Mark.EXPLAINED, "switch: declined: it has gone"),
+        edits("fuzz", "tools 1", SAME, Mark.NOT_ASKED),
+    )
+    assert table(found) == EDITS
+    assert len(found.differences) == 1
+
+
+def test_both_tables_stand_in_one_page() -> None:
+    found = outcome(
+        Verdict("fuzz", "tools 1", SAME, SAME, SAME),
+        edits("fuzz", "tools 1", SAME, SAME),
+    )
+    lines = table(found).splitlines()
+    assert [line.split(" ")[1] for line in lines if line.startswith("|")] == [
+        "group", "-----", "fuzz", "edits", "-----", "fuzz",
+    ]  # fmt: skip
+    assert lines[-1].startswith(
+        "client 2.1.325: 1 sessions read alike, 0 explained, 0 different; 2 edits"
+    )
+
+
+def edits(group: str, name: str, clone: Mark, switch: Mark, why: str = "") -> EditVerdict:
+    return EditVerdict(group, name, {"clone": clone, "switch": switch}, why)
 
 
 def test_a_row_of_what_was_not_asked_is_equal() -> None:

@@ -1,0 +1,1 @@
+"""Edited sessions to what client and SDK make of them, beside Plait and the original."""

@@ -1,0 +1,145 @@
+"""Edits of a session to a row of marks: each is planned, checked, applied, read, and undone."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeAlias
+
+from conformance import reading
+from conformance.edits.model import Case, Edited, Trial
+from conformance.edits.operations import MAY_DECLINE, OPERATIONS
+from conformance.judge import Judge, shortened, verdict
+from conformance.known import KNOWN, KNOWN_EDITS
+from conformance.model import EditVerdict, Listed, Mark, Readings
+from conformance.sandbox import Desk, make_old
+from plait.edit.model import Plan
+from plait.errors import PlaitError
+
+READERS = ("resumed", "leaf", "messages", "full", "sdk")
+TOUCHED = ("projects", "file-history", "tasks", "todos")
+AS_BEFORE = "so it is before the edit too"
+
+Fault: TypeAlias = tuple[str, str]
+"""What it is about, and what is wrong in a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditJudge:
+    """Those who are asked, and the operations that they are asked about."""
+
+    judge: Judge
+    operations: tuple[str, ...] = tuple(OPERATIONS)
+
+    def judged(self, group: str, name: str, file: Path) -> EditVerdict:
+        """Tries every operation on a copy of a session."""
+        with self.judge.client.room.desk() as desk:
+            place = desk.take(file)
+            make_old(place)
+            desk.set_aside()
+            case = Case(f"{group} {name}", desk, place, self.judge.read(desk, place), self.judge)
+            known = self._known(case, name)
+            found: dict[str, tuple[Mark, str]] = {}
+            for operation in self.operations:
+                desk.put_back()
+                found[operation] = self._tried(case, operation, known)
+        words = (f"{operation}: {why}" for operation, (_, why) in found.items() if why)
+        marks = {operation: mark for operation, (mark, _) in found.items()}
+        return EditVerdict(group, name, marks, "; ".join(words))
+
+    def _known(self, case: Case, name: str) -> dict[str, str]:
+        """Returns in what the readers differ before anything is edited, and why."""
+        before = verdict("", name, case.before)
+        why = KNOWN.get(name) or before.why or AS_BEFORE
+        columns = [one for one in READERS if getattr(before, one) is not Mark.EQUAL]
+        if self._listing_fault(case, case.file):
+            columns.append("list")
+        return dict.fromkeys(columns, why)
+
+    def _tried(self, case: Case, operation: str, known: dict[str, str]) -> tuple[Mark, str]:
+        named = f"{operation} {case.name}"
+        try:
+            trial = OPERATIONS[operation](case)
+            if trial is None:
+                return Mark.NOT_ASKED, ""
+            faults = list(self._faults(case, trial, named))
+        except PlaitError as error:
+            if operation in MAY_DECLINE or not case.before.client.resumes:
+                return Mark.EXPLAINED, f"declined: {error}"
+            faults = [("error", str(error))]
+        return weighed(faults, {**known, **KNOWN_EDITS.get(named, {})})
+
+    def _faults(self, case: Case, trial: Trial, named: str) -> Iterator[Fault]:
+        plan, before = trial.plan, held(case.desk)
+        yield from (("check", f"violates {one.rule}") for one in plan.check())
+        plan.apply()
+        case.desk.hand_over()
+        edited = self._edited(case, plan)
+        found = [
+            *reading_faults(edited.after),
+            *self._listing_fault(case, plan.path),
+            *(("claim", words) for words in trial.faults(edited)),
+        ]
+        if found:
+            self.judge.keep_case(named, plan.path, edited.after)
+        yield from found
+        case.archive.undo()
+        if held(case.desk) != before:
+            yield "undo", "undo leaves other files than there were"
+
+    def _edited(self, case: Case, plan: Plan) -> Edited:
+        listed = self._listed(case, plan.session)
+        return Edited(case, plan, self.judge.read(case.desk, plan.path), listed)
+
+    def _listed(self, case: Case, session: str) -> Listed | None:
+        everything = self.judge.sdk.listed(case.desk) if self.judge.sdk else []
+        return one_of(everything, session)
+
+    def _listing_fault(self, case: Case, file: Path) -> list[Fault]:
+        """Returns in what the list of the SDK and that of Plait differ."""
+        if self.judge.sdk is None:
+            return []
+        ours = one_of(reading.listed(case.desk.config), file.stem)
+        theirs = self._listed(case, file.stem)
+        if told(ours) == told(theirs):
+            return []
+        return [("list", f"listed as {told(ours)!r}, by the SDK as {told(theirs)!r}")]
+
+
+def reading_faults(read: Readings) -> Iterator[Fault]:
+    """Yields in what the readers of an edited session differ."""
+    found = verdict("", "", read)
+    for column in READERS:
+        if getattr(found, column) is Mark.DIFFERENT:
+            yield column, f"{column} differs"
+
+
+def weighed(faults: list[Fault], known: dict[str, str]) -> tuple[Mark, str]:
+    """Returns what faults amount to, where some are known."""
+    new = [words for about, words in faults if about not in known]
+    if new:
+        return Mark.DIFFERENT, ", ".join(new)
+    reasons = dict.fromkeys(known[about] for about, _ in faults)
+    return (Mark.EXPLAINED, ", ".join(reasons)) if faults else (Mark.EQUAL, "")
+
+
+def one_of(listed: Iterable[Listed], session: str) -> Listed | None:
+    """Returns a session in a list, None where it is not in it."""
+    return next((one for one in listed if one.session == session), None)
+
+
+def told(listed: Listed | None) -> str | None:
+    """Returns how a list shows a session, as long as the SDK makes it."""
+    return shortened(listed.title or "") if listed else None
+
+
+def held(desk: Desk) -> dict[str, tuple[str, int, int]]:
+    """Returns the files of sessions on a desk: their contents, modes and times."""
+    files = (file for name in TOUCHED for file in (desk.config / name).rglob("*"))
+    return {str(file): facts(file) for file in files if file.is_file()}
+
+
+def facts(file: Path) -> tuple[str, int, int]:
+    """Returns what makes a file the same as another."""
+    known = file.stat()
+    return sha256(file.read_bytes()).hexdigest(), known.st_mode, known.st_mtime_ns

@@ -1,0 +1,101 @@
+"""Edits that the client judges: what needs no client to be judged rightly."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.edits.ids import old_ids, with_old_ids
+from conformance.edits.judge import held, told, weighed
+from conformance.edits.operations import OPERATIONS, differences
+from conformance.model import Json, Listed, Mark, Message, Resumed
+from conformance.sandbox import Desk, make_old
+
+NEW, OLD = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
+
+
+def said(*words: str) -> list[Message]:
+    return [("user", [{"type": "text", "text": word}]) for word in words]
+
+
+def resumed(*words: str, chain: tuple[str, ...] = (OLD,), resumes: bool = True) -> Resumed:
+    return Resumed(resumes, chain[-1] if chain else None, chain, said(*words), said(*words))
+
+
+def session(folder: Path, *lines: Json, name: str = OLD) -> Path:
+    file = folder / f"{name}.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return file
+
+
+def user(uuid: str, parent: str | None = None, **more: object) -> Json:
+    return {"type": "user", "uuid": uuid, "parentUuid": parent, **more}
+
+
+def test_a_copy_says_what_its_ids_were(tmp_path: Path) -> None:
+    line = user(NEW, forkedFrom={"sessionId": "s", "messageUuid": OLD})
+    olds = old_ids(session(tmp_path, line, user("other"), name=NEW.replace("a", "c")), "source")
+    assert olds == {NEW.replace("a", "c"): "source", NEW: OLD}
+    assert with_old_ids([f"/x/{NEW}/y", {"id": NEW}, OLD, 1], olds) == [
+        f"/x/{OLD}/y",
+        {"id": OLD},
+        OLD,
+        1,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("after", "words"),
+    [
+        pytest.param(resumed("a", chain=(NEW,)), [], id="other ids are no difference"),
+        pytest.param(resumed(f"a {NEW}", chain=(NEW,)), ["messages", "request"], id="words"),
+        pytest.param(resumed("a", chain=(NEW, "more")), ["chain"], id="another chain"),
+        pytest.param(resumed("a", chain=(NEW,), resumes=False), ["not resume"], id="no more"),
+    ],
+)
+def test_what_the_client_says_is_compared_up_to_ids(after: Resumed, words: list[str]) -> None:
+    found = list(differences(resumed("a"), after, {NEW: OLD}))
+    assert len(found) == len(words)
+    assert all(word in sentence for word, sentence in zip(words, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("faults", "mark", "why"),
+    [
+        ([], Mark.EQUAL, ""),
+        ([("leaf", "leaf differs")], Mark.EXPLAINED, "nobody writes that"),
+        ([("leaf", "leaf differs"), ("undo", "bad")], Mark.DIFFERENT, "bad"),
+    ],
+)
+def test_a_fault_that_was_there_before_is_none_of_the_edit(
+    faults: list[tuple[str, str]], mark: Mark, why: str
+) -> None:
+    assert weighed(faults, {"leaf": "nobody writes that"}) == (mark, why)
+
+
+def test_a_desk_is_put_back_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.chown", lambda *_, **__: None)
+    desk = Desk(tmp_path)
+    desk.project.mkdir(parents=True)
+    file = session(desk.project, user("a"))
+    make_old(file)
+    desk.set_aside()
+    before = held(desk)
+    file.write_text("other", encoding="utf-8")
+    (desk.config / ".plait").mkdir()
+    assert held(desk) != before
+    desk.put_back()
+    assert held(desk) == before
+    assert not (desk.config / ".plait").exists()
+    file.chmod(0o640)
+    assert held(desk) != before
+
+
+def test_a_list_is_compared_as_the_sdk_cuts_it() -> None:
+    assert told(Listed("s", " two\nwords ", None)) == "two words"
+    assert told(Listed("s", None, None)) == ""
+    assert told(None) is None
+
+
+def test_every_operation_says_what_it_asks() -> None:
+    assert all(operation.__doc__ for operation in OPERATIONS.values())
