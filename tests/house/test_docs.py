@@ -10,6 +10,7 @@ import pytest
 from plait import errors
 from plait.cli.app import COMMANDS, app
 from plait.cli.settings import KEYS
+from plait.edit.check import RULES
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -101,6 +102,12 @@ def test_every_finding_of_the_graph_is_in_the_guide() -> None:
         codes |= set(re.findall(r'code = "[a-z-]+" if .* else "([a-z-]+)"', source))
     assert len(codes) > 8
     assert [code for code in sorted(codes) if f"`{code}`" not in text] == []
+
+
+def test_every_rule_for_written_sessions_is_in_the_guide() -> None:
+    text = guide("check")
+    assert len(RULES) > 10
+    assert [rule.name for rule in RULES if f"| `{rule.name}` | {rule.says} |" not in text] == []
 
 
 def test_contributing_names_places_that_are_there() -> None:

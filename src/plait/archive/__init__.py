@@ -11,6 +11,7 @@ from plait.archive.archive import Archive
 from plait.archive.model import Facts, Meter, Named, Project, Session, Several, Watch
 
 if TYPE_CHECKING:
+    from plait.archive.edit_report import check_report, entry_of, report_of
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
         EXPORTERS,
@@ -73,11 +74,14 @@ __all__ = [
     "batched",
     "changes",
     "check_file",
+    "check_report",
     "context",
+    "entry_of",
     "in_bytes",
     "is_of_project",
     "line_survey",
     "manifest_of",
+    "report_of",
     "resumption_of",
     "style",
     "unlinked_in",
@@ -85,6 +89,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "edit_report": "check_report entry_of report_of",
     "index_or_logs": "without_collector",
     "export.plan": "Branches EXPORTERS EXPORT_FORMAT ExportPlan File MANIFEST REPORT "
     "in_bytes manifest_of",

@@ -59,8 +59,9 @@ class Archive:
     """All sessions under some roots.
 
     A root is a configuration folder of the client, a projects folder, any folder with logs
-    somewhere in it, or one file. Nothing is read before it is asked for, and no log is ever
-    written. Within a `with` block the index is opened once.
+    somewhere in it, or one file. Nothing is read before it is asked for, and reading
+    never writes: what changes a session is a plan first. Within a `with` block the index is
+    opened once.
     """
 
     def __init__(

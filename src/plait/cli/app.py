@@ -17,6 +17,14 @@ from plait.errors import PlaitError, SourceError, UserError
 
 COMMANDS = {
     "cat": ("plait.cli.cat", "Print a session's lines, raw or pretty."),
+    "check": (
+        "plait.cli.edit.health:check_command",
+        "Check a session by the rules for what Plait writes.",
+    ),
+    "clone": (
+        "plait.cli.edit.new_session:clone_command",
+        "Copy a session to a new one with ids of its own.",
+    ),
     "completion": (
         "plait.cli.config:completion_command",
         "Print the script that completes `plait` in your shell.",
@@ -48,6 +56,10 @@ COMMANDS = {
     "stats": ("plait.cli.stats", "Count prompts, tools, models, agents, files and hours."),
     "trace": ("plait.cli.trace", "Show sessions as traces, or send them to a collector."),
     "tree": ("plait.cli.tree", "Draw sessions with their branches and agents as a tree."),
+    "undo": (
+        "plait.cli.edit.undo:undo_command",
+        "Bring back what was there before an edit.",
+    ),
     "usage": ("plait.cli.usage", "Show tokens and cost by day, session, model and more."),
 }
 INTERRUPTED = 130

@@ -10,6 +10,7 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_STATE_DIR         traces and what waits to be sent
     $PLAIT_PAGER, $PAGER     the pager; an empty one means none
     $PLAIT_PRICES            a file of your own prices
+    $PLAIT_CLAUDE            the client that `--prove` resumes with, where it is not on the path
     $PLAIT_OTLP_ENDPOINT     where `plait trace send` sends to
     $PLAIT_OTLP_HEADERS      what is sent with it, such as keys
     $LANGFUSE_PUBLIC_KEY     the keys of a Langfuse project, with $LANGFUSE_SECRET_KEY
@@ -46,6 +47,7 @@ KEYS: dict[str, type] = {
     "pager": str,
     "colour": str,
     "prices": str,
+    "claude": str,
     "otlp_endpoint": str,
     "otlp_headers": str,
     "langfuse_host": str,
@@ -84,6 +86,8 @@ class Settings:
     """Where the user stands."""
     prices: Path | None = None
     """A file of the user's own prices."""
+    claude: str | None = None
+    """The client, where it is another than the one on the path."""
     collector: Collector = Collector()
     hook_collector: Collector = Collector()
     """As the file says: a project's environment has no say in what is sent for all projects."""
@@ -106,6 +110,7 @@ def load_settings(
     config = _read_config(_config_path(env))
     chosen = tuple(roots) or _listed(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
     own = env.get("PLAIT_PRICES") or config.get("prices")
+    client = env.get("PLAIT_CLAUDE") or config.get("claude")
     return Settings(
         roots=tuple(expanded(root, env) for root in chosen or (claude_folder(env),)),
         is_default_root=not chosen,
@@ -116,6 +121,7 @@ def load_settings(
         colour=_chosen_colour(colour, env, config),
         directory=Path.cwd(),
         prices=expanded(own, env) if own else None,
+        claude=str(expanded(client, env)) if client else None,
         collector=_chosen_collector(env, config),
         hook_collector=_chosen_collector({}, config),
     )

@@ -1,0 +1,86 @@
+"""Plans and what became of them to reports, which every face tells from."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.edit.model import Measures, Plan, Violation
+from plait.view.edits import (
+    BrokenRule,
+    CheckReport,
+    DifferentLine,
+    EditEntry,
+    EditReport,
+    FateReason,
+    Size,
+    Unmended,
+    windows,
+)
+
+if TYPE_CHECKING:
+    from plait.edit.entry import Edit
+
+MOST_DIFFERENCES = 12
+LONGEST = 400
+"""Characters of a line that differs."""
+
+
+def report_of(
+    plan: Plan, violations: Iterable[Violation] = (), edit: "Edit | None" = None
+) -> EditReport:
+    """Returns what is told of a plan: with its place in the journal where it was done."""
+    return EditReport(
+        operation=plan.operation,
+        source=plan.source.id,
+        session=plan.session,
+        path=str(plan.path),
+        applied=edit is not None,
+        before=_size(plan.before),
+        after=_size(plan.after),
+        kept=plan.lines("kept"),
+        dropped=plan.lines("dropped"),
+        rewritten=plan.lines("rewritten"),
+        added=plan.lines("added"),
+        reasons=tuple(FateReason(one.fate, one.lines, one.reason) for one in plan.changes),
+        differences=tuple(_differences(plan)),
+        notes=plan.notes,
+        unmended=tuple(
+            Unmended(one.code, one.uuid, one.line, one.sentence) for one in plan.unmended
+        ),
+        violations=_broken(violations, plan.path),
+        undo=edit.id if edit else None,
+    )
+
+
+def check_report(session: str, path: Path, violations: Iterable[Violation]) -> CheckReport:
+    """Returns what is told of a session that was checked."""
+    found = _broken(violations, path)
+    return CheckReport(session, str(path), not found, found)
+
+
+def entry_of(edit: "Edit") -> EditEntry:
+    """Returns what a list of edits shows of one."""
+    return EditEntry(
+        edit.id, edit.operation, edit.session, str(edit.path), edit.when.isoformat(), edit.state
+    )
+
+
+def _size(given: Measures) -> Size:
+    return Size(given.lines, given.turns, given.bytes, given.tokens)
+
+
+def _differences(plan: Plan) -> Iterable[DifferentLine]:
+    for one in plan.differences[:MOST_DIFFERENCES]:
+        before, after = windows(one.before, one.after, LONGEST)
+        yield DifferentLine(one.line, one.uuid, before, after, one.reason)
+
+
+def _broken(violations: Iterable[Violation], own: Path) -> tuple[BrokenRule, ...]:
+    return tuple(
+        BrokenRule(one.rule, one.uuid, one.line, one.sentence, _file_name(one.path, own))
+        for one in violations
+    )
+
+
+def _file_name(path: Path | None, own: Path) -> str | None:
+    return None if path is None or path == own else path.name

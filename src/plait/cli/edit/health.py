@@ -1,0 +1,60 @@
+"""`plait check`: a session to the rules that it breaks."""
+
+from collections import Counter
+
+import click
+
+from plait.cli.options import (
+    Request,
+    global_options,
+    json_option,
+    session_argument,
+)
+from plait.cli.output import Output
+from plait.cli.text import counted, number, safe
+from plait.errors import Refused
+
+MOST_SHOWN = 20
+
+
+@click.command("check")
+@session_argument
+@json_option
+@global_options
+@click.pass_context
+def check_command(ctx: click.Context, session: str, as_json: bool) -> None:
+    """Check SESSION by the rules for what Plait writes.
+
+    Exits with 1 where a rule is broken. Sessions that Claude Code wrote may well break some: an
+    interrupted one has calls without results.
+    """
+    from plait.archive import check_report
+    from plait.view.edits import rule_words
+
+    request = ctx.find_object(Request) or Request()
+    found = request.session(session)
+    report = check_report(found.id, found.path, request.archive.check(found))
+    if as_json:
+        request.output.json(report)
+    else:
+        request.output.heading(request.archive.facts(found))
+        if report.ok:
+            request.output.print("no rule is broken", style="green")
+        else:
+            rules = Counter(one.rule for one in report.violations)
+            lines = [rule_words(one) for one in report.violations]
+            _print_broken(request.output, rules, lines)
+    if not report.ok:
+        ctx.exit(Refused.exit_code)
+
+
+def _print_broken(output: Output, rules: Counter[str], lines: list[str]) -> None:
+    for line in lines[:MOST_SHOWN]:
+        output.print(safe(line))
+    if len(lines) > MOST_SHOWN:
+        output.print(f"… {counted(len(lines) - MOST_SHOWN, 'more')} with `--json`", style="dim")
+    output.print("")
+    output.print(counted(len(lines), "violation"), style="bold")
+    width = max(len(number(count)) for count in rules.values())
+    for rule, count in rules.most_common():
+        output.print(f"  {number(count):>{width}}  {safe(rule)}", style="dim")

@@ -1,0 +1,222 @@
+"""An edit to what is told of it: sizes before and after, how lines fare, a few that differ."""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from plait.view.amounts import bytes_in_words, many, tokens_in_words
+
+UNKNOWN = "–"
+LEAD = 24
+"""Characters that are the same and shown before the first that differs."""
+DONE = {
+    "clone": "cloned",
+    "fork": "forked",
+    "graft": "grafted",
+    "switch": "switched",
+    "repair": "repaired",
+    "rename": "renamed",
+    "tag": "tagged",
+    "delete": "deleted",
+}
+
+
+class Size(Struct, frozen=True):
+    """How large a session is."""
+
+    lines: int
+    turns: int
+    bytes: int
+    tokens: int | None
+    """That the next resume sends; None where nothing says."""
+
+
+class FateReason(Struct, frozen=True):
+    """Why some lines are kept, dropped, rewritten or added."""
+
+    fate: str
+    lines: int
+    reason: str
+
+
+class DifferentLine(Struct, frozen=True):
+    """A line before and after, cut to where they differ."""
+
+    line: int | None
+    uuid: str | None
+    before: str | None
+    after: str | None
+    reason: str
+
+
+class BrokenRule(Struct, frozen=True):
+    """A rule for written sessions that a line breaks."""
+
+    rule: str
+    uuid: str | None
+    line: int | None
+    words: str
+    file: str | None = None
+    """The log of an agent; None for the session's own."""
+
+
+class Unmended(Struct, frozen=True):
+    """Something that stays wrong."""
+
+    code: str
+    uuid: str | None
+    line: int | None
+    words: str
+
+
+class EditReport(Struct, frozen=True, kw_only=True):
+    """An edit that was planned, and whether it was done."""
+
+    operation: str
+    source: str
+    """The session that it was asked of."""
+    session: str
+    """The session that results."""
+    path: str
+    applied: bool
+    before: Size
+    after: Size
+    kept: int
+    dropped: int
+    rewritten: int
+    added: int
+    reasons: tuple[FateReason, ...] = ()
+    differences: tuple[DifferentLine, ...] = ()
+    notes: tuple[str, ...] = ()
+    unmended: tuple[Unmended, ...] = ()
+    violations: tuple[BrokenRule, ...] = ()
+    undo: str | None = None
+    """What the journal calls it; None where nothing was done."""
+
+    @property
+    def is_new(self) -> bool:
+        """Tells whether another session results, and this one is left alone."""
+        return self.session != self.source
+
+    @property
+    def is_idle(self) -> bool:
+        """Tells whether there is nothing to do."""
+        return not (self.dropped or self.rewritten or self.added or self.is_new)
+
+
+class CheckReport(Struct, frozen=True):
+    """Whether a session keeps the rules for what is written."""
+
+    session: str
+    path: str
+    ok: bool
+    violations: tuple[BrokenRule, ...]
+
+
+class EditEntry(Struct, frozen=True):
+    """An edit as the journal has it."""
+
+    id: str
+    operation: str
+    session: str
+    path: str
+    when: str
+    state: str
+    """`done` and `undone`; `begun`, `ready` and `undoing` where it was cut off."""
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Tells whether it was not carried out to its end."""
+        return self.state in ("begun", "ready", "undoing")
+
+    @property
+    def can_undo(self) -> bool:
+        """Tells whether there is something to bring back."""
+        return self.state == "done" or self.is_cut_off
+
+
+def entry_words(one: EditEntry) -> str:
+    """Says what was done, and whether it still stands."""
+    done = DONE.get(one.operation, one.operation)
+    if one.is_cut_off:
+        return f"{one.operation}, cut off"
+    return f"{done}, undone" if one.state == "undone" else done
+
+
+def size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
+    """Yields what is measured, with its figures before and after."""
+    before, after = report.before, report.after
+    yield "lines", _figure(before.lines), _figure(after.lines)
+    yield "turns", _figure(before.turns), _figure(after.turns)
+    yield "size", bytes_in_words(before.bytes), bytes_in_words(after.bytes)
+    yield "tokens of the next resume", _tokens(before.tokens), _tokens(after.tokens)
+
+
+def _figure(count: int) -> str:
+    return f"{count:,}".replace(",", " ")
+
+
+def _tokens(count: int | None) -> str:
+    return UNKNOWN if count is None else tokens_in_words(count)
+
+
+def fate_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
+    """Yields how many lines fare how, and why; those that fare alike for a reason are one row."""
+    for one in report.reasons:
+        if one.lines:
+            yield _figure(one.lines), one.fate, one.reason
+
+
+def rule_words(one: BrokenRule | Unmended) -> str:
+    """Says where something is wrong, and what."""
+    file = one.file if isinstance(one, BrokenRule) else None
+    place = " ".join(part for part in (file, f"line {one.line}" if one.line else None) if part)
+    return f"{place}: {one.words}" if place else one.words
+
+
+def done_words(report: EditReport) -> str:
+    """Says what was done, in a few words."""
+    done = DONE.get(report.operation, report.operation)
+    return f"{done} as {report.session}" if report.is_new else done
+
+
+def broken_words(report: EditReport) -> str:
+    """Says how many rules an edit would break."""
+    return f"{many(len(report.violations), 'rule')} would be broken"
+
+
+def windows(
+    before: bytes | str | None, after: bytes | str | None, room: int
+) -> tuple[str | None, str | None]:
+    """Returns two versions of a line cut to the same window, from shortly before they differ."""
+    one, other = _text(before), _text(after)
+    start = 0
+    if one is not None and other is not None:
+        start = max(_common(one, other) - LEAD, 0)
+    return _window(one, start, room), _window(other, start, room)
+
+
+def _text(given: bytes | str | None) -> str | None:
+    return given.decode("utf-8", "replace") if isinstance(given, bytes) else given
+
+
+def _common(one: str, other: str) -> int:
+    """Counts the characters at the beginning that are the same."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _window(text: str | None, start: int, room: int) -> str | None:
+    if text is None:
+        return None
+    head = "…" if start else ""
+    end = start + room - len(head)
+    if len(text) > end:
+        return f"{head}{text[start : end - 1]}…"
+    return head + text[start:]

@@ -1,0 +1,232 @@
+"""The commands that edit, end to end: what they print, what they write, how they exit."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import Drawing, draw
+from plait.archive import Archive
+from plait.cli.app import run
+
+WORK = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+ai-title "A search box"
+U1 "What would a first version look like?"
+A1< "Two ways."
+U2< "Take LIKE."
+A2< "Done with LIKE."
+U3<A1 "Take FTS5."
+A3< "Done with FTS5."
+last-prompt leaf A3
+"""
+BROKEN = """
+file broken cwd=/home/dev/shop start=2026-11-03T09:00:00Z
+ai-title "A torn one"
+U1 "Begin."
+A1< "Begun."
+"""
+KEYS = [
+    "operation",
+    "source",
+    "session",
+    "path",
+    "applied",
+    "before",
+    "after",
+    "kept",
+    "dropped",
+    "rewritten",
+    "added",
+    "reasons",
+    "differences",
+    "notes",
+    "unmended",
+    "violations",
+    "undo",
+]
+Files = dict[str, bytes]
+
+
+class Desk:
+    """A configuration folder with sessions, and the command at hand."""
+
+    def __init__(self, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        self.config = folder / "config"
+        self.work = self._drawn(WORK)
+        self.broken = self._drawn(BROKEN)
+        path = self.path_of(self.broken)
+        path.write_bytes(path.read_bytes() + b'{"type":"user","uuid":"cut')
+        self.rest()
+        self._capfd = capfd
+
+    def _drawn(self, text: str) -> Drawing:
+        drawing = draw(text)
+        drawing.write(self.config)
+        return drawing
+
+    def rest(self) -> None:
+        """Makes all logs old: nobody has written to them for an hour."""
+        then = time.time() - 3600
+        for path in self.logs:
+            os.utime(path, (then, then))
+
+    @property
+    def logs(self) -> list[Path]:
+        """All logs that lie there."""
+        return sorted((self.config / "projects").rglob("*.jsonl"))
+
+    def path_of(self, drawing: Drawing) -> Path:
+        """Returns the log of a session."""
+        return next(path for path in self.logs if path.stem == drawing.session)
+
+    @property
+    def files(self) -> Files:
+        """All that a client would see."""
+        found = (path for path in self.config.rglob("*") if path.is_file())
+        return {str(path): path.read_bytes() for path in found if ".plait" not in path.parts}
+
+    def said(self, *arguments: object, code: int = 0) -> tuple[str, str]:
+        """Runs a command; returns what it said, and what it complained of."""
+        given = [str(argument) for argument in arguments]
+        assert run([*given, "--root", str(self.config)]) == code, self._capfd.readouterr()
+        captured = self._capfd.readouterr()
+        return captured.out, captured.err
+
+    def told(self, *arguments: object, code: int = 0) -> Any:
+        """Runs a command with `--json`; returns its object."""
+        return json.loads(self.said(*arguments, "--json", code=code)[0])
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Desk:
+    """Returns a desk with a session of two branches, and one with a torn line."""
+    return Desk(tmp_path, capfd)
+
+
+def test_a_clone_is_a_new_session_and_the_old_one_stays(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("clone", "search box", "--title", "Once more")
+    assert list(told) == KEYS
+    assert (told["operation"], told["applied"], told["source"]) == (
+        "clone",
+        True,
+        desk.work.session,
+    )
+    assert list(told["before"]) == ["lines", "turns", "bytes", "tokens"]
+    assert told["after"]["lines"] == told["before"]["lines"] + 1
+    assert told["added"] == 1
+    after = desk.files
+    assert after.pop(told["path"])
+    assert after == before
+    assert Archive([desk.config]).session(told["session"]).title == "Once more"
+
+
+def test_a_plan_is_shown_and_nothing_done(desk: Desk) -> None:
+    before = desk.files
+    out, err = desk.said("clone", "search box", "--dry-run")
+    assert err == ""
+    assert "tokens of the next resume" in out
+    assert "rewritten  new ids" in out
+    assert out.endswith("nothing was changed: without `--dry-run` it is done\n")
+    assert desk.told("clone", "search box", "--dry-run")["undo"] is None
+    assert desk.files == before
+
+
+def test_what_was_done_says_what_to_type_next(desk: Desk) -> None:
+    out, _ = desk.said("clone", "search box")
+    *_, done, file, resume, undo = out.splitlines()
+    session = done.removeprefix("cloned as ")
+    assert file == f"  file    {desk.config}/projects/-home-dev-shop/{session}.jsonl"
+    assert resume.endswith(f"claude --resume {session}")
+    name = undo.split()[3]
+    assert undo == f"  undo    plait undo {name} --root {desk.config}"
+    desk.said("undo", name)
+    assert not Path(file.split()[1]).exists()
+
+
+def test_undo_brings_back_what_was_there_and_lists_it(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("clone", "search box")
+    listed = desk.told("undo", "--list")
+    assert [(one["id"], one["operation"], one["state"]) for one in listed] == [
+        (told["undo"], "clone", "done")
+    ]
+    undone = desk.told("undo")
+    assert list(undone) == ["id", "operation", "session", "path", "when", "state"]
+    assert undone["state"] == "undone"
+    assert desk.files == before
+    _, err = desk.said("undo", code=1)
+    assert err.startswith("error: there is nothing to undo")
+    _, err = desk.said("undo", told["undo"], code=1)
+    assert "is undone already" in err
+    assert "cloned, undone" in desk.said("undo", "--list")[0]
+
+
+def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
+    told = desk.told("clone", "search box")
+    assert desk.told("undo", told["undo"], "--forget") == {"forgotten": [told["undo"]]}
+    desk.said("undo", told["undo"], code=2)
+    desk.said("clone", desk.work.session)
+    desk.said("clone", desk.work.session)
+    assert desk.said("undo", "all", "--forget")[0].startswith("2 edits forgotten")
+    assert desk.said("undo", "--list")[0] == "nothing was changed\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("undo", "--forget"),
+        ("undo", "--list", "--finish"),
+        ("undo", "nobody-called-so"),
+        ("clone",),
+        ("clone", "nobody-called-so"),
+        ("clone", "search box", "--prove", "--dry-run"),
+        ("check",),
+    ],
+)
+def test_wrong_use_is_told_and_does_nothing(desk: Desk, arguments: tuple[str, ...]) -> None:
+    before = desk.files
+    out, err = desk.said(*arguments, code=2)
+    assert out == ""
+    assert err.startswith("error: ")
+    assert desk.files == before
+
+
+def test_check_tells_rules_that_are_broken_and_exits_so(desk: Desk) -> None:
+    assert desk.told("check", "search box") == {
+        "session": desk.work.session,
+        "path": str(desk.path_of(desk.work)),
+        "ok": True,
+        "violations": [],
+    }
+    told = desk.told("check", "torn one", code=1)
+    assert told["ok"] is False
+    assert [list(one) for one in told["violations"]] == [["rule", "uuid", "line", "words", "file"]]
+    out, err = desk.said("check", "torn one", code=1)
+    assert "line 4: torn: the line does not end" in out
+    assert "1 violation" in out
+    assert err == ""
+    assert "no rule is broken" in desk.said("check", "search box")[0]
+
+
+def test_no_word_of_a_title_commands_the_screen_or_the_shell(desk: Desk) -> None:
+    out, _ = desk.said("clone", "search box", "--title", "x'; touch /tmp/pwned; \x1b[2J'")
+    assert "\x1b" not in out
+    _, err = desk.said("clone", "nobody\x1b[2J", code=2)
+    assert "\x1b" not in err
+
+
+def test_an_edit_is_proved_by_a_client(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    out, _ = desk.said("clone", desk.work.session, "--prove")
+    assert out.endswith("  proof   none: 'claude' is not installed here\n")
+    told = desk.told("clone", desk.work.session, "--prove")
+    assert told["proof"]["state"] == "not installed"
+    monkeypatch.setenv("PLAIT_CLAUDE", "/bin/false")
+    out, err = desk.said("clone", desk.work.session, "--prove", code=1)
+    assert "does not resume it" in out
+    assert err.startswith("error: the proof failed")

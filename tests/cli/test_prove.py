@@ -1,0 +1,150 @@
+"""`--prove`: a session resumed by a client, a made-up one here, and by the real one where it is."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive, Session
+from plait.cli.prove import Proof, proof_words, proved
+from plait.cli.prove.compare import bare_messages, first_difference
+
+WORK = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "What would a first version look like?"
+A1< "Two ways."
+U2< "Take the first."
+A2< "Done."
+"""
+CLIENT = """#!{python}
+import json, os, sys, urllib.request
+assert "ANTHROPIC_AUTH_TOKEN" not in os.environ and os.environ["HOME"] != {home!r}
+config = os.environ["CLAUDE_CONFIG_DIR"]
+session = sys.argv[sys.argv.index("--resume") + 1]
+assert "--fork-session" in sys.argv
+found = [os.path.join(at, one) for at, _, names in os.walk(config) for one in names]
+(path,) = [one for one in found if one.endswith(session + ".jsonl")]
+entries = [json.loads(line) for line in open(path)]
+messages = [one["message"] for one in entries if one.get("type") in ("user", "assistant")]
+messages = [{{"role": one["role"], "content": one["content"]}} for one in messages]
+{more}
+probe = sys.argv[sys.argv.index("-p") + 1]
+messages.append({{"role": "user", "content": probe}})
+body = json.dumps({{"model": "m", "stream": True, "messages": messages}}).encode()
+asked = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages?beta=true", body)
+asked.add_header("user-agent", "fake-cli/9.9 (external)")
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({{}}))
+print(json.dumps({{"result": opener.open(asked).read().decode()[:20]}}))
+"""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    """Returns a drawn session."""
+    draw(WORK).write(tmp_path / "config" / "projects")
+    return Archive([tmp_path / "config"]).sessions[0]
+
+
+def fake(folder: Path, more: str = "") -> str:
+    """Writes a client that sends what it finds in the session, and does some things more."""
+    path = folder / "claude"
+    home = os.environ.get("HOME", "")
+    path.write_text(CLIENT.format(python=sys.executable, home=home, more=more))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    return str(path)
+
+
+def test_a_client_that_sends_the_context_proves_it(session: Session, tmp_path: Path) -> None:
+    proof = proved(session, fake(tmp_path))
+    assert proof == Proof(
+        state="resumed", client="fake-cli/9.9 (external)", messages=4, is_equal=True
+    )
+    assert proof.is_good
+    assert proof_words(proof) == (
+        "fake-cli/9.9 resumes it and sends the 4 messages that `plait context` shows"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "difference"),
+    [
+        ("messages.pop()", "message 4: the client does not send it"),
+        ("messages.append(messages[0])", "message 5: the client sends one more"),
+        ('messages[1]["content"] = "Other."', "message 2: its words are others"),
+        ('messages[1]["role"] = "user"', "message 2: it is the user's, not the assistant's"),
+        (
+            'messages[1]["content"] = [{"type": "thinking", "thinking": "so"}]',
+            "message 2: it has thinking, not text",
+        ),
+    ],
+)
+def test_the_first_difference_is_told(
+    session: Session, tmp_path: Path, more: str, difference: str
+) -> None:
+    proof = proved(session, fake(tmp_path, more))
+    assert (proof.is_equal, proof.is_good, proof.difference) == (False, False, difference)
+    assert proof_words(proof).endswith(f"others than `plait context` shows: {difference}")
+
+
+def test_a_client_that_refuses_is_quoted(session: Session, tmp_path: Path) -> None:
+    proof = proved(session, fake(tmp_path, 'sys.exit("No conversation\\x1b[2J found")'))
+    assert (proof.state, proof.is_equal) == ("not resumed", False)
+    assert "\x1b" not in proof_words(proof)
+    assert "does not resume it: No conversation" in proof_words(proof)
+
+
+def test_a_client_that_asks_for_a_summary_first_is_not_compared(
+    session: Session, tmp_path: Path
+) -> None:
+    words = "Your task is to create a detailed summary of it"
+    more = f'messages = messages[:1] + [{{"role": "user", "content": "{words}"}}]'
+    proof = proved(session, fake(tmp_path, more))
+    assert (proof.state, proof.is_equal, proof.is_good) == ("resumed", None, True)
+
+
+@pytest.mark.parametrize("named", ["/nowhere/claude", None])
+def test_no_client_is_said_plainly(
+    session: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: str | None
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    proof = proved(session, named)
+    assert (proof.state, proof.is_good) == ("not installed", True)
+    assert proof_words(proof) == "none: 'claude' is not installed here"
+
+
+def test_nothing_is_left_behind_and_the_session_is_as_it_was(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = tmp_path / "rooms"
+    rooms.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(rooms))
+    before = session.path.read_bytes()
+    proved(session, fake(tmp_path, 'open(path, "a").write("more")'))
+    assert list(rooms.iterdir()) == []
+    assert session.path.read_bytes() == before
+
+
+def test_reminders_signatures_and_tools_of_the_moment_are_not_compared() -> None:
+    said = [{"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}}]
+    joined = [{"type": "text", "text": "hello\n<system-reminder>now</system-reminder>"}]
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "done"}
+    more = {**result, "content": "done\n\n<system-reminder>\nnote\n</system-reminder>"}
+    ours = bare_messages([("user", [*said, result])])
+    theirs = bare_messages([("system", "be kind"), ("user", [*joined, more])])
+    assert first_difference(ours, theirs) is None
+    assert bare_messages([("user", "the probe"), ("user", "x")], "probe") == [
+        ("user", [{"type": "text", "text": "x"}])
+    ]
+
+
+REAL = os.environ.get("PLAIT_CLAUDE")
+
+
+@pytest.mark.skipif(not REAL, reason="PLAIT_CLAUDE names no client")
+@pytest.mark.parametrize("name", ["rewind", "compaction", "parallel-tools"])
+def test_the_real_client_resumes_the_gallery(gallery: Path, name: str) -> None:
+    for session in Archive([gallery / name]).sessions:
+        assert proved(session, REAL).is_equal

@@ -1,0 +1,112 @@
+"""What is told of edits: figures, reasons, and where two lines differ."""
+
+import pytest
+
+from plait.view.edits import (
+    BrokenRule,
+    EditEntry,
+    EditReport,
+    FateReason,
+    Size,
+    done_words,
+    entry_words,
+    fate_rows,
+    rule_words,
+    size_rows,
+    windows,
+)
+
+
+def report(**given: object) -> EditReport:
+    """Returns a report of a clone of 1 234 lines, with some things changed."""
+    told: dict[str, object] = {
+        "operation": "clone",
+        "source": "a",
+        "session": "b",
+        "path": "/b.jsonl",
+        "applied": False,
+        "before": Size(1234, 5, 12_345, None),
+        "after": Size(1235, 5, 12_400, 15_400),
+        "kept": 1,
+        "dropped": 0,
+        "rewritten": 1233,
+        "added": 1,
+    }
+    return EditReport(**{**told, **given})  # type: ignore[arg-type]
+
+
+def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
+    assert list(size_rows(report())) == [
+        ("lines", "1 234", "1 235"),
+        ("turns", "5", "5"),
+        ("size", "12 KB", "12 KB"),
+        ("tokens of the next resume", "–", "15k"),
+    ]
+
+
+def test_only_lines_that_there_are_have_a_reason() -> None:
+    reasons = (FateReason("rewritten", 1233, "new ids"), FateReason("dropped", 0, "torn"))
+    assert list(fate_rows(report(reasons=reasons))) == [("1 233", "rewritten", "new ids")]
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_idle"),
+    [
+        ({}, False),
+        ({"session": "a"}, False),
+        ({"session": "a", "rewritten": 0, "added": 0}, True),
+        ({"session": "a", "rewritten": 0, "added": 0, "dropped": 1}, False),
+        ({"session": "a", "rewritten": 1, "added": 0}, False),
+        ({"rewritten": 0, "added": 0}, False),
+    ],
+)
+def test_an_edit_that_leaves_every_line_is_idle(changes: dict[str, object], is_idle: bool) -> None:
+    assert report(**changes).is_idle is is_idle
+
+
+def test_what_was_done_names_the_session_that_is_new() -> None:
+    assert done_words(report()) == "cloned as b"
+    assert done_words(report(operation="rename", session="a")) == "renamed"
+
+
+def test_a_rule_is_told_with_its_line_where_it_has_one() -> None:
+    assert rule_words(BrokenRule("pairs", None, 7, "no result")) == "line 7: no result"
+    assert rule_words(BrokenRule("pairs", None, None, "no result")) == "no result"
+    of_agent = BrokenRule("pairs", None, 7, "no result", "agent-a1.jsonl")
+    assert rule_words(of_agent) == "agent-a1.jsonl line 7: no result"
+
+
+@pytest.mark.parametrize(
+    ("state", "words", "can_undo"),
+    [
+        ("done", "renamed", True),
+        ("undone", "renamed, undone", False),
+        ("begun", "rename, cut off", True),
+        ("ready", "rename, cut off", True),
+        ("undoing", "rename, cut off", True),
+    ],
+)
+def test_a_list_tells_what_still_stands(state: str, words: str, can_undo: bool) -> None:
+    entry = EditEntry("id", "rename", "a", "/a.jsonl", "2026-11-16T00:00:00Z", state)
+    assert (entry_words(entry), entry.can_undo) == (words, can_undo)
+
+
+SAME = "x" * 100
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (None, b"abc", (None, "abc")),
+        (b"abc", None, ("abc", None)),
+        (b"abcdef", b"abXdef", ("abcdef", "abXdef")),
+        (f"{SAME}a".encode(), f"{SAME}b".encode(), (f"…{'x' * 24}a", f"…{'x' * 24}b")),
+        (b"a" * 99, b"b" * 9, ("a" * 39 + "…", "b" * 9)),
+        (b"a" * 40, b"a" * 41, (f"…{'a' * 24}", f"…{'a' * 25}")),
+        (b"\xff1", b"\xff2", ("\ufffd1", "\ufffd2")),
+    ],
+)
+def test_two_lines_are_cut_to_where_they_differ(
+    before: bytes | None, after: bytes | None, told: tuple[str | None, str | None]
+) -> None:
+    assert windows(before, after, 40) == told
