@@ -21,7 +21,13 @@ LONG_MODULES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}
 BANNED_NAMES = {"utils", "util", "helpers", "helper", "common", "base", "manager", "misc"}
 BANNED_PREFIXES = ("get_", "do_", "handle_", "process_")
-NAMED_BY_OTHERS = {"do_GET", "do_HEAD", "do_POST", "handle_error", "get_command"}  # click's, the server's
+NAMED_BY_OTHERS = {
+    "do_GET",
+    "do_HEAD",
+    "do_POST",
+    "handle_error",
+    "get_command",
+}  # click's, the server's
 
 
 def name_of(path: Path) -> str:

@@ -11,6 +11,7 @@ from plait.archive.archive import Archive
 from plait.archive.model import Facts, Meter, Named, Project, Session, Several, Watch
 
 if TYPE_CHECKING:
+    from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.edit_report import check_report, entry_of, report_of
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
@@ -75,7 +76,9 @@ __all__ = [
     "changes",
     "check_file",
     "check_report",
+    "chosen_conversation",
     "context",
+    "described",
     "entry_of",
     "in_bytes",
     "is_of_project",
@@ -83,6 +86,7 @@ __all__ = [
     "manifest_of",
     "report_of",
     "resumption_of",
+    "short_name",
     "style",
     "unlinked_in",
     "without_collector",
@@ -90,6 +94,7 @@ __all__ = [
 
 _HOMES = {
     "edit_report": "check_report entry_of report_of",
+    "choosing": "chosen_conversation described short_name",
     "index_or_logs": "without_collector",
     "export.plan": "Branches EXPORTERS EXPORT_FORMAT ExportPlan File MANIFEST REPORT "
     "in_bytes manifest_of",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from plait.archive import Session
-from plait.archive.choosing import chosen_conversation, short_name
+from plait.archive import Session, chosen_conversation, short_name
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.selection import chosen_turns
 from plait.cli.text import counted, safe

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from rich.cells import chop_cells
 from rich.text import Text
 
-from plait.archive.choosing import short_name
+from plait.archive import short_name
 from plait.cli.text import clipped, columns, counted, fitting, local, safe, short, size, to_type
 from plait.conversation.model import Left, Outcome
 from plait.view.amounts import (

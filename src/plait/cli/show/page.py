@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment, Segments
 from rich.text import Text
 
-from plait.archive import Facts, Session
-from plait.archive.choosing import described, short_name
+from plait.archive import Facts, Session, described, short_name
 from plait.cli.output import Output
 from plait.cli.show.lines import Beyond, Lines, pieces
 from plait.cli.text import clipped, columns, counted, local, safe
