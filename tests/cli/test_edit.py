@@ -186,6 +186,12 @@ def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
         ("clone", "nobody-called-so"),
         ("clone", "search box", "--prove", "--dry-run"),
         ("check",),
+        ("rename", "search box"),
+        ("tag", "search box"),
+        ("tag", "search box", "word", "--remove"),
+        ("switch", "search box"),
+        ("delete",),
+        ("delete", "search box", "--prove"),
     ],
 )
 def test_wrong_use_is_told_and_does_nothing(desk: Desk, arguments: tuple[str, ...]) -> None:
@@ -230,3 +236,81 @@ def test_an_edit_is_proved_by_a_client(desk: Desk, monkeypatch: pytest.MonkeyPat
     out, err = desk.said("clone", desk.work.session, "--prove", code=1)
     assert "does not resume it" in out
     assert err.startswith("error: the proof failed")
+
+
+def test_a_title_and_a_tag_are_one_line_more_and_are_taken_back(desk: Desk) -> None:
+    before, path = desk.files, desk.path_of(desk.work)
+    was = path.stat()
+    told = desk.told("rename", "search box", "Product search")
+    assert list(told) == KEYS
+    assert (told["kept"], told["added"], told["rewritten"]) == (told["before"]["lines"], 1, 0)
+    assert path.read_bytes().startswith(before[str(path)])
+    assert Archive([desk.config]).session(desk.work.session).title == "Product search"
+    desk.said("tag", "Product search", "keep")
+    assert b'"tag":"keep"' in path.read_bytes()
+    desk.said("tag", "Product search", "--remove")
+    assert path.read_bytes().splitlines()[-1].startswith(b'{"type":"tag","tag":""')
+    for _ in range(3):
+        desk.said("undo")
+    assert desk.files == before
+    now = path.stat()
+    assert (now.st_mtime_ns, now.st_mode) == (was.st_mtime_ns, was.st_mode)
+
+
+def test_switch_takes_a_branch_by_the_name_that_log_shows(desk: Desk) -> None:
+    out, _ = desk.said("log", "search box")
+    name = out.partition("branch ")[2].partition(":")[0]
+    told = desk.told("switch", "search box", "--branch", name)
+    assert (told["operation"], told["added"]) == ("switch", 1)
+    assert desk.told("context", "search box")["leaf"] == desk.work.uuid_of("A2")
+    desk.said("switch", "search box", "--branch", desk.work.uuid_of("A3")[:8])
+    assert desk.told("context", "search box")["leaf"] == desk.work.uuid_of("A3")
+    before = desk.files
+    _, err = desk.said("switch", "search box", "--branch", "nobody-called-so", code=2)
+    assert err.startswith("error: ")
+    assert desk.files == before
+
+
+def test_what_is_deleted_comes_back(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("delete", "search box")
+    assert list(told) == KEYS
+    assert told["after"]["lines"] == 0
+    assert [path.stem for path in desk.logs] == [desk.broken.session]
+    out, _ = desk.said("undo", told["undo"])
+    assert out.startswith(f"undone: delete of {desk.work.session[:8]}")
+    assert desk.files == before
+
+
+def test_several_are_deleted_one_by_one(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("delete", desk.work.session, desk.broken.session, "--dry-run")
+    assert [(one["operation"], one["applied"]) for one in told] == [("delete", False)] * 2
+    assert desk.files == before
+    out, _ = desk.said("delete", desk.work.session, desk.broken.session)
+    assert out.endswith("2 sessions, 2 changed\n")
+    assert desk.logs == []
+    assert out.count("plait undo 2") == 2
+
+
+def test_a_session_that_is_written_to_is_left_alone(desk: Desk) -> None:
+    os.utime(desk.path_of(desk.work))
+    before = desk.files
+    for command in (("rename", "search box", "T"), ("delete", "search box")):
+        out, err = desk.said(*command, code=1)
+        assert err.startswith("error: ")
+        assert "--force" in err
+        assert "done" not in out
+        assert desk.files == before
+    _, err = desk.said("rename", "search box", "T", "--json", code=1)
+    assert json.loads(err)["exit_code"] == 1
+    assert desk.told("rename", "search box", "T", "--force")["applied"] is True
+
+
+def test_one_that_is_refused_does_not_keep_the_others(desk: Desk) -> None:
+    os.utime(desk.path_of(desk.work))
+    out, err = desk.said("delete", desk.work.session, desk.broken.session, code=1)
+    assert f"{desk.work.session[:8]}  refused: " in out
+    assert f"{desk.broken.session[:8]}  deleted" in out
+    assert err == f"error: 1 of 2 sessions were refused: {desk.work.session[:8]}\n"
+    assert [path.stem for path in desk.logs] == [desk.work.session]

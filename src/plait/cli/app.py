@@ -37,6 +37,10 @@ COMMANDS = {
         "plait.cli.context",
         "Show what Claude will see when a session is resumed.",
     ),
+    "delete": (
+        "plait.cli.edit.in_place:delete_command",
+        "Move sessions to where `undo` brings them back from.",
+    ),
     "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
     "export": ("plait.cli.export", "Write transcripts of sessions, one for each path."),
     "hook": ("plait.cli.hook.commands", "Send traces as you work, called by Claude Code."),
@@ -49,11 +53,23 @@ COMMANDS = {
     ),
     "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
     "redact": ("plait.cli.redact", "Find what should not be shared, or take it out of a text."),
+    "rename": (
+        "plait.cli.edit.in_place:rename_command",
+        "Give a session another title.",
+    ),
     "resume": ("plait.cli.resume", "Print what continues a session in Claude Code, or run it."),
     "search": ("plait.cli.search", "Find anything that was said, run or printed."),
     "serve": ("plait.cli.serve:serve_command", "Serve your sessions as a page on this machine."),
     "show": ("plait.cli.show", "Show a conversation: prompts, answers, tools, agents."),
     "stats": ("plait.cli.stats", "Count prompts, tools, models, agents, files and hours."),
+    "switch": (
+        "plait.cli.edit.in_place:switch_command",
+        "Make another branch the one that resume takes.",
+    ),
+    "tag": (
+        "plait.cli.edit.in_place:tag_command",
+        "Tag a session, or take its tag away.",
+    ),
     "trace": ("plait.cli.trace", "Show sessions as traces, or send them to a collector."),
     "tree": ("plait.cli.tree", "Draw sessions with their branches and agents as a tree."),
     "undo": (

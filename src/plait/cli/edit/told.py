@@ -64,7 +64,8 @@ def print_outcomes(request: Request, outcomes: Sequence[Outcome], manner: Manner
             done += one.report.applied
             output.print(f"{name}  {_brief(one.report)}")
             if one.report.undo:
-                output.unbroken(f"{'':8}  {to_type('plait', 'undo', one.report.undo)}", "dim")
+                line = to_type("plait", "undo", one.report.undo, *_roots(request))
+                output.unbroken(f"{'':8}  {line}", "dim")
     output.print("")
     waiting = "" if manner.is_done else "; nothing was changed"
     output.print(f"{counted(len(outcomes), 'session')}, {done} changed{waiting}", style="dim")
