@@ -11,13 +11,14 @@ from conformance.edits.model import Case, Edited, Trial
 from conformance.edits.operations import MAY_DECLINE, OPERATIONS
 from conformance.judge import Judge, shortened, verdict
 from conformance.known import KNOWN, KNOWN_EDITS
-from conformance.model import EditVerdict, Listed, Mark, Readings
+from conformance.model import EditVerdict, Listed, Mark, Readings, Resumed
 from conformance.sandbox import Desk, make_old
 from plait.edit.model import Plan
 from plait.errors import PlaitError
 
 READERS = ("resumed", "leaf", "messages", "full", "sdk")
 TOUCHED = ("projects", "file-history", "tasks", "todos")
+NOTHING = Resumed(False, None, (), [])
 AS_BEFORE = "so it is before the edit too"
 
 Fault: TypeAlias = tuple[str, str]
@@ -37,7 +38,9 @@ class EditJudge:
             place = desk.take(file)
             make_old(place)
             desk.set_aside()
-            case = Case(f"{group} {name}", desk, place, self.judge.read(desk, place), self.judge)
+            listed = self._listed(desk, place.stem)
+            read = self.judge.read(desk, place)
+            case = Case(f"{group} {name}", desk, place, read, self.judge, listed)
             known = self._known(case, name)
             found: dict[str, tuple[Mark, str]] = {}
             for operation in self.operations:
@@ -52,8 +55,6 @@ class EditJudge:
         before = verdict("", name, case.before)
         why = KNOWN.get(name) or before.why or AS_BEFORE
         columns = [one for one in READERS if getattr(before, one) is not Mark.EQUAL]
-        if self._listing_fault(case, case.file):
-            columns.append("list")
         return dict.fromkeys(columns, why)
 
     def _tried(self, case: Case, operation: str, known: dict[str, str]) -> tuple[Mark, str]:
@@ -71,13 +72,14 @@ class EditJudge:
 
     def _faults(self, case: Case, trial: Trial, named: str) -> Iterator[Fault]:
         plan, before = trial.plan, held(case.desk)
+        listed = told(our_listing(case, case.file.stem))
         yield from (("check", f"violates {one.rule}") for one in plan.check())
         plan.apply()
         case.desk.hand_over()
         edited = self._edited(case, plan)
         found = [
             *reading_faults(edited.after),
-            *self._listing_fault(case, plan.path),
+            *self._listing_fault(edited, listed),
             *(("claim", words) for words in trial.faults(edited)),
         ]
         if found:
@@ -88,22 +90,30 @@ class EditJudge:
             yield "undo", "undo leaves other files than there were"
 
     def _edited(self, case: Case, plan: Plan) -> Edited:
-        listed = self._listed(case, plan.session)
-        return Edited(case, plan, self.judge.read(case.desk, plan.path), listed)
+        is_there = plan.path.exists()
+        after = self.judge.read(case.desk, plan.path) if is_there else self._gone(case, plan)
+        return Edited(case, plan, after, self._listed(case.desk, plan.session))
 
-    def _listed(self, case: Case, session: str) -> Listed | None:
-        everything = self.judge.sdk.listed(case.desk) if self.judge.sdk else []
-        return one_of(everything, session)
+    def _gone(self, case: Case, plan: Plan) -> Readings:
+        sdk = self.judge.sdk
+        sdks = sdk.resumed(case.desk, plan.session) if sdk else None
+        return Readings(self.judge.client.resume(case.desk, plan.path), NOTHING, sdks, NOTHING)
 
-    def _listing_fault(self, case: Case, file: Path) -> list[Fault]:
-        """Returns in what the list of the SDK and that of Plait differ."""
-        if self.judge.sdk is None:
-            return []
-        ours = one_of(reading.listed(case.desk.config), file.stem)
-        theirs = self._listed(case, file.stem)
-        if told(ours) == told(theirs):
-            return []
-        return [("list", f"listed as {told(ours)!r}, by the SDK as {told(theirs)!r}")]
+    def _listed(self, desk: Desk, session: str) -> Listed | None:
+        return one_of(self.judge.sdk.listed(desk) if self.judge.sdk else [], session)
+
+    def _listing_fault(self, edited: Edited, ours: str | None) -> Iterator[Fault]:
+        """Yields in what the lists of SDK and Plait differ, if they were the same before."""
+        if self.judge.sdk is None or ours != told(edited.case.listed):
+            return
+        now = told(our_listing(edited.case, edited.plan.session))
+        if now != told(edited.listed):
+            yield "list", f"listed as {now!r}, by the SDK as {told(edited.listed)!r}"
+
+
+def our_listing(case: Case, session: str) -> Listed | None:
+    """Returns how Plait lists a session of a case."""
+    return one_of(reading.listed(case.desk.config), session)
 
 
 def reading_faults(read: Readings) -> Iterator[Fault]:

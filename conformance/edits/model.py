@@ -25,6 +25,8 @@ class Case:
     before: Readings
     judge: "Judge"
     """Whoever has to ask the client more."""
+    listed: Listed | None = None
+    """As the SDK lists it; None where it does not, or is not there to be asked."""
 
     @property
     def archive(self) -> Archive:
@@ -45,7 +47,7 @@ class Edited:
     plan: Plan
     after: Readings
     listed: Listed | None
-    """As the SDK lists it; None where it does not, or is not there to be asked."""
+    """As the SDK lists it now."""
 
     @property
     def file(self) -> Path:

@@ -5,14 +5,31 @@ true of all of them is asked elsewhere: the plan violates no rule, client and SD
 as Plait does, and undo brings back every file.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from conformance.client import objects
 from conformance.edits.ids import old_ids, with_old_ids
 from conformance.edits.model import Case, Edited, Faults, Operation, Trial
-from conformance.model import Resumed
+from conformance.model import Json, Resumed
+
+TITLE = " A name \u201efor it\u201c "
+TAG = "judged"
 
 
 def clone(case: Case) -> Trial:
     """All of a session once more: the client says of both the same, but for ids."""
-    return Trial(case.archive.plan.clone(case.file.stem), says_the_same)
+    return Trial(case.archive.plan.clone(case.file.stem), cloned)
+
+
+def cloned(edited: Edited) -> Faults:
+    """Yields in what a clone is not what it was cloned from."""
+    yield from says_the_same(edited)
+    before, after = edited.case.listed, edited.listed
+    if (before and replace(before, session="")) != (after and replace(after, session="")):
+        yield f"the SDK lists {after}, and listed {before}"
 
 
 def says_the_same(edited: Edited) -> Faults:
@@ -33,9 +50,83 @@ def differences(before: Resumed, after: Resumed, olds: dict[str, str]) -> Faults
             yield f"the client sends another {what} than before"
 
 
+def messages_of(file: Path) -> Iterator[Json]:
+    """Yields the prompts, results and answers of a session, not those of agents."""
+    for entry in objects(file):
+        is_said = entry.get("type") in ("user", "assistant") and isinstance(entry.get("uuid"), str)
+        if is_said and not entry.get("isSidechain"):
+            yield entry
+
+
+def switch(case: Case) -> Trial | None:
+    """Another branch goes on: its end is the leaf of the client."""
+    tips = other_tips(case)
+    if not tips:
+        return None
+    tip = case.chance.choice(tips)
+    return Trial(case.archive.plan.switch(case.file.stem, tip), partial(goes_on_at, tip))
+
+
+def other_tips(case: Case) -> list[str]:
+    """Returns the ends of the branches that the client does not go on with."""
+    parents = {entry.get("parentUuid") for entry in objects(case.file)}
+    ends = [one["uuid"] for one in messages_of(case.file) if one["uuid"] not in parents]
+    return [uuid for uuid in dict.fromkeys(ends) if uuid not in case.before.client.chain]
+
+
+def goes_on_at(tip: str, edited: Edited) -> Faults:
+    """Yields in what a session does not go on at the end of a branch; notes may stand behind it."""
+    chain = edited.after.client.chain
+    behind = chain[chain.index(tip) + 1 :] if tip in chain else chain
+    said = {entry["uuid"] for entry in messages_of(edited.file)}
+    if tip not in chain or not said.isdisjoint(behind):
+        yield f"the client goes on at {edited.after.client.leaf}, not at {tip}"
+
+
+def rename(case: Case) -> Trial:
+    """Another title: the SDK lists it, and nothing else is different."""
+    return Trial(case.archive.plan.rename(case.file.stem, TITLE), renamed)
+
+
+def renamed(edited: Edited) -> Faults:
+    """Yields what is wrong with a session that was named."""
+    yield from says_the_same(edited)
+    if edited.listed and edited.listed.title != TITLE.strip():
+        yield f"the SDK lists it as {edited.listed.title!r}"
+
+
+def tag(case: Case) -> Trial:
+    """A tag: the SDK lists it, and nothing else is different."""
+    return Trial(case.archive.plan.tag(case.file.stem, TAG), tagged)
+
+
+def tagged(edited: Edited) -> Faults:
+    """Yields what is wrong with a session that was tagged."""
+    yield from says_the_same(edited)
+    if edited.listed and edited.listed.tag != TAG:
+        yield f"the SDK lists it with the tag {edited.listed.tag!r}"
+
+
+def delete(case: Case) -> Trial:
+    """A session that goes: neither client nor SDK finds it, and nothing of it is left there."""
+    return Trial(case.archive.plan.delete(case.file.stem), deleted)
+
+
+def deleted(edited: Edited) -> Faults:
+    """Yields what is left of a session that should have gone."""
+    if edited.listed:
+        yield "the SDK lists it still"
+    if list(edited.case.desk.config.rglob(f"projects/**/*{edited.plan.session}*")):
+        yield "files of it are left"
+
+
 OPERATIONS: dict[str, Operation] = {
     "clone": clone,
+    "switch": switch,
+    "rename": rename,
+    "tag": tag,
+    "delete": delete,
 }
 
-MAY_DECLINE = frozenset[str]()
+MAY_DECLINE = frozenset({"switch"})
 """What some sessions give no way to do: it then says so, and does nothing."""

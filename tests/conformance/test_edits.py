@@ -2,13 +2,21 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from conformance.edits.ids import old_ids, with_old_ids
 from conformance.edits.judge import held, told, weighed
-from conformance.edits.operations import OPERATIONS, differences
-from conformance.model import Json, Listed, Mark, Message, Resumed
+from conformance.edits.model import Case, Edited
+from conformance.edits.operations import (
+    OPERATIONS,
+    differences,
+    goes_on_at,
+    other_tips,
+)
+from conformance.model import Json, Listed, Mark, Message, Readings, Resumed
 from conformance.sandbox import Desk, make_old
 
 NEW, OLD = "00000000-0000-4000-8000-00000000000a", "00000000-0000-4000-8000-00000000000b"
@@ -30,6 +38,17 @@ def session(folder: Path, *lines: Json, name: str = OLD) -> Path:
 
 def user(uuid: str, parent: str | None = None, **more: object) -> Json:
     return {"type": "user", "uuid": uuid, "parentUuid": parent, **more}
+
+
+def case(file: Path, *chain: str) -> Case:
+    before = resumed("a", chain=chain)
+    desk = Desk(file.parent)
+    return Case("fuzz tools 1", desk, file, Readings(before, before, None, before), cast(Any, None))
+
+
+def edited(case: Case, after: Resumed) -> Edited:
+    plan = cast(Any, SimpleNamespace(path=case.file, session=case.file.stem))
+    return Edited(case, plan, Readings(after, after, None, after), None)
 
 
 def test_a_copy_says_what_its_ids_were(tmp_path: Path) -> None:
@@ -57,6 +76,21 @@ def test_what_the_client_says_is_compared_up_to_ids(after: Resumed, words: list[
     found = list(differences(resumed("a"), after, {NEW: OLD}))
     assert len(found) == len(words)
     assert all(word in sentence for word, sentence in zip(words, found, strict=True))
+
+
+def test_a_branch_that_does_not_go_on_has_a_tip(tmp_path: Path) -> None:
+    lines = [user("a"), user("b", "a"), user("c", "a"), user("d", "a", isSidechain=True)]
+    file = session(tmp_path, *lines, {"type": "system", "uuid": "e", "parentUuid": "a"})
+    assert other_tips(case(file, "a", "c")) == ["b"]
+    assert other_tips(case(file, "a", "b")) == ["c"]
+
+
+def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:
+    note = {"type": "attachment", "uuid": "n"}
+    judged = case(session(tmp_path, user("a"), user("b", "a"), user("c", "b"), note), "a")
+    for chain, is_right in (("ab", True), ("abn", True), ("abnc", False), ("a", False)):
+        found = list(goes_on_at("b", edited(judged, resumed(chain=tuple(chain)))))
+        assert (found == []) is is_right
 
 
 @pytest.mark.parametrize(
