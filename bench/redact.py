@@ -14,8 +14,9 @@ from bench.measure import CACHE, PROJECT, SHARED, best_of, cpu_seconds, program,
 from plait.line import lines
 from plait.record import Record, read
 from plait.redact import Redactor, Rules
+from plait.redact.expression import Engine, Expression
 from plait.redact.model import GROUP_OF
-from plait.redact.scan import FAMILIES, Engine, Expression
+from plait.redact.scan import FAMILIES
 
 MB = 1_000_000
 PEER = PROJECT / ".cache" / "peers" / "detect-secrets"

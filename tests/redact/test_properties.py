@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from plait.record import read, record_of
 from plait.redact import Redactor, Rules, restored
-from plait.redact.scan import FAMILIES, Expression, unwrap
+from plait.redact.expression import Expression
+from plait.redact.scan import FAMILIES
+from plait.redact.wrapped import unwrap
 from tests.redact.planted import planted
 
 SECRETS = [case.text for case in planted(seed=23)][::11]

@@ -3,7 +3,8 @@
 import pytest
 
 from plait.redact import Redactor, restored
-from plait.redact.scan import FAMILIES, Expression
+from plait.redact.expression import Expression
+from plait.redact.scan import FAMILIES
 from tests.redact.lookalikes import lookalikes
 from tests.redact.planted import planted
 from tests.redact.rates import BEGIN, END, PAGE, false_rates, found_rates, is_false, is_found, total

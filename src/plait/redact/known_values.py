@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from plait.redact.expression import BEST, Engine, compiled
 from plait.redact.look_alikes import GAP, is_behind_stand_in
 from plait.redact.model import Hit, Kind, TextSpan
 from plait.redact.people import NOBODY
-from plait.redact.scan import BEST, Engine, compiled
 from plait.redact.strength import is_plain_word, is_random
 
 LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")

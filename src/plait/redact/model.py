@@ -31,6 +31,14 @@ class TextSpan(NamedTuple):
     end: int
 
 
+class Island(NamedTuple):
+    """A stretch of a joined text that nothing around it touches: one text, or some that go on."""
+
+    span: TextSpan
+    parts: tuple[TextSpan, ...] = ()
+    """Where each text lies, if the stretch is more than one text."""
+
+
 class Hit(NamedTuple):
     """Something found in a text: one stretch, or several where a line break cuts it."""
 
@@ -52,6 +60,12 @@ class Hit(NamedTuple):
     def end(self) -> int:
         """Where it ends."""
         return self.spans[-1].end
+
+    def moved(self, by: int) -> "Hit":
+        """Returns the same further on in a longer text."""
+        return self._replace(
+            spans=tuple(TextSpan(one.start + by, one.end + by) for one in self.spans)
+        )
 
 
 SecondLook: TypeAlias = Callable[[bytes, TextSpan, TextSpan], tuple[TextSpan, ...]]

@@ -1,22 +1,29 @@
 """Texts, values and records to the same without secrets, and a report of what was there."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from plait.record import Record
 from plait.record.codec import envelope_of
+from plait.redact.expression import BEST, Engine
+from plait.redact.first_look import texts_at_once
 from plait.redact.known_values import KnownValues, is_telling
 from plait.redact.model import GROUP_OF, Found, Hit, Place, Report, TextSpan
 from plait.redact.rules import CustomRules, Rules
-from plait.redact.scan import BEST, Engine, Scanner, apart, is_wrapped, stand_ins_in, unwrap
+from plait.redact.scan import Scanner, apart, stand_ins_in
 from plait.redact.stand_ins import Ledger
-from plait.redact.tree import Joined, Tree
+from plait.redact.tree import Joined, Tree, holds_more
+from plait.redact.wrapped import is_wrapped, unwrap
 
 R = TypeVar("R", bound=Record)
 NOWHERE = Place()
 MOST_QUIET = 250_000
 AROUND = ((b"/", b"/"), (b"/", b'"'), (b"-", b"-"))
+
+
+Told = Literal["nothing", "copies", "something"]
+"""Whether texts hold nothing to hide, only copies of what is known, or perhaps more."""
 
 
 class Cut(NamedTuple):
@@ -87,11 +94,14 @@ class Redactor:
             return self.text(value, place)
         if isinstance(value, Record):
             return self.record(value, place.file)
-        tree = Tree(value)
+        return self._of_tree(Tree(value), place)
+
+    def _of_tree(self, tree: Tree, place: Place, *, has_only_copies: bool = False) -> Any:
         joined = Joined(tree)
         texts = self._whole_texts(tree, place)
         cuts: defaultdict[int, list[Cut]] = defaultdict(list)
-        for hit in self._hits(joined.data):
+        hits = self._with_known(joined.data, []) if has_only_copies else self._hits_in(joined)
+        for hit in hits:
             found = [one for span in hit.spans if (one := joined.leaf_at(span))]
             if not found or found[0][0] in texts:
                 continue
@@ -102,27 +112,27 @@ class Redactor:
                 cuts[number].append(Cut(span, stand_in))
         for number, made in cuts.items():
             texts[number] = _with_cuts(joined.texts[number], made).decode("utf-8", "surrogatepass")
-        return tree.changed(texts) if texts else value
+        return tree.changed(texts) if texts else tree.nodes[0].value
 
     def record(self, record: R, file: str | None = None) -> R:
         """Returns a record without what should not be shared; the record itself if nothing is.
 
-        Names and addresses are replaced in the bytes of the line; only a line with a secret,
-        or with escapes that may hide something, is decoded.
+        What a text of it becomes is what the text alone becomes, or less where its neighbours or
+        its key tell more. The owner's name in paths is replaced in the bytes of the line.
         """
         place = Place(file, record.line or None, record.uuid)
         self._learn_owner(record)
-        if not self._custom and not _is_escaped(record.raw):
-            raw, owners = self._without_owners(record.raw)
-            hits = self._hits(raw, is_plain=True)
-            if not hits and not owners:
-                return record
-            if all(_is_simple(hit, raw) for hit in hits):
-                for hit in owners:
-                    self._count(hit, place)
-                return _of_bytes(record, self._replaced(raw, hits, place))
-        fields = self.value(record.fields, place)
-        return record if fields is record.fields else record.with_fields(fields)
+        plain, owners = self._without_owners(record)
+        for hit in owners:
+            self._count(hit, place)
+        told = self._told_at_once(plain)
+        if told == "nothing":
+            return plain
+        tree = Tree(plain.fields)
+        fields = self._of_tree(tree, place, has_only_copies=told == "copies")
+        if fields is plain.fields and not holds_more(plain.raw, tree.count_of_keys):
+            return plain
+        return record.with_fields(fields)
 
     def records(self, records: Iterable[R], file: str | None = None) -> Iterator[R]:
         """Yields records without what should not be shared, one by one."""
@@ -138,15 +148,13 @@ class Redactor:
             self._found(source.encode("utf-8", "surrogatepass"))
         elif isinstance(source, Record):
             self._learn_owner(source)
-            is_odd = bool(self._custom) or _is_escaped(source.raw)
-            raw = source.raw if is_odd else self._without_owners(source.raw)[0]
-            hits = [] if is_odd else self._found(raw, is_plain=True)
-            if is_odd or not all(_is_simple(hit, raw) for hit in hits):
-                self.learn(source.fields)
+            plain, _ = self._without_owners(source)
+            if self._told_at_once(plain) == "something":
+                self.learn(plain.fields)
         elif isinstance(source, dict):
-            joined = Joined(tree := Tree(source))
+            tree = Tree(source)
             self._custom.whole_texts(tree)
-            self._found(joined.data)
+            self._found_in(Joined(tree))
         elif isinstance(source, Iterable):
             for one in source:
                 self.learn(one)
@@ -166,28 +174,59 @@ class Redactor:
                 cuts.append(Cut(span, self._stand_in(hit, data, span, is_rest=part > 0)))
         return _with_cuts(data, cuts)
 
-    def _hits(self, data: bytes, *, is_plain: bool = False) -> list[Hit]:
+    def _hits(self, data: bytes) -> list[Hit]:
         """Returns what a text holds, in order and nothing twice, and remembers it."""
-        found = self._found(data, is_plain=is_plain)
-        found += self._custom.hits(data)
+        return self._with_known(data, self._found(data) + list(self._custom.hits(data)))
+
+    def _hits_in(self, joined: Joined) -> list[Hit]:
+        """Returns what joined texts hold, in order and nothing twice, and remembers it."""
+        custom = self._custom.hits_in(joined.data, joined.islands)
+        return self._with_known(joined.data, [*self._found_in(joined), *custom])
+
+    def _told_at_once(self, record: Record) -> Told:
+        """Tells what is to be hidden in a record, as far as that can be told at once."""
+        texts = None if self._custom else texts_at_once(record.fields)
+        if texts is None or holds_more(record.raw, texts.keys):
+            return "something"
+        data = texts.data
+        mark = hash(data)
+        if mark not in self._quiet:
+            if any(self._scanner.hits_in(texts)):
+                return "something"
+            self._note_quiet(mark)
+        is_known = any(self._known.hits(data)) or (
+            is_wrapped(data) and any(_as_read(data, self._known))
+        )
+        return "copies" if is_known else "nothing"
+
+    def _with_known(self, data: bytes, found: list[Hit]) -> list[Hit]:
         found += self._known.hits(data)
-        if not is_plain and is_wrapped(data):
+        if is_wrapped(data):
             found += _as_read(data, self._known)
         return apart(found, stand_ins_in(data)) if found else found
 
-    def _found(self, data: bytes, *, is_plain: bool = False) -> list[Hit]:
+    def _found(self, data: bytes) -> list[Hit]:
         """Returns what a text tells by itself, and remembers it."""
-        mark = hash((data, is_plain))
+        return self._remembered(hash(data), lambda: self._scanner.hits(data))
+
+    def _found_in(self, joined: Joined) -> list[Hit]:
+        return self._remembered(hash(joined.data), lambda: list(self._scanner.hits_in(joined)))
+
+    def _remembered(self, mark: int, look: Callable[[], list[Hit]]) -> list[Hit]:
         if mark in self._quiet:
             return []
-        found = self._scanner.named_hits(data) if is_plain else self._scanner.hits(data)
-        if not found and len(self._quiet) < MOST_QUIET:
-            self._quiet.add(mark)
+        found = look()
+        if not found:
+            self._note_quiet(mark)
         if self._kept:
             found = [hit for hit in found if hit.value not in self._kept]
         for hit in found:
             self._known.add(hit)
         return found
+
+    def _note_quiet(self, mark: int) -> None:
+        if len(self._quiet) < MOST_QUIET:
+            self._quiet.add(mark)
 
     def _learn_owner(self, record: Record) -> None:
         """Remembers the name of the user whose log this is."""
@@ -199,10 +238,11 @@ class Redactor:
                     self._known.add_word(hit.value, "user")
                     self._owners[hit.value] = hit
 
-    def _without_owners(self, raw: bytes) -> tuple[bytes, list[Hit]]:
+    def _without_owners(self, record: R) -> tuple[R, list[Hit]]:
         """Replaces the owner's name in paths at once: it stands in nearly every line."""
+        raw = record.raw
         hits: list[Hit] = []
-        for name, hit in self._owners.items():
+        for name, hit in self._owners.items() if not self._custom else ():
             if name not in raw:
                 continue
             stand_in = self._ledger.stand_in(hit, name).encode()
@@ -211,7 +251,7 @@ class Redactor:
                 if count:
                     raw = raw.replace(before + name + behind, before + stand_in + behind)
                     hits += [hit] * count
-        return raw, hits
+        return (_of_bytes(record, raw) if hits else record), hits
 
     def _whole_texts(self, tree: Tree, place: Place) -> dict[int, str]:
         """Returns the stand-ins of texts that the user's rules hide as a whole."""
@@ -240,17 +280,6 @@ class Redactor:
 
 def _place_in(place: Place, field: str) -> Place:
     return Place(place.file, place.line, place.uuid, field)
-
-
-def _is_escaped(raw: bytes) -> bool:
-    return is_wrapped(raw)
-
-
-def _is_simple(hit: Hit, raw: bytes) -> bool:
-    if hit.kind == "secret" or hit.value.isdigit() or b"\\" in hit.value or b'"' in hit.value:
-        return False
-    before = raw[max(0, hit.start - 16) : hit.start]
-    return (len(before) - len(before.rstrip(b"\\"))) % 2 == 0  # else it begins inside an escape
 
 
 def _as_read(data: bytes, known: KnownValues) -> Iterator[Hit]:

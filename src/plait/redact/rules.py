@@ -1,14 +1,14 @@
 """What the user wants hidden, or kept: a table of a file to rules, and rules to hits."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Any
 
 from plait.errors import ConfigError
-from plait.redact.model import GROUPS, Group, Hit, Kind, TextSpan
+from plait.redact.model import GROUPS, Group, Hit, Island, Kind, TextSpan
 from plait.redact.tree import Leaf, Tree
 
 
@@ -112,6 +112,12 @@ class CustomRules:
                 start, end = match.span(1 if expression.groups else 0)
                 if start < end:
                     yield _hit_at(text, start, end)
+
+    def hits_in(self, data: bytes, islands: Iterable[Island]) -> Iterator[Hit]:
+        """Yields what the expressions match in each stretch of a joined text."""
+        for span, parts in islands if self.expressions else ():
+            for start, end in (span, *parts):
+                yield from (hit.moved(start) for hit in self.hits(data[start:end]))
 
     def whole_texts(self, tree: Tree) -> dict[int, Kind]:
         """Returns the texts of a tree that are hidden as a whole, by their numbers."""

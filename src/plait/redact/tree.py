@@ -1,16 +1,18 @@
 """Any value to the texts in it, joined to be searched once, and back with some changed."""
 
 import dataclasses
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
 from plait.redact.contexts import NOUNS
-from plait.redact.model import TextSpan
+from plait.redact.expression import compiled
+from plait.redact.model import Island, TextSpan
 from plait.redact.people import ACCOUNT_NAMES
 
 # format: ids, kinds and times of a record, and what only a machine reads
@@ -39,7 +41,6 @@ PICTURES = frozenset(("data", "base64"))
 PICTURE_TYPES = ("base64", "image", "redacted_thinking", "image/png", "image/jpeg", "pdf")
 # What a tool is given has keys of its own: an `id` there may be anything.
 FREE = frozenset(("input", "structuredContent"))
-LONGEST_PLAIN_KEY = 24
 SHORT_KEY = 2
 """So short that it gives nothing away."""
 # Of messages, of what usual tools are given, and of what lies within what they answer.
@@ -50,7 +51,14 @@ USUAL_KEYS = frozenset(
     toolUseResult attachment snapshot summary customTitle aiTitle lastPrompt cwd gitBranch
     structuredPatch stdout stderr title citations trackedFileBackups compactMetadata result error
     notebook_path new_source subagent_type skill args glob files steps notes request response body
-    headers config env settings arguments params""".split()
+    headers config env settings arguments params isSidechain isMeta slug entrypoint level usage
+    input_tokens output_tokens cache_creation_input_tokens cache_read_input_tokens cache_creation
+    ephemeral_5m_input_tokens ephemeral_1h_input_tokens service_tier inference_geo server_tool_use
+    web_search_requests web_fetch_requests speed stop_sequence stop_details context_management
+    caller is_error isSnapshotUpdate oldStart oldLines newStart newLines startLine numLines
+    totalLines limit offset output_mode head_limit timeout run_in_background activeForm priority
+    diagnostics blocks blockedBy from operation messageCount stopReason start end kind owner
+    origin""".split()
 )
 
 
@@ -93,40 +101,29 @@ class Tree:
         """The numbers of containers, each behind all that it holds."""
         self.again: dict[int, list[tuple[int, Any]]] = {}
         """Where a container stands besides its first place: in which other, by which key."""
-        waiting = [(0, self._members(0))]
+        waiting = [(0, iter(_parts_of(value, is_free=False)))]
         known: dict[int, int] = {id(value): 0}
         while waiting:
-            number, members = waiting[-1]
-            for node, key, member in members:
-                if isinstance(member, str):
-                    self.leaves.append(Leaf(node, key, member))
-                elif _is_container(member):
-                    if id(member) in known:
-                        self.again.setdefault(known[id(member)], []).append((node, key))
-                        continue
-                    known[id(member)] = len(self.nodes)
-                    free = self.nodes[node].is_free or key in FREE
-                    self.nodes.append(Node(member, node, key, free))
-                    waiting.append((len(self.nodes) - 1, self._members(len(self.nodes) - 1)))
+            number, parts = waiting[-1]
+            for key, part, is_key in parts:
+                if isinstance(part, str):
+                    self.leaves.append(Leaf(number, key, part, is_key))
+                elif id(part) in known:
+                    self.again.setdefault(known[id(part)], []).append((number, key))
+                else:
+                    inner = known[id(part)] = len(self.nodes)
+                    is_free = self.nodes[number].is_free or key in FREE
+                    self.nodes.append(Node(part, number, key, is_free))
+                    waiting.append((inner, iter(_parts_of(part, is_free=is_free))))
                     break
             else:
                 self.whole.append(number)
                 waiting.pop()
 
-    def _members(self, number: int) -> Iterator[tuple[int, Any, Any]]:
-        node = self.nodes[number]
-        value = node.value
-        if not isinstance(value, dict):
-            yield from ((number, key, member) for key, member in _members_of(value))
-            return
-        is_picture = "media_type" in value or value.get("type") in PICTURE_TYPES
-        for key, member in value.items():
-            if isinstance(key, str) and (len(key) > LONGEST_PLAIN_KEY or not key.isidentifier()):
-                self.leaves.append(Leaf(number, key, key, is_key=True))
-            is_data = is_picture and key in PICTURES and _is_packed(member)
-            is_fixed = key in FIXED and not node.is_free and _is_usual(key, member)
-            if not is_data and not is_fixed:
-                yield number, key, member
+    @property
+    def count_of_keys(self) -> int:
+        """How many keys all dicts have together."""
+        return sum(len(node.value) for node in self.nodes if isinstance(node.value, dict))
 
     def keys(self, leaf: Leaf) -> list[Any]:
         """Returns the keys that lead to a text."""
@@ -165,6 +162,40 @@ class Tree:
             for parent, key in ((node.parent, node.key), *self.again.get(number, ())):
                 changes.setdefault(parent, {})[key] = value
         return self.nodes[0].value
+
+
+def _parts_of(value: Any, *, is_free: bool) -> list[tuple[Any, Any, bool]]:
+    """Returns the texts and containers right in a container, by their keys; odd keys as texts."""
+    if type(value) is list:
+        return [(key, one, False) for key, one in enumerate(value) if _is_looked_at(one)]
+    if not isinstance(value, dict):
+        return [(key, one, False) for key, one in _members_of(value) if _is_looked_at(one)]
+    found: list[tuple[Any, Any, bool]] = []
+    is_picture = "media_type" in value or value.get("type") in PICTURE_TYPES
+    for key, member in value.items():
+        if key not in USUAL_KEYS and isinstance(key, str) and _is_odd(key):
+            found.append((key, key, True))
+        kind = type(member)
+        if kind in DULL or not (kind in LOOKED_AT or _is_looked_at(member)):
+            continue
+        if key in FIXED and not is_free and _is_usual(key, member):
+            continue
+        if not (is_picture and key in PICTURES and _is_packed(member)):
+            found.append((key, member, False))
+    return found
+
+
+LOOKED_AT = frozenset((str, dict, list))
+DULL = frozenset((int, float, bool, type(None)))
+
+
+def _is_looked_at(member: Any) -> bool:
+    return type(member) in LOOKED_AT or isinstance(member, str) or _is_container(member)
+
+
+@lru_cache(4096)
+def _is_odd(key: str) -> bool:
+    return len(key) > SHORT_KEY and key not in known_keys()
 
 
 def _tells_nothing(key: Any) -> bool:
@@ -213,42 +244,97 @@ def _rebuilt(value: Any, changes: dict[Any, Any], renamed: dict[Any, str]) -> An
     return dataclasses.replace(value, **changes)
 
 
+def holds_more(raw: bytes, keys: int) -> bool:
+    """Tells whether a line holds values that its fields do not have: a key that stands twice.
+
+    The bytes of such a line tell what nobody has looked at.
+    """
+    written = raw.count(b'":') - raw.count(b'\\":')
+    return (written != keys or ODD_KEY.search(raw) is not None) and _has_twins(raw)
+
+
+ODD_KEY = compiled(rb'"[ \t\r\n]+:|\\\\":')
+"""A key that is not counted by the signs behind it."""
+
+
+def _has_twins(raw: bytes) -> bool:
+    found: list[bool] = []
+
+    def seen(pairs: list[tuple[str, Any]]) -> None:
+        found.append(len({key for key, _ in pairs}) < len(pairs))
+
+    json.loads(raw.decode("utf-8", "replace"), object_pairs_hook=seen)
+    return any(found)
+
+
 TELLING = re.compile(
     f"{NOUNS}|[aA]uthorization|AUTHORIZATION|[cC]ookie|^auth$|{'|'.join(ACCOUNT_NAMES)}"
 )
 NAMES = ("name", "key", "Name", "Key")
 VALUES = frozenset(("value", "Value"))
 APART, BELOW, BESIDE = b"\0", b"\n", b"\x1f"
+PLAINLY = (APART, b"")
+PLAIN_KEYS = frozenset("text content cwd gitBranch command file_path thinking stdout".split())
+"""Keys that tell nothing of their texts, for a short way through what stands in every line."""
 
 
 class Joined:
-    """All texts of a tree as one, with their places."""
+    """All texts of a tree as one, with their places.
+
+    What stands between two texts says whether the second goes on where the first ends.
+    """
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self.starts: list[int] = []
         self.texts: list[bytes] = []
+        self._around: list[tuple[bytes, bytes]] = []
         parts: list[bytes] = []
         place = 0
         before: Leaf | None = None
         for leaf in tree.leaves:
-            opening, closing = self._surroundings(before, leaf)
+            around = self._surroundings(before, leaf)
+            opening, closing = around
             text = leaf.text.encode("utf-8", "surrogatepass")
             parts += (opening, text, closing)
             self.texts.append(text)
+            self._around.append(around)
             self.starts.append(place + len(opening))
             place += len(opening) + len(text) + len(closing)
             before = leaf
         self.data = b"".join(parts)
 
+    @cached_property
+    def islands(self) -> list[Island]:
+        """The stretches that nothing around them touches, in order."""
+        spans = [
+            TextSpan(at, at + len(one)) for at, one in zip(self.starts, self.texts, strict=True)
+        ]
+        found: list[Island] = []
+        first = 0
+        for last, span in enumerate(spans, 1):
+            if last < len(spans) and self._around[last][0][:1] != APART:
+                continue
+            opening, _ = self._around[first]
+            start, end = (
+                spans[first].start - len(opening) + 1,
+                span.end + len(self._around[last - 1][1]),
+            )
+            is_alone = last == first + 1 and opening == APART
+            found.append(Island(TextSpan(start, end), () if is_alone else tuple(spans[first:last])))
+            first = last
+        return found
+
     def _surroundings(self, before: Leaf | None, leaf: Leaf) -> tuple[bytes, bytes]:
         key = leaf.key
+        if key in PLAIN_KEYS and (before is None or before.key != "text"):
+            return PLAINLY
         if isinstance(key, int):
             is_next = before is not None and before.node == leaf.node
             return (BELOW if is_next else APART), b""
         if key in VALUES:
             key = self._name_beside(leaf) or key
-        if isinstance(key, str) and not leaf.is_key and _is_telling_key(key):
+        if isinstance(key, str) and not leaf.is_key and is_telling_key(key):
             return b'\0"' + key.encode("utf-8", "surrogatepass") + b'":"', b'"'
         if before and key == "text" == before.key and self._are_neighbours(before, leaf):
             return BESIDE, b""
@@ -278,5 +364,6 @@ class Joined:
 
 
 @lru_cache(4096)
-def _is_telling_key(key: str) -> bool:
+def is_telling_key(key: str) -> bool:
+    """Tells whether a key says what its text is."""
     return TELLING.search(key) is not None

@@ -1,0 +1,98 @@
+"""The fields of a line to all its texts at once, to be searched before anything else is done.
+
+Most lines hold nothing that should be hidden, and to find that out their texts may stand in any
+order. Only where something is found are the fields walked with care.
+"""
+
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+from plait.redact.model import Island, TextSpan
+from plait.redact.tree import VALUES, is_telling_key, known_keys
+
+
+class Texts:
+    """The texts of some fields; those of one list are lines of one text."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.lists: dict[int, list[str]] = {}
+        """The lines of some of the texts, by their numbers."""
+        self.keys = 0
+        """How many keys there are."""
+
+    def add_list(self, parts: list[Any]) -> None:
+        """Adds the texts right in a list."""
+        lines = [part for part in parts if type(part) is str]
+        if lines:
+            self.lists[len(self.texts)] = lines
+            self.texts.append("\n".join(lines))
+
+    @cached_property
+    def data(self) -> bytes:
+        """All texts, joined."""
+        return "\0".join(self.texts).encode("utf-8", "surrogatepass")
+
+    @cached_property
+    def islands(self) -> list[Island]:
+        """Where the texts lie in the joined ones."""
+        found: list[Island] = []
+        place = 0
+        for number, text in enumerate(self.texts):
+            span = _span_of(text, place)
+            found.append(Island(span, self._lines_of(number, place)))
+            place = span.end + 1
+        return found
+
+    def _lines_of(self, number: int, place: int) -> tuple[TextSpan, ...]:
+        lines = []
+        for line in self.lists.get(number, ()):
+            lines.append(_span_of(line, place))
+            place = lines[-1].end + 1
+        return tuple(lines)
+
+
+def _span_of(text: str, place: int) -> TextSpan:
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+    return TextSpan(place, place + size)
+
+
+def texts_at_once(fields: Any) -> Texts | None:
+    """Returns the texts in some fields, each as it is read alone.
+
+    None where a key tells what its text is, or where texts stand beside each other as blocks.
+    """
+    found = Texts()
+    texts, waiting = found.texts, [fields]
+    quiet, known = _quiet_keys(), known_keys()
+    while waiting:
+        one = waiting.pop()
+        if type(one) is list:
+            if len(one) > 1 and sum(type(part) is dict and "text" in part for part in one) > 1:
+                return None
+            found.add_list(one)
+            waiting += [part for part in one if type(part) is dict or type(part) is list]
+            continue
+        found.keys += len(one)
+        for key, part in one.items():
+            kind = type(part)
+            if key not in quiet:
+                if kind is str and _is_loud(key):
+                    return None
+                if key not in known:
+                    texts.append(key)
+            if kind is str:
+                texts.append(part)
+            elif kind is dict or kind is list:
+                waiting.append(part)
+    return found
+
+
+@lru_cache(4096)
+def _is_loud(key: str) -> bool:
+    return key in VALUES or is_telling_key(key)
+
+
+@cache
+def _quiet_keys() -> frozenset[str]:
+    return frozenset(key for key in known_keys() if not _is_loud(key))

@@ -1,0 +1,91 @@
+"""Text with codes for letters to what a reader sees, and where each letter of it came from."""
+
+import re
+from bisect import bisect_right
+from functools import lru_cache
+from typing import NamedTuple
+
+from plait.redact.expression import compiled
+from plait.redact.model import TextSpan
+
+CODES = re.compile(
+    rb"(?:\x1b|\\{1,4}u001[bB]|\\{1,4}(?:x1b|e|033))\[[0-9;?]*[A-Za-z]"
+    rb"|\\{1,4}u(?P<unit>[0-9a-fA-F]{4})|\\{1,4}x(?P<byte>[0-9a-fA-F]{2})|\\{1,4}(?P<slash>/)"
+    rb"|%(?:25)*(?P<percent>[0-9a-fA-F]{2})|&(?:amp;)*(?:#(?P<number>[0-9]{2,5});|#[xX](?P<hexa>[0-9a-fA-F]{2,4});"
+    rb"|(?P<name>quot|apos|lt|gt|amp|nbsp|colon|equals);)|=(?P<printable>3D)"
+)
+ENTITIES = {b"quot": b'"', b"apos": b"'", b"lt": b"<", b"gt": b">", b"amp": b"&", b"nbsp": b" "}
+ENTITIES |= {b"colon": b":", b"equals": b"="}
+WRAPPING = compiled(
+    rb"\x1b\[|\\[u/x]|%[2-7][0-9a-fA-F]|&(?:#[0-9xX]|quot;|apos;|lt;|amp;|colon;)|=3D"
+)
+CODE_FINDER = compiled(re.sub(rb"\?P<[a-z]+>", b"?:", CODES.pattern))
+
+
+class Piece(NamedTuple):
+    """A stretch that was copied, or one letter that was written as a code."""
+
+    start: int
+    """Where it begins in what a reader sees."""
+    source: TextSpan
+    is_copy: bool
+
+
+class Unwrapped(NamedTuple):
+    """A text as a reader sees it, and where each stretch of it came from."""
+
+    text: bytes
+    pieces: list[Piece]
+
+    def source(self, span: TextSpan) -> TextSpan:
+        """Returns the stretch of the original that a stretch of this text came from."""
+        first = self.pieces[self._piece_at(span.start)]
+        last = self.pieces[self._piece_at(span.end - 1)]
+        start = first.source.start + (span.start - first.start if first.is_copy else 0)
+        end = last.source.start + span.end - last.start if last.is_copy else last.source.end
+        return TextSpan(start, end)
+
+    def _piece_at(self, place: int) -> int:
+        return bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1
+
+
+def is_wrapped(text: bytes) -> bool:
+    """Tells whether a text may look different to a reader."""
+    return WRAPPING.search(text) is not None
+
+
+@lru_cache(2)
+def unwrap(text: bytes) -> Unwrapped:
+    """Returns a text as a reader sees it."""
+    parts: list[bytes] = []
+    pieces: list[Piece] = []
+    start = place = 0
+    for found in CODE_FINDER.finditer(text):
+        code = CODES.match(text, found.start())
+        if code is None:
+            continue
+        if code.start() > place:
+            pieces.append(Piece(start, TextSpan(place, code.start()), True))
+            parts.append(text[place : code.start()])
+            start += code.start() - place
+        letter = _letter_of(code)
+        if letter:
+            pieces.append(Piece(start, TextSpan(*code.span()), False))
+            parts.append(letter)
+            start += len(letter)
+        place = code.end()
+    pieces.append(Piece(start, TextSpan(place, len(text)), True))
+    parts.append(text[place:])
+    return Unwrapped(b"".join(parts), pieces)
+
+
+def _letter_of(code: re.Match[bytes]) -> bytes:
+    if unit := code["unit"] or code["hexa"]:
+        return chr(int(unit, 16)).encode("utf-8", "surrogatepass")
+    if code["number"]:
+        number = int(code["number"])
+        return chr(number).encode("utf-8", "surrogatepass")
+    if code["name"]:
+        return ENTITIES[code["name"]]
+    digits = code["byte"] or code["percent"] or code["printable"]
+    return bytes((int(digits, 16),)) if digits else code["slash"] or b""

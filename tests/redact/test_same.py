@@ -1,0 +1,166 @@
+"""A text becomes the same wherever it stands: alone, in a record, and in all that leaves."""
+
+import html
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.record import Record, record_of
+from plait.redact import Redactor, Rules, redact
+from plait.redact.first_look import texts_at_once
+from plait.redact.scan import Scanner
+from plait.redact.tree import Joined, Tree, known_keys
+from tests.redact.forms import cases, forms
+from tests.redact.planted import ALNUM, drawn
+from tests.redact.ways_out import PLACES, WAYS, Line, spoken, written
+
+KEY = "gh" + "p_" + drawn(Random(3), ALNUM, 36)
+NUMBER = re.compile(r"(‹[a-z]+) [0-9.]+")
+ALONE = ("prompt", "answer", "thinking", "call", "result", "queue", "summary", "hook", "notice")
+"""Places in which a text stands by itself, with nothing that goes on or tells what it is."""
+
+
+def recorded(line: Line) -> Record:
+    return record_of(json.dumps(line, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def texts_in(value: Any) -> list[str]:
+    return [leaf.text for leaf in Tree(value).leaves if not leaf.is_key]
+
+
+@pytest.mark.parametrize("family", sorted({form.family for form in forms()}))
+def test_every_form_becomes_in_a_record_what_it_becomes_alone(family: str) -> None:
+    for case in cases("all", 5):
+        if case.form.family == family:
+            said = Redactor().record(recorded(spoken("user", case.text)))
+            assert said.fields["message"]["content"] == redact(case.text), case.form.name
+
+
+@given(
+    st.sampled_from(forms()),
+    st.integers(0, 99),
+    st.sampled_from(ALONE),
+    st.sampled_from(("", "\n", "\\", '"', "a ", "é", "\U0001f511", "\x1b[1m")),
+    st.sampled_from(("", "\n", "\\", '"', " z", "é", "…", "\x1b[0m")),
+)
+def test_any_form_becomes_the_same_in_any_place(
+    form: Any, seed: int, place: str, before: str, behind: str
+) -> None:
+    text = before + form.case(seed).text + behind
+    expected = redact(text)
+    redactor = Redactor()
+    for line in PLACES[place](text):
+        record = recorded(line)
+        found = texts_in(redactor.record(record).fields)
+        for old, new in zip(texts_in(record.fields), found, strict=True):
+            assert new == (expected if old == text else old)
+
+
+def test_any_form_becomes_the_same_on_every_way_out(tmp_path: Path) -> None:
+    chosen = [case.text for case in cases("all", 8) if is_plain(case.text)][::6]
+    lines = [line for number, text in enumerate(chosen) for line in asked(text, number)]
+    root = written(tmp_path / "root", lines, "nothing")
+    redactor = Redactor()
+    redactor.learn(chosen)
+    expected = [without_numbers(redactor.text(text)) for text in chosen]
+    for way in ("md", "txt", "html", "json", "jsonl", "share html", "trace", "library"):
+        left = WAYS[way](root, tmp_path / way).decode("utf-8", "replace")
+        readable = without_numbers("\n".join((left, html.unescape(left), unescaped(left))))
+        assert [one for one in expected if one not in readable] == [], way
+
+
+def asked(text: str, number: int) -> Iterator[Line]:
+    """Yields a prompt and an answer that is no other's."""
+    yield spoken("user", text)
+    yield spoken("assistant", [{"type": "text", "text": "Yes" + "!" * number}])
+
+
+def is_plain(text: str) -> bool:
+    """Tells whether no format needs to write a text in another way."""
+    is_odd = any(sign in text for sign in "\n\t\\`*_~\x1b\"'<&") or not text[0].isalnum()
+    return not is_odd and len(text) < 60
+
+
+def without_numbers(text: str) -> str:
+    return NUMBER.sub(r"\1", text)
+
+
+def unescaped(text: str) -> str:
+    return (
+        text.replace('\\"', '"')
+        .replace("\\\\", "\\")
+        .replace("\\u2039", "‹")
+        .replace("\\u203a", "›")
+    )
+
+
+BOTH = st.recursive(
+    st.sampled_from(
+        ["x", KEY, KEY[:20], KEY[20:], "password:", "hunter2hunter2", "/home/zoe/x", ""]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from(["text", "a", "value", "name", "password", "content", KEY, "id"]), inner
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["message", "text", "token", "x"]), BOTH))
+def test_what_is_told_at_once_is_true(fields: dict[str, Any]) -> None:
+    texts = texts_at_once(fields)
+    if texts is not None and not any(Scanner().hits_in(texts)):
+        assert list(Scanner().hits_in(Joined(Tree(fields)))) == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"a": KEY},
+        {KEY: 1},
+        {"a": {"b": [["x", KEY]]}},
+        {"a": ["x " + KEY[:20], KEY[20:]]},
+        {"a": [{"text": "x " + KEY[:20]}, {"text": KEY[20:]}]},
+        {"password": "Tr0ub4dor3x"},
+        {"a": {"name": "API_KEY", "value": "Tr0ub4dor3x"}},
+        {"a": "x" * 300 + " \\u0067" + KEY[1:]},
+    ],
+)
+def test_what_one_look_must_see(fields: dict[str, Any]) -> None:
+    redacted = Redactor().record(recorded(fields))
+    assert KEY not in redacted.raw.decode()
+    assert "‹secret 1" in redacted.raw.decode()
+
+
+def test_what_only_a_twin_of_a_key_holds_does_not_stay_in_the_bytes() -> None:
+    raw = f'{{"type":"user","a":"{KEY}","a":"\\":"}}'.encode()
+    redacted = Redactor().record(record_of(raw))
+    assert json.loads(redacted.raw) == {"type": "user", "a": '":'}
+    for twins in ('"b":%,"b":1,"c":"x"', '"b":%,"b":1,"c"  :"x"', '"b":%,"b":1,"c\\\\":"x"'):
+        line = f'{{"a":{{{twins.replace("%", json.dumps(KEY))}}}}}'.encode()
+        assert KEY.encode() not in Redactor().record(record_of(line)).raw, twins
+
+
+def test_blanks_in_a_line_are_kept() -> None:
+    raw = b'{"type" : "user" , "a": "\\":"}'
+    record = record_of(raw)
+    assert Redactor().record(record) is record
+
+
+def test_an_expression_of_the_user_sees_where_a_text_begins() -> None:
+    rules = Rules(expressions=("^Nimbus.*$",))
+    assert Redactor(rules).value({"x": "b", "a": "Nimbus 7"}) == {"x": "b", "a": "‹word 1›"}
+
+
+def test_keys_of_the_format_are_no_texts() -> None:
+    assert [leaf.text for leaf in Tree(dict.fromkeys(known_keys(), 1)).leaves] == []
+    assert [leaf.text for leaf in Tree({"wilhelmq": 1, "id": 2}).leaves] == ["wilhelmq"]
