@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         entries,
         read,
     )
+    from plait.write.writer import SessionWriter
 
     __version__: str
 
@@ -67,6 +68,7 @@ __all__ = [
     "Progress",
     "Record",
     "Session",
+    "SessionWriter",
     "Summary",
     "System",
     "Text",
@@ -96,6 +98,7 @@ HOMES = {
     "PlaitError": "plait.errors",
     "Prices": "plait.conversation.prices",
     "Session": "plait.archive",
+    "SessionWriter": "plait.write.writer",
     "Turn": "plait.conversation.model",
     "context": "plait.archive",
 }

@@ -81,6 +81,8 @@ system:
     retractedMessageUuids systemPayload upgradeNudge workspace
 attachment:
     rendered renderedRole renderedBesideToolResult
+queue-operation:
+    commandUuid deliveryId reason
 """
 )
 """Fields of the chain's entries that no attribute of theirs reads."""
@@ -258,7 +260,7 @@ prompt_snapshot: The system prompt and the tools of a request.
     systemPrompt reminderFold echoWireToolInputs contextRendering tools cliPrefix systemTurns
     toolChangeHeader inlineTools keptReminders
 queued_command: A prompt typed while the model worked, or a notice that waited.
-    prompt commandMode source_uuid
+    prompt commandMode source_uuid delivery_id humanTurn imagePasteIds origin timestamp
 read_truncation_notice: A file was read only in part.
     banner toolUseID
 remote_session_change: What a remote session changed.

@@ -1,0 +1,148 @@
+"""Blocks of one response to lines of their own, which share its id, its request and its end."""
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from plait.errors import UserError
+from plait.write.model import Block, Fields, wire_fields
+
+if TYPE_CHECKING:
+    from plait.write.transcript import Transcript
+
+NO_USAGE = {
+    "input_tokens": 0,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+    "output_tokens": 0,
+}
+
+
+class Response:
+    """A response of the model that is being logged; ends with the block that it is used in.
+
+    2.1.325 says on every line how the response ended, so its lines are written then. 2.1.29
+    writes each block once the next begins, and says the end on the last alone.
+    """
+
+    def __init__(
+        self,
+        transcript: "Transcript",
+        message: str,
+        request: str,
+        model: str,
+        usage: Mapping[str, Any] | None,
+    ) -> None:
+        self._transcript = transcript
+        self.id = message
+        self.request = request
+        self.model = model
+        self.messages: list[str] = []
+        """The uuids of its lines."""
+        self._usage = dict(usage or NO_USAGE)
+        self._waiting: list[Fields] = []
+        self._calls: dict[str, str] = {}
+        self._is_ended = False
+
+    def text(self, text: str) -> str:
+        """Adds words and returns their message."""
+        return self.add({"type": "text", "text": text})
+
+    def thinking(self, text: str, signature: str, **fields: Any) -> str:
+        """Adds a thought with its signature and returns its message."""
+        return self.add({"type": "thinking", "thinking": text, "signature": signature}, **fields)
+
+    def call(
+        self, name: str, arguments: Mapping[str, Any], *, call: str | None = None, **fields: Any
+    ) -> str:
+        """Adds a call of a tool and returns the id that its result needs."""
+        call = call or self._transcript.ids.call()
+        self.add({"type": "tool_use", "id": call, "name": name, "input": {**arguments}}, **fields)
+        return call
+
+    def add(self, block: Block, **fields: Any) -> str:
+        """Adds a block of any kind, as the API sent it, and returns its message."""
+        if self._is_ended:
+            raise UserError(f"the response '{self.id}' has ended")
+        parent = self.messages[-1] if self.messages else self._transcript.tip
+        entry = self._transcript.stamped(parent) | {
+            "type": "assistant",
+            "message": {"content": [{**block}]},
+            "requestId": self.request,
+            **wire_fields(fields),
+        }
+        if self._is_older:
+            self._write_waiting(None)
+        else:
+            entry |= {"apiBlockIndex": len(self.messages), "requestedModel": self.model}
+        self._waiting.append(entry)
+        self.messages.append(entry["uuid"])
+        if block.get("type") == "tool_use":
+            self._calls[block["id"]] = entry["uuid"]
+        return self.messages[-1]
+
+    def end(
+        self,
+        stop_reason: str | None = None,
+        *,
+        usage: Mapping[str, Any] | None = None,
+        stop_sequence: str | None = None,
+    ) -> None:
+        """Writes what waits, with how the response ended and what it took in all."""
+        if self._is_ended:
+            return
+        self._usage = dict(usage or self._usage)
+        self._write_waiting(stop_reason or self._plain_end, stop_sequence)
+        self._closed()
+
+    def break_off(self) -> None:
+        """Writes what waits of a response that never came to its end."""
+        if not self._is_ended:
+            self._write_waiting(None)
+            self._closed()
+
+    def _closed(self) -> None:
+        self._is_ended = True
+        self._transcript.answered(self.id, self._calls)
+
+    @property
+    def _is_older(self) -> bool:
+        return self._transcript.setting.is_older
+
+    @property
+    def _plain_end(self) -> str:
+        return "tool_use" if self._calls else "end_turn"
+
+    def _write_waiting(self, stop_reason: str | None, stop_sequence: str | None = None) -> None:
+        while self._waiting:
+            entry = self._waiting[0]
+            block = entry["message"]["content"]
+            message = self._message(block, stop_reason, stop_sequence)
+            self._transcript.written("assistant", entry | {"message": message})
+            self._waiting.pop(0)
+
+    def _message(self, content: Any, stop_reason: str | None, stop_sequence: str | None) -> Fields:
+        ended = {
+            "content": content,
+            "stop_reason": stop_reason,
+            "stop_sequence": stop_sequence,
+            "usage": self._usage,
+        }
+        named = {"id": self.id, "type": "message", "role": "assistant"}
+        if self._is_older:
+            return {"model": self.model, **named, **ended}
+        return {**named, "model": self.model, **ended, "stop_details": None}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.end()
+        else:
+            self.break_off()

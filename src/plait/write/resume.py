@@ -1,0 +1,110 @@
+"""Records of a session to where it goes on: the message, the calls, the names it was given."""
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from plait.graph.client import context
+from plait.record import Record, ToolResult, ToolUse
+from plait.record.codec import mapping, said
+from plait.write.model import Position, Standing
+from plait.write.transcript import in_short
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a session that goes on was."""
+
+    standing: Standing
+    cwd: str | None
+    git_branch: str | None
+    slug: str | None
+    permission_mode: str | None
+    model: str | None
+    backups: dict[str, Any] = field(default_factory=dict)
+
+
+def past_of(records: Sequence[Record], size: int) -> Past:
+    """Returns where the client would go on, and what the lines that lead there say."""
+    chain = context(records, size=size).chain
+    by_uuid = {record.uuid: record for record in records}
+    path = [by_uuid[uuid] for uuid in chain if uuid in by_uuid]
+    prompts = [record for record in path if _is_prompt(record)]
+    answers = [record for record in path if record.type == "assistant" and record.message]
+    standing = Standing(
+        tip=chain[-1] if chain else None,
+        positions=_positions(chain, {record.uuid for record in prompts}),
+        calls=_waiting_calls(path),
+        response=answers[-1].message_id if answers else None,
+        prompt=prompts[-1].uuid if prompts else None,
+        words=in_short(prompts[-1].message.text) if prompts and prompts[-1].message else None,
+    )
+    return Past(
+        standing=standing,
+        cwd=_last(path, "cwd"),
+        git_branch=_last(path, "gitBranch"),
+        slug=_last(records, "slug"),
+        permission_mode=_last(records, "permissionMode"),
+        model=_last_model(answers),
+        backups=_backups(records),
+    )
+
+
+def _positions(chain: Sequence[str], prompts: Container[str | None]) -> dict[str | None, Position]:
+    position = Position(0, 0)
+    positions: dict[str | None, Position] = {None: position}
+    for uuid in chain:
+        messages, count = position
+        position = Position(messages + 1, count + (uuid in prompts))
+        positions[uuid] = position
+    return positions
+
+
+def _is_prompt(record: Record) -> bool:
+    if record.type != "user" or record.is_meta or record.is_compact_summary:
+        return False
+    return not any(isinstance(block, ToolResult) for block in _blocks(record))
+
+
+def _blocks(record: Record) -> Iterable[object]:
+    return record.message.content if record.message else ()
+
+
+def _waiting_calls(path: Sequence[Record]) -> dict[str, str]:
+    waiting: dict[str, str] = {}
+    for record in path:
+        for block in _blocks(record):
+            if isinstance(block, ToolUse) and block.id and record.uuid:
+                waiting[block.id] = record.uuid
+            elif isinstance(block, ToolResult) and block.tool_use_id:
+                waiting.pop(block.tool_use_id, None)
+    return waiting
+
+
+def _last(records: Sequence[Record], name: str) -> str | None:
+    for record in reversed(records):
+        if value := said(record.fields, name):
+            return value
+    return None
+
+
+def _last_model(answers: Sequence[Record]) -> str | None:
+    for record in reversed(answers):
+        model = record.message.model if record.message else None
+        if model and not model.startswith("<"):
+            return model
+    return None
+
+
+def _backups(records: Sequence[Record]) -> dict[str, Any]:
+    """Returns the last backup of each file, as snapshots and deltas tell it."""
+    found: dict[str, Any] = {}
+    for record in records:
+        if record.type == "file-history-snapshot":
+            tracked = mapping(mapping(record.fields.get("snapshot")).get("trackedFileBackups"))
+            found |= {name: dict(one) for name, one in tracked.items() if isinstance(one, dict)}
+        elif record.type == "file-history-delta":
+            name, backup = said(record.fields, "trackingPath"), record.fields.get("backup")
+            if name and isinstance(backup, dict):
+                found[name] = dict(backup)
+    return found

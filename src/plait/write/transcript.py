@@ -1,0 +1,330 @@
+"""What happens in a conversation to lines at the end of its log, chained as the client does."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from plait.errors import UserError
+from plait.line.append import append
+from plait.record.codec import encode
+from plait.write.events import event_fields
+from plait.write.ids import Ids
+from plait.write.model import Block, Content, Fields, Setting, Standing, wire_fields
+from plait.write.order import ordered
+from plait.write.response import NO_USAGE, Response
+
+INTERRUPTED = "[Request interrupted by user]"
+INTERRUPTED_AT_TOOLS = "[Request interrupted by user for tool use]"
+REJECTED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it"
+    " was a file edit, the new_string was NOT written to the file). STOP what you are doing and"
+    " wait for the user to tell you how to proceed."
+)
+SYNTHETIC = "<synthetic>"
+SHORTEST = 200
+"""Letters of a prompt that are told where a session goes on."""
+
+
+class Transcript:
+    """A log to which messages are added as they happen, each on the one before."""
+
+    def __init__(
+        self,
+        path: Path,
+        setting: Setting,
+        ids: Ids,
+        standing: Standing | None = None,
+        *,
+        is_settled: bool = False,
+    ) -> None:
+        self.path = path
+        self.setting = setting
+        self.ids = ids
+        self._standing = standing or Standing()
+        self._is_new: bool | None = standing is None
+        self.is_settled = is_settled
+        self._response: Response | None = None
+        self.prompt_id: str | None = None
+
+    @property
+    def session(self) -> str:
+        """The id of the session."""
+        return self.setting.session
+
+    @property
+    def tip(self) -> str | None:
+        """The message that the next one follows."""
+        return self._standing.tip
+
+    @property
+    def waiting_calls(self) -> tuple[str, ...]:
+        """The calls that no result has answered."""
+        return tuple(self._standing.calls)
+
+    def prompt(self, content: Content, **fields: Any) -> str:
+        """Writes what a person asked and returns its message."""
+        self._needs_no_response()
+        self.prompt_id = self.prompt_id if self.setting.agent else self.ids.uuid()
+        uuid = self.ids.uuid()
+        self._before_prompt(uuid)
+        self._user(content, self._of_a_prompt() | wire_fields(fields), uuid)
+        position = self._standing.position
+        self._standing.positions[uuid] = position._replace(prompts=position.prompts + 1)
+        self._standing.prompt = uuid
+        self._standing.words = in_short(content)
+        self._after_prompt()
+        return uuid
+
+    def _before_prompt(self, uuid: str) -> None:
+        """Has what stands before a prompt written."""
+
+    def _after_prompt(self) -> None:
+        """Has what stands behind a prompt written."""
+
+    def _of_a_prompt(self) -> Fields:
+        setting = self.setting
+        if setting.agent:
+            return {}
+        mode = {"permissionMode": setting.permission_mode} if setting.permission_mode else {}
+        if setting.is_older:
+            return {"isMeta": False, **mode}
+        prompts = self._standing.position.prompts + 1
+        is_typed = setting.entrypoint == "cli"
+        return {
+            **mode,
+            **({"origin": {"kind": "human"}} if is_typed else {}),
+            "promptSource": "typed" if is_typed else "sdk",
+            "turnOrigin": "human" if is_typed else "sdk",
+            "turnPosition": {"promptIndex": prompts if is_typed else 0, "turnIndex": prompts},
+        }
+
+    def expansion(self, content: Content, *, call: str | None = None, **fields: Any) -> str:
+        """Writes what a command or a skill makes of a prompt, or what else the client adds."""
+        blocks: Content = (
+            [{"type": "text", "text": content}] if isinstance(content, str) else content
+        )
+        source = {"sourceToolUseID": call} if call else {}
+        return self._user(blocks, {"isMeta": True} | source | wire_fields(fields))
+
+    def response(
+        self,
+        *,
+        message: str | None = None,
+        request: str | None = None,
+        model: str | None = None,
+        usage: Mapping[str, Any] | None = None,
+    ) -> Response:
+        """Begins a response; what else is chained waits until it has ended."""
+        self._needs_no_response()
+        self._response = Response(
+            self,
+            message or self.ids.message(),
+            request or self.ids.request(),
+            model or self.setting.model,
+            usage,
+        )
+        return self._response
+
+    def answer(
+        self,
+        *blocks: Block | str,
+        stop_reason: str | None = None,
+        usage: Mapping[str, Any] | None = None,
+        **named: Any,
+    ) -> Response:
+        """Writes a response that is there as a whole: blocks, words alone as they are."""
+        with self.response(usage=usage, **named) as response:
+            for block in blocks:
+                response.add({"type": "text", "text": block} if isinstance(block, str) else block)
+            response.end(stop_reason)
+        return response
+
+    def answered(self, message: str, calls: Mapping[str, str]) -> None:
+        """Takes note of a response that has ended."""
+        self._response = None
+        self._standing.response = message
+        self._standing.calls |= calls
+
+    def result(
+        self,
+        call: str,
+        content: str | Sequence[Block],
+        output: Any = None,
+        *,
+        is_error: bool | None = None,
+        **fields: Any,
+    ) -> str:
+        """Writes what became of a call: what the model is told, and what the client shows.
+
+        2.1.325 puts it under its own call, 2.1.29 behind whatever came last.
+        """
+        source = self._standing.calls.get(call)
+        if source is None:
+            raise UserError(f"no call '{call}' waits for a result")
+        if output is None and is_error and isinstance(content, str):
+            output = f"Error: {content}"
+        told = {"toolUseResult": output} if output is not None else {}
+        older = {"isMeta": False} if self.setting.is_older else self._of_a_turn
+        uuid = self._user(
+            [_result_block(call, content, is_error)],
+            {**older, **told, "sourceToolAssistantUUID": source, **wire_fields(fields)},
+            parent=self.tip if self.setting.is_older else source,
+        )
+        del self._standing.calls[call]
+        return uuid
+
+    def interrupt(self) -> str:
+        """Writes that the person stopped the response or its calls, which are then rejected."""
+        if self._response:
+            self._response.break_off()
+        text = INTERRUPTED_AT_TOOLS if self._standing.calls else INTERRUPTED
+        denial = {} if self.setting.is_older else {"tool_denial_kind": "user-rejected"}
+        for call in self.waiting_calls:
+            self.result(call, REJECTED, "User rejected tool use", is_error=True, **denial)
+        fields: Fields = {} if self.setting.is_older else self._of_a_turn
+        if self._standing.response and not self.setting.is_older:
+            fields["interruptedMessageId"] = self._standing.response
+        return self._user([{"type": "text", "text": text}], fields)
+
+    def attachment(
+        self,
+        attachment: Mapping[str, Any],
+        rendered: str | Sequence[str] | None = None,
+        *,
+        role: Literal["user", "system"] = "user",
+        **fields: Any,
+    ) -> str:
+        """Writes something that goes along: a file, what a hook said, a reminder.
+
+        What the model is told of it stands in `rendered`; without it, nothing.
+        """
+        told: Fields = {"type": "attachment", "attachment": {**attachment}}
+        if rendered is not None:
+            texts = [rendered] if isinstance(rendered, str) else rendered
+            told |= {"rendered": [{"content": text} for text in texts], "renderedRole": role}
+        return self._chained("attachment", told | wire_fields(fields))
+
+    def system(self, subtype: str, **fields: Any) -> str:
+        """Writes an event of the client, by the names of its fields in Python."""
+        if subtype == "compact_boundary":
+            raise UserError("a boundary is written by `compact`")
+        return self._event(subtype, wire_fields(fields))
+
+    def _event(self, subtype: str, told: Fields, **link: Any) -> str:
+        if subtype == "stop_hook_summary":
+            told = {"toolUseID": self.ids.uuid()} | told
+        fields = event_fields(subtype, told, is_older=self.setting.is_older)
+        head = {"type": "system", "subtype": subtype}
+        return self._chained(f"system/{subtype}", head | fields, **link)
+
+    def turn_ended(self, duration_ms: int) -> str:
+        """Writes how long a turn took, once it is over."""
+        count = self._standing.position.messages
+        return self.system("turn_duration", duration_ms=duration_ms, message_count=count)
+
+    def api_error(
+        self,
+        text: str,
+        *,
+        error: str = "unknown",
+        request: str | None = None,
+        stop_reason: str = "stop_sequence",
+        **fields: Any,
+    ) -> str:
+        """Writes what the person is told when the API does not answer; the model is not."""
+        named = {"id": self.ids.uuid(), "model": SYNTHETIC, "role": "assistant"}
+        ended = {"stop_reason": stop_reason, "stop_sequence": "", "type": "message"}
+        message = {**named, **ended, "usage": NO_USAGE, "content": [{"type": "text", "text": text}]}
+        told = {
+            "type": "assistant",
+            "message": message,
+            "requestId": request or self.ids.request(),
+            "error": error,
+            "isApiErrorMessage": True,
+        }
+        return self._chained("api error", told | self._of_a_turn | wire_fields(fields))
+
+    def progress(
+        self, data: Mapping[str, Any], *, call: str | None = None, label: str | None = None
+    ) -> str | None:
+        """Writes how far a call has come, beside the chain; 2.1.325 writes nothing of it."""
+        if not self.setting.is_older:
+            return None
+        named = {"toolUseID": label or call, "parentToolUseID": call}
+        told = {"type": "progress", "data": {**data}}
+        told |= {name: value for name, value in named.items() if value is not None}
+        return self._chained("progress", told, is_tip=False)
+
+    @property
+    def _of_a_turn(self) -> Fields:
+        """What messages say that a turn brings about, where somebody sits at the terminal."""
+        setting = self.setting
+        is_told = not (setting.is_older or setting.agent) and setting.entrypoint == "cli"
+        return {"session_id": setting.session} if is_told else {}
+
+    def _user(self, content: Content, fields: Fields, uuid: str | None = None, **link: Any) -> str:
+        told: Fields = {"type": "user", "message": {"role": "user", "content": content}}
+        if self.prompt_id and not self.setting.is_older:
+            told["promptId"] = self.prompt_id
+        return self._chained("user", told | fields, uuid, **link)
+
+    def _chained(
+        self,
+        kind: str,
+        fields: Fields,
+        uuid: str | None = None,
+        *,
+        is_tip: bool = True,
+        **link: Any,
+    ) -> str:
+        self._needs_no_response()
+        entry = self.stamped(link.get("parent", self.tip), uuid) | fields
+        self.written(kind, entry, is_tip=is_tip)
+        return str(entry["uuid"])
+
+    def _needs_no_response(self) -> None:
+        if self._response:
+            raise UserError(f"the response '{self._response.id}' has not ended")
+
+    def stamped(self, parent: str | None, uuid: str | None = None) -> Fields:
+        """Returns what every message begins with: its id, its time, what it follows, where."""
+        return {
+            "parentUuid": parent,
+            "uuid": uuid or self.ids.uuid(),
+            "timestamp": self.ids.time(),
+            **self.setting.fields,
+        }
+
+    def written(self, kind: str, entry: Fields, *, is_tip: bool = True) -> None:
+        """Appends a message; the next one follows it."""
+        if kind in ("assistant", "api error") and not self.setting.is_older:
+            entry = entry | {"madeBy": "model"} | (self._of_a_turn if kind == "assistant" else {})
+        self.append(encode(ordered(kind, entry, self.setting.version)))
+        if is_tip:
+            self._moved_to(entry["uuid"])
+
+    def _moved_to(self, uuid: str) -> None:
+        position = self._standing.position
+        self._standing.positions[uuid] = position._replace(messages=position.messages + 1)
+        self._standing.tip = uuid
+
+    def append(self, line: bytes) -> None:
+        """Adds a line to the log as it is."""
+        append(self.path, line, is_new=self._is_new, is_settled=self.is_settled)
+        self._is_new = None
+
+
+def _result_block(call: str, content: str | Sequence[Block], is_error: bool | None) -> Fields:
+    told = content if isinstance(content, str) else list(content)
+    if is_error:
+        return {"type": "tool_result", "content": told, "is_error": True, "tool_use_id": call}
+    block: Fields = {"tool_use_id": call, "type": "tool_result", "content": told}
+    return block if is_error is None else {**block, "is_error": False}
+
+
+def in_short(content: Content) -> str:
+    """Returns the words of a prompt as far as lists tell them."""
+    if not isinstance(content, str):
+        content = " ".join(block["text"] for block in content if block.get("type") == "text")
+    words = " ".join(content.split())
+    return words if len(words) <= SHORTEST else f"{words[:SHORTEST]}…"

@@ -1,0 +1,318 @@
+"""A session to its log, from its first line or from where the client would go on.
+
+    with plait.SessionWriter.new(".claude", cwd="app") as session:
+        session.prompt("What is in the README?")
+        with session.response() as response:
+            call = response.call("Read", {"file_path": "README.md"})
+        session.result(call, "1\\t# App")
+        session.answer("A title and nothing else.")
+        session.turn_ended(duration_ms=5500)
+
+A line is in the file when its verb returns. Several processes may write to one session: their
+lines lie between each other, whole, and each goes on from its own last one.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from plait.errors import UserError
+from plait.line import stamp_of
+from plait.record import read
+from plait.write import lines
+from plait.write.agents import SUBAGENTS, AgentWriter, Errand, sent_out
+from plait.write.history import FileHistory
+from plait.write.ids import Clock, Ids, now
+from plait.write.lines import QueueOperation
+from plait.write.model import Content, Fields, Setting, Standing, wire_fields
+from plait.write.order import NEWEST, VERSIONS, Version
+from plait.write.place import branch_of, history_folder, session_file
+from plait.write.resume import past_of
+from plait.write.transcript import Transcript, in_short
+
+NOWHERE = "00000000-0000-0000-0000-000000000000"
+CONTINUED = (
+    "This session is being continued from a previous conversation that ran out of context. The"
+    " summary below covers the earlier portion of the conversation.\n\n"
+)
+MID_TURN = (
+    "<system-reminder>\nThe user sent a new message while you were working:\n{}\n\nThis is how"
+    " Claude Code surfaces messages the user sends mid-turn — within the running turn, often"
+    " alongside the next tool result, rather than as a separate conversation turn. Address the"
+    " message above as you continue this turn.\n</system-reminder>"
+)
+
+
+class SessionWriter(Transcript):
+    """A session that is being written, line by line as it happens."""
+
+    def __init__(
+        self,
+        path: Path,
+        setting: Setting,
+        ids: Ids,
+        standing: Standing | None = None,
+        *,
+        has_snapshots: bool = True,
+        is_settled: bool = False,
+        backups: Fields | None = None,
+    ) -> None:
+        if setting.version not in VERSIONS:
+            raise UserError(f"lines of version '{setting.version}' are not written")
+        super().__init__(path, setting, ids, standing, is_settled=is_settled)
+        folder = history_folder(path) if has_snapshots else None
+        self._history = FileHistory(folder, setting, ids, backups) if folder else None
+        self._told_leaf = self.tip
+        self._is_rewound = False
+
+    @classmethod
+    def new(
+        cls,
+        folder: str | Path,
+        *,
+        cwd: str | Path,
+        session: str | None = None,
+        version: Version = NEWEST,
+        git_branch: str | None = None,
+        slug: str | None = None,
+        model: str | None = None,
+        permission_mode: str | None = "default",
+        entrypoint: str = "cli",
+        has_snapshots: bool = True,
+        is_settled: bool = False,
+        clock: Clock = now,
+        random: Random | None = None,
+        uuid: Callable[[], str] | None = None,
+    ) -> Self:
+        """Begins a session of a working directory, in a configuration folder of the client.
+
+        What is not told is made up or looked up: an id, a readable name (an empty one leaves it
+        out), the branch of the directory. The file is there with the first line.
+        """
+        ids = Ids(random, clock, uuid)
+        place = Path(cwd).resolve()
+        name = session or ids.uuid()
+        path = session_file(Path(folder), place, name)
+        if stamp_of(path):
+            raise UserError(f"there is a session '{name}' already", "`resume` goes on with it")
+        setting = Setting(name, str(place), git_branch or branch_of(place) or "", version=version)
+        if not setting.git_branch and version == NEWEST:
+            setting.git_branch = "HEAD"
+        setting.slug = ids.name() if slug is None else slug or None
+        setting.model = model or setting.model
+        setting.permission_mode, setting.entrypoint = permission_mode, entrypoint
+        return cls(path, setting, ids, has_snapshots=has_snapshots, is_settled=is_settled)
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | Path,
+        *,
+        cwd: str | Path | None = None,
+        version: Version = NEWEST,
+        git_branch: str | None = None,
+        model: str | None = None,
+        permission_mode: str | None = None,
+        entrypoint: str = "cli",
+        has_snapshots: bool = True,
+        is_settled: bool = False,
+        clock: Clock = now,
+        random: Random | None = None,
+        uuid: Callable[[], str] | None = None,
+    ) -> Self:
+        """Goes on with the session of a file, from the message that the client would choose."""
+        log = Path(path)
+        ids = Ids(random, clock, uuid)
+        records = list(read(log))
+        past = past_of(records, log.stat().st_size)
+        place = str(Path(cwd).resolve()) if cwd else past.cwd
+        if place is None:
+            raise UserError(f"'{log}' does not say its working directory", "`cwd` tells it")
+        branch = git_branch or branch_of(Path(place)) or past.git_branch or ""
+        setting = Setting(log.stem, place, branch, past.slug or ids.name(), version)
+        setting.model = model or past.model or setting.model
+        setting.permission_mode = permission_mode or past.permission_mode or "default"
+        setting.entrypoint = entrypoint
+        return cls(
+            log,
+            setting,
+            ids,
+            past.standing,
+            has_snapshots=has_snapshots,
+            is_settled=is_settled,
+            backups=past.backups,
+        )
+
+    def _before_prompt(self, uuid: str) -> None:
+        if self._history:
+            self.append(self._history.at_prompt(uuid))
+
+    def _after_prompt(self) -> None:
+        if self._is_rewound and not self.setting.is_older:
+            self.append(lines.last_prompt(self.session, NOWHERE, is_explicit=True))
+        self._is_rewound = False
+
+    def before_change(self, path: str | Path) -> None:
+        """Keeps a file that a call is about to change, once for each prompt."""
+        prompt = self._standing.prompt
+        if not (self._history and prompt and self.tip):
+            return
+        line = self._history.before_change(Path(path), self.tip, prompt)
+        if line:
+            self.append(line)
+
+    def rewind(self, to: str | None) -> None:
+        """Goes back to a message of this conversation, None for its beginning.
+
+        Nothing is written yet: the next message shows it.
+        """
+        self._needs_no_response()
+        if to not in self._standing.positions:
+            raise UserError(f"no message '{to}' leads to where this session stands")
+        self._standing.tip = to
+        self._standing.calls.clear()
+        self._is_rewound = True
+
+    def compact(
+        self,
+        summary: str,
+        *,
+        trigger: Literal["auto", "manual"] = "auto",
+        pre_tokens: int = 0,
+        preserved: Sequence[str] = (),
+        **metadata: Any,
+    ) -> str:
+        """Writes that a summary stands for what was said, but for messages that are preserved.
+
+        They are named in order, the last of them last. Returns the message of the summary.
+        """
+        if preserved and self.setting.is_older:
+            raise UserError(f"version '{self.setting.version}' preserves no messages")
+        if unknown := [uuid for uuid in preserved if uuid not in self._standing.positions]:
+            raise UserError(f"no message '{unknown[0]}' leads to where this session stands")
+        anchor = self.ids.uuid()
+        told = {"trigger": trigger, "preTokens": pre_tokens, **wire_fields(metadata)}
+        boundary = self._boundary(summary, told | _preserved(preserved, anchor))
+        text = summary if summary.startswith(CONTINUED[:40]) else CONTINUED + summary
+        fields: Fields = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
+        self._standing.calls.clear()
+        # format: as 2.1.29 is described, what follows a boundary has no parent either
+        return self._user(text, fields, anchor, parent=None if self.setting.is_older else boundary)
+
+    def _boundary(self, summary: str, metadata: Fields) -> str:
+        leaf = self.tip
+        if self.setting.is_older and leaf:
+            self.append(lines.summary(summary, leaf))
+        prompts = self._standing.position.prompts
+        told = {"compactMetadata": metadata, "logicalParentUuid": leaf}
+        uuid = self._event("compact_boundary", told, parent=None)
+        self._standing.positions[uuid] = self._standing.positions[uuid]._replace(
+            messages=1, prompts=prompts
+        )
+        return uuid
+
+    def agent(
+        self,
+        call: str,
+        *,
+        kind: str = "general-purpose",
+        description: str = "",
+        agent: str | None = None,
+        **meta: Any,
+    ) -> AgentWriter:
+        """Begins the log of the agent that a call sends out."""
+        own = self.path.with_suffix("") / SUBAGENTS
+        folder = self.path.parent if self.setting.is_older else own
+        return sent_out(self, folder, Errand(call, kind, description), agent, meta)
+
+    def queue(self, operation: QueueOperation, content: str | None = None, **fields: Any) -> None:
+        """Writes what happened to a prompt that was typed while the model worked."""
+        told, time = wire_fields(fields), self.ids.time()
+        self.append(lines.queue_operation(self.session, time, operation, content, told))
+
+    def queued_prompt(self, content: Content) -> str:
+        """Writes a prompt that waited in the queue and is told to the model within the turn."""
+        command, delivery = self.ids.uuid(), self.ids.uuid()
+        words, time = in_short(content), self.ids.time()
+        reason = {"reason": "absorbed_mid_turn", "command_uuid": command, "delivery_id": delivery}
+        self.queue("remove", words, **({} if self.setting.is_older else reason))
+        attachment = {
+            "type": "queued_command",
+            "prompt": content,
+            "source_uuid": command,
+            "delivery_id": delivery,
+            "commandMode": "prompt",
+            "origin": {"kind": "human"},
+            "timestamp": time,
+            "humanTurn": True,
+        }
+        return self.attachment(attachment, MID_TURN.format(words), role="system")
+
+    def title(self, title: str) -> None:
+        """Writes the name that a person gave the session."""
+        self.append(lines.custom_title(self.session, title))
+
+    def ai_title(self, title: str) -> None:
+        """Writes the name that the model gave the session."""
+        self.append(lines.ai_title(self.session, title))
+
+    def tag(self, word: str) -> None:
+        """Writes a tag; an empty word takes it away."""
+        self.append(lines.tag(self.session, word))
+
+    def mode(self, mode: str) -> None:
+        """Writes the mode of the editor, such as `normal`."""
+        self.state("mode", mode=mode)
+
+    def permission_mode(self, mode: str) -> None:
+        """Writes which permissions are given from now on; prompts say it too."""
+        self.setting.permission_mode = mode
+        self.state("permission-mode", permission_mode=mode)
+
+    def summary(self, text: str, leaf: str | None = None) -> None:
+        """Writes a line that sums up what leads to a message, as older versions did."""
+        if target := leaf or self.tip:
+            self.append(lines.summary(text, target))
+
+    def pull_request(self, number: int, url: str, repository: str) -> None:
+        """Writes that a pull request came of the session."""
+        time = self.ids.time()
+        self.append(lines.pull_request(self.session, time, number, url, repository))
+
+    def state(self, kind: str, **fields: Any) -> None:
+        """Writes a line of any other kind that is said of the whole session."""
+        self.append(lines.state(self.session, kind, wire_fields(fields)))
+
+    def last_prompt(self) -> None:
+        """Writes where the session goes on, as the client does when a turn is over."""
+        if self.tip and not self.setting.is_older:
+            self.append(lines.last_prompt(self.session, self.tip, self._standing.words))
+        self._told_leaf = self.tip
+
+    def close(self) -> None:
+        """Writes where the session goes on, unless that was said."""
+        if self._response:
+            self._response.break_off()
+        if self.tip != self._told_leaf:
+            self.last_prompt()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _preserved(uuids: Sequence[str], anchor: str) -> Fields:
+    if not uuids:
+        return {}
+    ends = {"headUuid": uuids[0], "anchorUuid": anchor, "tailUuid": uuids[-1]}
+    named = {"anchorUuid": anchor, "uuids": [*uuids], "allUuids": [*uuids]}
+    return {"preservedSegment": ends, "preservedMessages": named}

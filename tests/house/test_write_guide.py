@@ -1,0 +1,44 @@
+"""The guide to writing: every script runs, with public names alone, and prints what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import plait
+from plait.write.agents import AgentWriter
+from plait.write.response import Response
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "guide" / "write.md").read_text(encoding="utf-8")
+SCRIPTS = re.findall(r"```python\n((?:(?!```).)*)```\n```text\n((?:(?!```).)*)```", TEXT, re.DOTALL)
+
+
+def test_the_scripts_print_what_stands_below_them(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(SCRIPTS) == TEXT.count("```python") == 5
+    for code, said in SCRIPTS:
+        assert set(re.findall(r"plait\.([A-Za-z]\w*)", code)) <= set(plait.__all__)
+        assert not re.search(r"from plait|import plait\.|\._", code)
+        exec(code.replace("/home/me/.claude", str(tmp_path / ".claude")), {})
+        assert capsys.readouterr().out == said
+
+
+def test_every_verb_is_told() -> None:
+    table = TEXT[TEXT.index("| it happens that") : TEXT.index("\n\nFields that have")]
+    told = set(re.findall(r"`\.?([a-z_]+)[(`]", table))
+    within = {
+        "answered",
+        "append",
+        "stamped",
+        "written",
+        "new",
+        "resume",
+        "close",
+        "session",
+        "tip",
+    }
+    for kind in (plait.SessionWriter, AgentWriter, Response):
+        verbs = {name for name in dir(kind) if name[0] != "_" and callable(getattr(kind, name))}
+        assert verbs - within - {"break_off"} <= told, kind

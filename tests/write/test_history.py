@@ -1,0 +1,155 @@
+"""Files that a session changes to backups and the lines that name them."""
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plait
+from plait.write.order import Version
+from tests.write.stories import seconds
+
+
+def begun(folder: Path, version: Version = "2.1.325") -> plait.SessionWriter:
+    (folder / "app").mkdir()
+    return plait.SessionWriter.new(
+        folder / "config", cwd=folder / "app", version=version, clock=seconds().__next__
+    )
+
+
+def told(session: plait.SessionWriter) -> list[dict[str, Any]]:
+    entries = map(json.loads, session.path.read_bytes().splitlines())
+    return [entry for entry in entries if entry["type"].startswith("file-history")]
+
+
+def test_a_prompt_is_preceded_by_a_snapshot_that_names_it(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    uuid = session.prompt("x")
+    first, second = map(json.loads, session.path.read_bytes().splitlines())
+    assert first == {
+        "type": "file-history-snapshot",
+        "messageId": uuid,
+        "snapshot": {
+            "messageId": uuid,
+            "trackedFileBackups": {},
+            "timestamp": "2026-01-03T10:00:00.000Z",
+        },
+        "isSnapshotUpdate": False,
+    }
+    assert second["uuid"] == uuid
+
+
+# checklist: P76
+def test_a_file_is_kept_before_it_changes_and_again_at_the_next_prompt(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    file, folder = tmp_path / "app" / "a.txt", tmp_path / "config" / "file-history"
+    file.write_text("one")
+    asked = session.prompt("change it")
+    called = session.answer("I do.").messages[-1]
+    session.before_change("a.txt")
+    session.before_change(file)
+    file.write_text("two")
+    session.prompt("and now?")
+    name = sha256(str(file.resolve()).encode()).hexdigest()[:16]
+    delta, later = told(session)[1:]
+    assert delta == {
+        "type": "file-history-delta",
+        "messageId": called,
+        "snapshotMessageId": asked,
+        "trackingPath": "a.txt",
+        "backup": {
+            "backupFileName": f"{name}@v1",
+            "version": 1,
+            "backupTime": "2026-01-03T10:00:03.000Z",
+            "realParentDir": str(file.resolve().parent),
+        },
+        "timestamp": "2026-01-03T10:00:04.000Z",
+    }
+    assert later["snapshot"]["trackedFileBackups"]["a.txt"]["backupFileName"] == f"{name}@v2"
+    kept = folder / session.session
+    assert {path.name: path.read_text() for path in kept.iterdir()} == {
+        f"{name}@v1": "one",
+        f"{name}@v2": "two",
+    }
+    assert all(path.stat().st_mode & 0o777 == 0o600 for path in kept.iterdir())
+
+
+def test_a_file_that_stays_as_it_is_is_kept_once(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    (tmp_path / "app" / "a.txt").write_text("one")
+    session.prompt("x")
+    session.before_change("a.txt")
+    session.prompt("y")
+    session.before_change("a.txt")
+    session.prompt("z")
+    found = told(session)
+    assert [entry["type"][13:] for entry in found] == ["snapshot", "delta", "snapshot", "snapshot"]
+    assert len({json.dumps(one["snapshot"]["trackedFileBackups"]) for one in found[2:]}) == 1
+
+
+def test_a_file_that_is_not_there_yet_has_no_copy(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    session.prompt("x")
+    session.before_change(tmp_path / "elsewhere" / "new.txt")
+    delta = told(session)[-1]
+    assert delta["trackingPath"] == str(tmp_path / "elsewhere" / "new.txt")
+    assert delta["backup"]["backupFileName"] is None and delta["backup"]["version"] == 1
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "new.txt").write_text("now")
+    session.prompt("y")
+    (backup,) = told(session)[-1]["snapshot"]["trackedFileBackups"].values()
+    assert backup["version"] == 2 and backup["backupFileName"].endswith("@v2")
+
+
+@pytest.mark.parametrize("given", ["a.txt", "sub/../a.txt", "./a.txt"])
+def test_a_file_has_one_name_however_it_is_given(tmp_path: Path, given: str) -> None:
+    session = begun(tmp_path)
+    session.prompt("x")
+    session.before_change(given)
+    assert told(session)[-1]["trackingPath"] == "a.txt"
+    session.before_change("../b.txt")
+    assert told(session)[-1]["trackingPath"] == str(tmp_path.resolve() / "b.txt")
+
+
+# checklist: P76
+def test_the_older_version_keeps_the_text_itself(tmp_path: Path) -> None:
+    session = begun(tmp_path, "2.1.29")
+    (tmp_path / "app" / "a.txt").write_text("one")
+    asked = session.prompt("x")
+    answered = session.answer("y").messages[-1]
+    session.before_change("a.txt")
+    session.before_change("new.txt")
+    first, second, third = told(session)
+    assert first["isSnapshotUpdate"] is False and first["snapshot"]["trackedFileBackups"] == {}
+    assert second["isSnapshotUpdate"] is True
+    assert second["messageId"] == answered and second["snapshot"]["messageId"] == asked
+    assert second["snapshot"]["trackedFileBackups"] == {"a.txt": "one"}
+    assert third["snapshot"]["trackedFileBackups"] == {"a.txt": "one", "new.txt": None}
+    assert not (tmp_path / "config" / "file-history").exists()
+
+
+def test_a_session_that_goes_on_knows_what_it_kept(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    (tmp_path / "app" / "a.txt").write_text("one")
+    session.prompt("x")
+    session.before_change("a.txt")
+    (tmp_path / "app" / "a.txt").write_text("two")
+    later = plait.SessionWriter.resume(session.path)
+    later.prompt("y")
+    backup = told(session)[-1]["snapshot"]["trackedFileBackups"]["a.txt"]
+    assert backup["version"] == 2
+    again = plait.SessionWriter.resume(session.path)
+    again.prompt("z")
+    assert told(session)[-1]["snapshot"]["trackedFileBackups"]["a.txt"] == backup
+
+
+def test_without_snapshots_and_before_a_prompt_nothing_is_kept(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    session.before_change("a.txt")
+    assert not session.path.exists()
+    bare = plait.SessionWriter.new(tmp_path, cwd=tmp_path, has_snapshots=False)
+    bare.prompt("x")
+    bare.before_change("a.txt")
+    assert [json.loads(line)["type"] for line in bare.path.read_bytes().splitlines()] == ["user"]

@@ -1,0 +1,175 @@
+"""A new session to its id, its file, its name and what each of its messages notes."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from random import Random
+from uuid import UUID
+
+import pytest
+
+import plait
+from plait.errors import UserError
+from plait.line import slug_of
+from plait.write.ids import Ids, now, written_time
+from plait.write.names import ADJECTIVES, PARTICIPLES, SURNAMES, readable_name
+from plait.write.place import branch_of
+from tests.write.stories import plain, writer
+
+
+# checklist: P68
+def test_a_new_session_has_a_random_uuid_of_version_4(tmp_path: Path) -> None:
+    sessions = [plait.SessionWriter.new(tmp_path, cwd="/tmp/app").session for _ in range(50)]
+    assert len(set(sessions)) == 50
+    for session in sessions:
+        assert UUID(session).version == 4
+        assert str(UUID(session)) == session
+
+
+# checklist: P69
+@pytest.mark.parametrize("inside", ["", "projects"])
+def test_the_file_lies_in_the_folder_of_its_project_for_its_owner_alone(
+    tmp_path: Path, inside: str
+) -> None:
+    session = plait.SessionWriter.new(tmp_path / ".claude" / inside, cwd="/tmp/app", session="s-1")
+    assert not session.path.exists()
+    session.prompt("x")
+    expected = tmp_path / ".claude" / "projects" / "-tmp-app" / "s-1.jsonl"
+    assert session.path == expected
+    assert expected.stat().st_mode & 0o777 == 0o600
+    assert expected.parent.stat().st_mode & 0o777 == 0o700
+
+
+# checklist: P70
+def test_the_folder_is_named_by_the_real_path_of_the_directory(tmp_path: Path) -> None:
+    real = tmp_path / "my app_1"
+    real.mkdir()
+    (tmp_path / "link").symlink_to(real)
+    session = plait.SessionWriter.new(tmp_path / "c", cwd=tmp_path / "link" / "." / "")
+    session.prompt("x")
+    assert session.path.parent.name == slug_of(str(real.resolve()))
+    assert session.path.parent.name.endswith("-my-app-1")
+    assert session.path.parent.name.startswith("-")
+    assert json.loads(session.path.read_bytes().splitlines()[-1])["cwd"] == str(real.resolve())
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "x.jsonl", "x" * 129, "a b"])
+def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
+    if name:
+        with pytest.raises(UserError, match="is no id of a session"):
+            plait.SessionWriter.new(tmp_path, cwd="/tmp/app", session=name)
+    else:
+        assert UUID(plait.SessionWriter.new(tmp_path, cwd="/tmp/app", session="").session)
+
+
+# checklist: P71
+def test_a_session_has_a_readable_name_that_stays(tmp_path: Path) -> None:
+    with plait.SessionWriter.new(tmp_path, cwd="/tmp/app") as session:
+        plain(session)
+    with plait.SessionWriter.resume(session.path) as later:
+        later.prompt("x")
+    entries = [json.loads(line) for line in session.path.read_bytes().splitlines()]
+    (name,) = {entry["slug"] for entry in entries if "uuid" in entry}
+    first, second, last = name.split("-")
+    assert first in ADJECTIVES and second in PARTICIPLES and last in SURNAMES
+
+
+def test_names_are_many_and_plain() -> None:
+    for words in (ADJECTIVES, PARTICIPLES, SURNAMES):
+        assert len(set(words)) == len(words) >= 100
+        assert all(re.fullmatch("[a-z]+", word) for word in words)
+    assert readable_name(Random(1)) == readable_name(Random(1)) != readable_name(Random(2))
+    assert len({readable_name(Random(seed)) for seed in range(200)}) > 190
+
+
+def test_a_session_may_have_no_name(tmp_path: Path) -> None:
+    session = plait.SessionWriter.new(tmp_path, cwd="/tmp/app", slug="")
+    session.prompt("x")
+    assert b"slug" not in session.path.read_bytes()
+    other = plait.SessionWriter.new(tmp_path, cwd="/tmp/app", slug="so-it-is")
+    assert other.setting.slug == "so-it-is"
+
+
+# checklist: P72
+def test_directory_branch_and_version_are_noted_as_they_change(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    session.setting.cwd, session.setting.git_branch = "/tmp/app/sub", "feature"
+    session.answer("y")
+    session.turn_ended(1)
+    entries = [json.loads(line) for line in session.path.read_bytes().splitlines()][1:]
+    noted = [(entry["cwd"], entry["gitBranch"], entry["version"]) for entry in entries]
+    assert noted == [
+        ("/tmp/app", "main", "2.1.325"),
+        ("/tmp/app/sub", "feature", "2.1.325"),
+        ("/tmp/app/sub", "feature", "2.1.325"),
+    ]
+    assert {entry["sessionId"] for entry in entries} == {session.session}
+
+
+@pytest.mark.parametrize(
+    ("head", "branch"),
+    [
+        ("ref: refs/heads/main\n", "main"),
+        ("ref: refs/heads/team/fix\n", "team/fix"),
+        ("475f9bf7ea55c8a29b65b1d0ead9adc740fb012f\n", "HEAD"),
+    ],
+)
+def test_the_branch_is_the_one_that_git_is_on(tmp_path: Path, head: str, branch: str) -> None:
+    (tmp_path / "app" / ".git").mkdir(parents=True)
+    (tmp_path / "app" / ".git" / "HEAD").write_text(head)
+    (tmp_path / "app" / "sub").mkdir()
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / ".git").write_text("gitdir: ../app/.git\n")
+    for place in ("app", "app/sub", "tree"):
+        assert branch_of(tmp_path / place) == branch
+        session = plait.SessionWriter.new(tmp_path / "c", cwd=tmp_path / place)
+        assert session.setting.git_branch == branch
+
+
+def test_outside_of_git_each_version_says_what_it_says(tmp_path: Path) -> None:
+    assert branch_of(tmp_path) is None
+    newer = plait.SessionWriter.new(tmp_path, cwd=tmp_path)
+    older = plait.SessionWriter.new(tmp_path, cwd=tmp_path, version="2.1.29")
+    assert (newer.setting.git_branch, older.setting.git_branch) == ("HEAD", "")
+
+
+# checklist: P77
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (datetime(2026, 1, 3, 15, 44, 58, 325000, UTC), "2026-01-03T15:44:58.325Z"),
+        (datetime(2026, 1, 3, 15, 44, 58, 0, UTC), "2026-01-03T15:44:58.000Z"),
+        (datetime(2026, 1, 3, 15, 44, 58, 325999, UTC), "2026-01-03T15:44:58.325Z"),
+        (
+            datetime(2026, 1, 3, 1, 0, tzinfo=timezone(timedelta(hours=2))),
+            "2026-01-02T23:00:00.000Z",
+        ),
+    ],
+)
+def test_times_are_iso_8601_in_utc_to_the_millisecond(moment: datetime, text: str) -> None:
+    assert written_time(moment) == text
+    assert Ids(clock=lambda: moment).time() == text
+
+
+def test_unless_told_otherwise_it_is_now() -> None:
+    before = datetime.now(UTC)
+    assert before <= now() <= datetime.now(UTC)
+
+
+def test_ids_look_like_those_of_the_client_and_the_api() -> None:
+    ids = Ids(Random(7))
+    base58 = "[1-9A-HJ-NP-Za-km-z]"
+    assert re.fullmatch(f"msg_01{base58}{{22}}", ids.message())
+    assert re.fullmatch(f"toolu_01{base58}{{22}}", ids.call())
+    assert re.fullmatch(f"req_011C{base58}{{20}}", ids.request())
+    assert re.fullmatch("a[0-9a-f]{16}", ids.agent(16))
+    assert re.fullmatch("a[0-9a-f]{6}", ids.agent(6))
+
+
+def test_ids_can_be_given(tmp_path: Path) -> None:
+    names = iter(f"0000000{number}-0000-4000-8000-000000000000" for number in range(9))
+    session = plait.SessionWriter.new(tmp_path, cwd="/tmp/app", uuid=names.__next__)
+    assert session.session == "00000000-0000-4000-8000-000000000000"
+    assert session.prompt("x") == "00000002-0000-4000-8000-000000000000"

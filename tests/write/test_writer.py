@@ -1,0 +1,444 @@
+"""What happens in a session to its lines: parents, ends of responses, errors, what is refused."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import plait
+from plait.errors import SourceError, UserError
+from plait.write.order import VERSIONS, Version
+from plait.write.writer import CONTINUED, NOWHERE
+from tests.write.stories import USAGE, compacted, interrupted, rewound, sent_out, tools, writer
+
+Entry = dict[str, Any]
+
+
+def lines_of(path: Path) -> list[Entry]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def chain(path: Path) -> list[str]:
+    """Draws the messages of a log: each with a letter, and the letter that it hangs on.
+
+    Lines without a uuid stand between them by their type.
+    """
+    letters: dict[str | None, str] = {None: "-"}
+    drawn = []
+    for entry in lines_of(path):
+        if "uuid" not in entry:
+            drawn.append(entry["type"])
+            continue
+        letters[entry["uuid"]] = chr(ord("A") + len(letters) - 1)
+        content = entry.get("message", {}).get("content")
+        what = entry.get("subtype") or entry["type"]
+        if isinstance(content, list) and content:
+            what = content[0]["type"]
+        drawn.append(f"{letters[entry['uuid']]}<{letters[entry['parentUuid']]} {what}")
+    return drawn
+
+
+# checklist: P75
+def test_results_hang_on_their_own_calls_and_the_answer_on_the_last_of_them(tmp_path: Path) -> None:
+    with writer(tmp_path) as session:
+        tools(session)
+    assert chain(session.path) == [
+        "file-history-snapshot",
+        "A<- user",
+        "B<A thinking",
+        "C<B text",
+        "D<C tool_use",
+        "E<D tool_use",
+        "F<E tool_use",
+        "G<F tool_result",
+        "H<D tool_result",
+        "I<E tool_result",
+        "J<I text",
+        "K<J turn_duration",
+        "last-prompt",
+    ]
+
+
+# checklist: P75
+def test_results_of_the_older_version_follow_the_last_block_and_each_other(tmp_path: Path) -> None:
+    with writer(tmp_path, "2.1.29") as session:
+        tools(session)
+    assert chain(session.path) == [
+        "file-history-snapshot",
+        "A<- user",
+        "B<A thinking",
+        "C<B text",
+        "D<C tool_use",
+        "E<D tool_use",
+        "F<E tool_use",
+        "G<F progress",
+        "H<F tool_result",
+        "I<H tool_result",
+        "J<I tool_result",
+        "K<J text",
+        "L<K turn_duration",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "ends"),
+    [
+        ("2.1.325", ["tool_use"] * 5 + ["end_turn"]),
+        ("2.1.29", [None] * 4 + ["tool_use", "end_turn"]),
+    ],
+)
+def test_blocks_share_their_response_and_say_how_it_ended(
+    tmp_path: Path, version: Version, ends: list[str | None]
+) -> None:
+    with writer(tmp_path, version) as session:
+        tools(session)
+    answers = [entry for entry in lines_of(session.path) if entry["type"] == "assistant"]
+    assert [entry["message"]["stop_reason"] for entry in answers] == ends
+    assert len({entry["message"]["id"] for entry in answers[:5]}) == 1
+    assert len({entry["requestId"] for entry in answers[:5]}) == 1
+    assert len({entry["message"]["id"] for entry in answers}) == 2
+    assert len({entry["requestId"] for entry in answers}) == 2
+    assert all(entry["message"]["usage"] == USAGE for entry in answers)
+
+
+# checklist: P74
+def test_every_message_has_a_uuid_of_its_own(tmp_path: Path) -> None:
+    session = plait.SessionWriter.new(tmp_path, cwd="/tmp/app")
+    tools(session)
+    uuids = [entry["uuid"] for entry in lines_of(session.path) if "uuid" in entry]
+    assert len(uuids) == 11 and len(set(uuids)) == 11
+    version_4 = r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+    assert all(re.fullmatch(version_4, uuid) for uuid in uuids)
+
+
+# checklist: P73
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_message_is_one_compact_line_whatever_it_says(tmp_path: Path, version: Version) -> None:
+    said = 'two\nlines, \u2028, \x0c, \x00, Zürich, \U0001f600, \ud800 and "quotes"'
+    with writer(tmp_path, version) as session:
+        session.prompt(said)
+        session.answer(said)
+    data = session.path.read_bytes()
+    assert data.endswith(b"}\n")
+    found = data.decode().split("\n")[:-1]
+    for line in found:
+        entry = json.loads(line)
+        plain = json.dumps(entry, separators=(",", ":"), ensure_ascii=False)
+        assert line == plain.replace("\ud800", "\\ud800")
+    assert json.loads(found[1])["message"]["content"] == said
+
+
+def test_a_block_is_written_once_the_next_begins_or_when_the_response_ends(tmp_path: Path) -> None:
+    def count(session: plait.SessionWriter) -> int:
+        return sum(entry["type"] == "assistant" for entry in lines_of(session.path))
+
+    expected: dict[Version, list[int]] = {"2.1.29": [0, 1, 2], "2.1.325": [0, 0, 2]}
+    for version, counts in expected.items():
+        session = writer(tmp_path, version, seed=len(version))
+        session.prompt("x")
+        response = session.response()
+        response.text("a")
+        seen = [count(session)]
+        response.text("b")
+        seen.append(count(session))
+        response.end()
+        assert [*seen, count(session)] == counts
+        response.end()
+        assert count(session) == 2
+
+
+def test_what_an_api_says_at_the_end_counts(tmp_path: Path) -> None:
+    session = writer(tmp_path, "2.1.29")
+    session.prompt("x")
+    response = session.response(usage={"input_tokens": 3, "output_tokens": 1})
+    response.text("a")
+    response.text("b")
+    response.end("stop_sequence", usage={"input_tokens": 3, "output_tokens": 9}, stop_sequence="!")
+    first, last = (entry["message"] for entry in lines_of(session.path)[2:])
+    assert (first["usage"]["output_tokens"], last["usage"]["output_tokens"]) == (1, 9)
+    assert (last["stop_reason"], last["stop_sequence"]) == ("stop_sequence", "!")
+
+
+def test_a_response_that_breaks_off_is_kept_without_an_end(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    with pytest.raises(ZeroDivisionError), session.response() as response:
+        response.text("half")
+        raise ZeroDivisionError
+    assert lines_of(session.path)[-1]["message"]["stop_reason"] is None
+    session.answer("whole")
+
+
+def test_results_say_what_the_model_and_what_the_client_is_told(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    with session.response() as response:
+        calls = [response.call("Bash", {"n": number}) for number in range(4)]
+    session.result(calls[0], "fine", {"stdout": "fine"})
+    session.result(calls[1], "fine", {"stdout": "fine"}, is_error=False)
+    session.result(calls[2], "Exit code 1", is_error=True)
+    session.result(calls[3], [{"type": "text", "text": "no"}], is_error=True, sandboxed=True)
+    results = [entry for entry in lines_of(session.path) if "sourceToolAssistantUUID" in entry]
+    assert [entry.get("toolUseResult") for entry in results] == [
+        {"stdout": "fine"},
+        {"stdout": "fine"},
+        "Error: Exit code 1",
+        None,
+    ]
+    errors = [entry["message"]["content"][0].get("is_error") for entry in results]
+    assert errors == [None, False, True, True]
+    assert [entry["sourceToolAssistantUUID"] for entry in results] == response.messages
+    assert [entry["parentUuid"] for entry in results] == response.messages
+    assert results[3]["sandboxed"] is True
+
+
+def test_an_interruption_stops_the_answer_and_rejects_what_waits(tmp_path: Path) -> None:
+    with writer(tmp_path) as session:
+        interrupted(session)
+    assert chain(session.path) == [
+        "file-history-snapshot",
+        "A<- user",
+        "B<A text",
+        "C<B text",
+        "file-history-snapshot",
+        "D<C user",
+        "E<D tool_use",
+        "F<E tool_use",
+        "G<E tool_result",
+        "H<F tool_result",
+        "I<H text",
+        "file-history-snapshot",
+        "J<I user",
+        "K<J text",
+        "last-prompt",
+    ]
+    entries = lines_of(session.path)
+    said = [entry["message"]["content"][0] for entry in entries if "interruptedMessageId" in entry]
+    assert [block["text"] for block in said] == [
+        "[Request interrupted by user]",
+        "[Request interrupted by user for tool use]",
+    ]
+    (rejected,) = (entry for entry in entries if "toolDenialKind" in entry)
+    assert rejected["toolUseResult"] == "User rejected tool use"
+
+
+def test_a_compaction_hangs_on_nothing_and_preserves_what_it_names(tmp_path: Path) -> None:
+    with writer(tmp_path) as session:
+        compacted(session)
+    drawn = [line for line in chain(session.path) if "file-history" not in line]
+    assert drawn == [
+        "A<- user",
+        "B<A text",
+        "C<B user",
+        "D<C text",
+        "E<- compact_boundary",
+        "F<E user",
+        "G<F user",
+        "H<G text",
+        "last-prompt",
+    ]
+    entries = [entry for entry in lines_of(session.path) if "uuid" in entry]
+    kept, boundary, summary = entries[3:6]
+    assert boundary["logicalParentUuid"] == kept["uuid"]
+    assert boundary["compactMetadata"] == {
+        "trigger": "manual",
+        "preTokens": 99,
+        "preservedSegment": {
+            "headUuid": kept["uuid"],
+            "anchorUuid": summary["uuid"],
+            "tailUuid": kept["uuid"],
+        },
+        "preservedMessages": {
+            "anchorUuid": summary["uuid"],
+            "uuids": [kept["uuid"]],
+            "allUuids": [kept["uuid"]],
+        },
+    }
+    assert summary["isCompactSummary"] and summary["isVisibleInTranscriptOnly"]
+    assert summary["message"]["content"] == f"{CONTINUED}They counted."
+
+
+def test_a_compaction_of_the_older_version_sums_up_and_begins_anew(tmp_path: Path) -> None:
+    with writer(tmp_path, "2.1.29") as session:
+        compacted(session)
+    drawn = [line for line in chain(session.path) if "file-history" not in line]
+    assert drawn[3:] == [
+        "D<C text",
+        "summary",
+        "E<- compact_boundary",
+        "F<- user",
+        "G<F user",
+        "H<G text",
+    ]
+    entries = [entry for entry in lines_of(session.path) if "snapshot" not in entry]
+    assert entries[4]["leafUuid"] == entries[3]["uuid"] == entries[5]["logicalParentUuid"]
+    with pytest.raises(UserError, match=r"'2\.1\.29' preserves no messages"):
+        session.compact("x", preserved=[session.tip or ""])
+
+
+def test_a_summary_that_says_what_it_is_is_not_introduced(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    session.compact(f"{CONTINUED}All is well.")
+    assert lines_of(session.path)[-1]["message"]["content"] == f"{CONTINUED}All is well."
+
+
+def test_what_was_taken_back_stays_as_a_branch(tmp_path: Path) -> None:
+    with writer(tmp_path) as session:
+        rewound(session)
+    drawn = [line for line in chain(session.path) if "file-history" not in line]
+    assert drawn == [
+        "A<- user",
+        "B<A text",
+        "C<B user",
+        "D<C text",
+        "E<B user",
+        "last-prompt",
+        "F<E text",
+        "last-prompt",
+    ]
+    told = [entry for entry in lines_of(session.path) if entry["type"] == "last-prompt"]
+    assert told[0]["leafUuid"] == NOWHERE and told[0]["explicit"] is True
+    assert told[1]["leafUuid"] == session.tip and told[1]["lastPrompt"] == "Right"
+    positions = [entry.get("turnPosition") for entry in lines_of(session.path)]
+    assert [found["turnIndex"] for found in positions if found] == [1, 2, 2]
+
+
+def test_a_rewind_to_the_beginning_has_no_parent(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    with session.response() as response:
+        response.call("Bash", {})
+    session.rewind(None)
+    assert session.waiting_calls == ()
+    session.prompt("y")
+    assert lines_of(session.path)[-2]["parentUuid"] is None
+
+
+def test_agents_have_logs_of_their_own_of_the_same_session(tmp_path: Path) -> None:
+    with writer(tmp_path) as session:
+        sent_out(session)
+    logs = sorted((session.path.with_suffix("") / "subagents").iterdir())
+    assert [log.suffixes for log in logs] == [[".jsonl"], [".meta.json"[:5], ".json"]] * 2
+    metas = [json.loads(log.read_bytes()) for log in logs if log.suffix == ".json"]
+    by_depth = sorted(metas, key=lambda meta: int(meta["spawnDepth"]))
+    outer = next(log for log in logs if "Do it" in log.read_text() and log.suffix == ".jsonl")
+    assert [list(meta) for meta in by_depth] == [
+        ["agentType", "description", "toolUseId", "spawnDepth"],
+        ["agentType", "description", "toolUseId", "parentAgentId", "spawnDepth"],
+    ]
+    assert by_depth[0]["agentType"] == "Explore"
+    assert outer.stem == f"agent-{by_depth[1]['parentAgentId']}"
+    assert re.fullmatch(r"agent-a[0-9a-f]{16}", outer.stem)
+    for entry in lines_of(outer):
+        assert entry["isSidechain"] is True
+        assert entry["sessionId"] == session.session
+        assert entry["agentId"] == by_depth[1]["parentAgentId"]
+    assert lines_of(outer)[0]["parentUuid"] is None
+    assert lines_of(outer)[0]["promptId"] == lines_of(session.path)[1]["promptId"]
+
+
+def test_agents_of_the_older_version_lie_beside_their_session(tmp_path: Path) -> None:
+    with writer(tmp_path, "2.1.29") as session:
+        sent_out(session)
+    names = sorted(path.name for path in session.path.parent.iterdir())
+    assert len(names) == 3 and session.path.name in names
+    agents = [name for name in names if name.startswith("agent-")]
+    assert all(re.fullmatch(r"agent-a[0-9a-f]{6}\.jsonl", name) for name in agents)
+
+
+def test_a_name_is_told_with_the_last_prompt_cut_short(tmp_path: Path) -> None:
+    with writer(tmp_path) as session:
+        session.prompt("word  \n" * 60)
+    told = lines_of(session.path)[-1]
+    assert told["lastPrompt"] == ("word " * 60)[:200] + "…"
+    with plait.SessionWriter.resume(session.path):
+        pass
+    assert lines_of(session.path)[-2]["type"] == "user"
+
+
+def test_what_makes_no_sense_is_refused_and_leaves_the_log_alone(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    response = session.response()
+    for verb in (
+        lambda: session.prompt("y"),
+        lambda: session.system("informational", content="y"),
+        lambda: session.rewind(None),
+        session.response,
+    ):
+        with pytest.raises(UserError, match=f"the response '{response.id}' has not ended"):
+            verb()
+    response.text("a")
+    response.end()
+    with pytest.raises(UserError, match="has ended"):
+        response.text("b")
+    before = session.path.read_bytes()
+    assert before.count(b"\n") == 3
+    with pytest.raises(UserError, match="no call 'toolu_9' waits for a result"):
+        session.result("toolu_9", "x")
+    with pytest.raises(UserError, match="no call 'toolu_9' waits for an agent"):
+        session.agent("toolu_9")
+    with pytest.raises(UserError, match="a boundary is written by `compact`"):
+        session.system("compact_boundary", compact_metadata={})
+    with pytest.raises(UserError, match="'turn_duration' does not go without 'durationMs'"):
+        session.system("turn_duration")
+    with pytest.raises(UserError, match="no message 'nothing' leads to where"):
+        session.rewind("nothing")
+    with pytest.raises(UserError, match="no message 'nothing' leads to where"):
+        session.compact("x", preserved=["nothing"])
+    assert session.path.read_bytes() == before
+
+
+def test_a_call_is_answered_once(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    with session.response() as response:
+        call = response.call("Bash", {})
+    assert session.waiting_calls == (call,)
+    session.result(call, "y")
+    with pytest.raises(UserError, match="waits for a result"):
+        session.result(call, "y")
+
+
+def test_progress_is_written_by_the_older_version_alone(tmp_path: Path) -> None:
+    newer, older = writer(tmp_path, seed=1), writer(tmp_path, "2.1.29", seed=2)
+    for session in (newer, older):
+        session.prompt("x")
+    assert newer.progress({"type": "query_update", "query": "x"}) is None
+    tip = older.tip
+    assert older.progress({"type": "query_update", "query": "x"}, call="t", label="p-0")
+    assert older.tip == tip
+    told = lines_of(older.path)[-1]
+    assert (told["toolUseID"], told["parentToolUseID"]) == ("p-0", "t")
+
+
+def test_a_session_that_is_there_is_not_begun_again(tmp_path: Path) -> None:
+    first = writer(tmp_path)
+    second = writer(tmp_path)
+    first.prompt("x")
+    with pytest.raises(SourceError, match="file exists"):
+        second.prompt("x")
+    with pytest.raises(UserError, match="there is a session"):
+        writer(tmp_path)
+    assert first.path.read_bytes().count(b"\n") == 2
+
+
+def test_only_two_versions_are_written(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"lines of version '1\.0\.0' are not written"):
+        plait.SessionWriter.new(tmp_path, cwd="/tmp/app", version="1.0.0")  # type: ignore[arg-type]
+
+
+def test_a_line_that_could_not_be_written_is_not_gone_on_from(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    tip = session.prompt("x")
+    session.path.chmod(0o600)
+    held, session.path = session.path, tmp_path / "gone" / "x.jsonl"
+    (tmp_path / "gone").write_bytes(b"")
+    with pytest.raises(SourceError, match="cannot write"):
+        session.answer("y")
+    assert session.tip == tip
+    session.path = held
+    assert lines_of(held)[-1]["uuid"] == tip
