@@ -13,9 +13,11 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from plait.archive import Archive
@@ -27,6 +29,7 @@ from tests.edit.plans import (
     config_at,
     log_of,
     plan_of,
+    put,
     removed,
     written,
 )
@@ -109,39 +112,99 @@ def is_write(event: str, args: tuple[Any, ...]) -> bool:
     return event == "open" and bool(int(args[2]) & (os.O_WRONLY | os.O_RDWR))
 
 
+SIZE, MANY = 4_000, 60
+"""Times that the lines are repeated, a hundred kilobytes a file; and files of each further kind."""
+
+
+def large_config_at(folder: Path) -> Path:
+    """Makes a configuration folder with many outputs beside its session."""
+    config = config_at(folder)
+    for number in range(MANY):
+        put(output_in(config, SESSION, number), COPIED)
+    return config
+
+
+def large_plan_in(config: Path) -> Plan:
+    """Returns a plan whose every part takes a while: drafts, new names, files that go."""
+    plan = plan_in(config, SIZE)
+    outputs = [output_in(config, SESSION, number) for number in range(MANY)]
+    copies = [written(output_in(config, NEW, number), COPIED) for number in range(MANY)]
+    return replace(plan, steps=(*plan.steps, *copies, *map(removed, outputs)))
+
+
+def output_in(config: Path, session: str, number: int) -> Path:
+    """Returns where an output of a session lies."""
+    return log_of(config, session).with_suffix("") / "tool-results" / f"{number}.txt"
+
+
 def killed(folder: Path, count: int, seed: int) -> None:
-    """Kills edits of some megabytes at moments that are spread over the time they take."""
+    """Kills edits, one at some moment, the next at some line of their code, and so on."""
     chance = random.Random(seed)
-    config = config_at(folder / "whole" / "config")
-    plan, start = plan_in(config, SIZE), time.monotonic()
+    large_plan_in(large_config_at(folder / "warm" / "config")).apply()  # all is loaded then
+    takes = time_of(large_plan_in(large_config_at(folder / "timed" / "config")))
+    steps = lines_of(large_plan_in(large_config_at(folder / "counted" / "config")))
+    for number in range(count):
+        plan = large_plan_in(large_config_at(folder / str(number) / "config"))
+        if number % 4 < 2:
+            kill_after(plan, chance.uniform(0, takes))
+        else:
+            in_child(partial(die_at, plan, chance.randrange(steps)))
+
+
+def time_of(plan: Plan) -> float:
+    """Returns how long an edit takes in a process of its own."""
+    start = time.monotonic()
     in_child(plan.apply)
-    takes = time.monotonic() - start
-    for number, moment in enumerate(moments(chance, takes, count)):
-        config = config_at(folder / str(number) / "config")
-        kill_at(plan_in(config, SIZE).apply, moment)
+    return time.monotonic() - start
 
 
-SIZE = 40_000
-"""Times that the lines are repeated: a megabyte and more for each file."""
-
-
-def moments(chance: random.Random, takes: float, count: int) -> Iterator[float]:
-    """Yields how long each edit lives."""
-    for _ in range(count):
-        yield chance.uniform(0, takes * 1.1)
-
-
-def kill_at(edit: Callable[[], Any], moment: float) -> None:
-    """Edits in a child, and kills it after so many seconds if it still lives."""
+def kill_after(plan: Plan, seconds: float) -> None:
+    """Edits in a child, and kills it after so long if it still lives."""
     child = os.fork()
     if child == 0:
         try:
-            edit()
+            plan.apply()
         finally:
             os._exit(0)
-    time.sleep(moment)
+    time.sleep(seconds)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
+
+
+def lines_of(plan: Plan) -> int:
+    """Returns how many lines of code an edit runs through."""
+    count = 0
+
+    def tick() -> None:
+        nonlocal count
+        count += 1
+
+    traced(plan, tick)
+    return count
+
+
+def die_at(plan: Plan, line: int) -> None:
+    """Edits, and is killed when it comes to the so manieth line of its code."""
+    left = iter(range(line))
+
+    def tick() -> None:
+        if next(left, None) is None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    traced(plan, tick)
+
+
+def traced(plan: Plan, tick: Callable[[], None]) -> None:
+    """Edits, and tells each line of the code that is run."""
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if event == "line":
+            tick()
+        return trace if f"{os.sep}plait{os.sep}" in frame.f_code.co_filename else None
+
+    sys.settrace(trace)
+    plan.apply()
+    sys.settrace(None)
 
 
 if __name__ == "__main__":

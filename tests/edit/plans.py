@@ -13,6 +13,7 @@ from plait.line.split import stamp_of
 SESSION = "3f2a91c0-0000-4000-8000-000000000001"
 OTHER = "7b11d5e2-0000-4000-8000-000000000002"
 LONG_AGO = 1_700_000_000_123_456_789
+MEMORY = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
 NOTHING = Measures(0, 0, 0, None)
 
 

@@ -4,21 +4,20 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from plait import Archive
 from plait.edit.entry import Edit
+from plait.edit.model import Plan
 from plait.errors import Refused
 from tests.conftest import ROOT
-from tests.edit.cutting import NEW, SIZE, plan_in
+from tests.edit.cutting import NEW, large_config_at, large_plan_in, plan_in
 from tests.edit.plans import OTHER, Tree, added, config_at, log_of, plan_of, tree, written
 
 SAMPLE, ALL = 25, 200
-MEMORY = Path("/dev/shm")
 
 
 def bytes_in(config: Path) -> dict[str, tuple[int, bytes | None]]:
@@ -38,10 +37,9 @@ def cut(folder: Path, *arguments: object) -> None:
 class Ends:
     """The tree before an edit and after it."""
 
-    def __init__(self, folder: Path, size: int = 1) -> None:
-        config = config_at(folder / "config")
+    def __init__(self, config: Path, planned: Callable[[Path], Plan]) -> None:
         self.before = tree(config)
-        plan_in(config, size).apply()
+        planned(config).apply()
         self.after = bytes_in(config)
 
     def check_whole(self, config: Path, is_growing: str | None = None) -> None:
@@ -79,19 +77,9 @@ def go_on(config: Path, ends: Ends, *, finish: bool) -> str:
     return edit.state
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Iterator[Path]:
-    """Returns a folder in memory where there is one: a killed process needs no disk."""
-    if not MEMORY.is_dir():
-        yield tmp_path
-        return
-    with TemporaryDirectory(dir=MEMORY) as name:
-        yield Path(name)
-
-
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory: pytest.TempPathFactory) -> Ends:
-    return Ends(tmp_path_factory.mktemp("ends"))
+    return Ends(config_at(tmp_path_factory.mktemp("ends") / "config"), plan_in)
 
 
 def test_an_edit_that_is_cut_off_before_any_change_can_be_finished_or_undone(
@@ -151,7 +139,7 @@ def test_an_undo_that_is_cut_off_can_be_gone_on_with(folder: Path, ends: Ends) -
 
 
 def kills(folder: Path, count: int, seed: int) -> Counter[str]:
-    ends = Ends(folder / "ends", SIZE)
+    ends = Ends(large_config_at(folder / "ends" / "config"), large_plan_in)
     cut(folder / "killed", "kill", count, seed)
     states: Counter[str] = Counter()
     grows = str(log_of(folder, OTHER).relative_to(folder))

@@ -6,8 +6,7 @@ Until it is ready nothing that was there has changed. Each step can be done agai
 the files whether it was done before, so that an edit that was cut off can be finished.
 """
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from plait.edit.entry import Edit, EditStep, Entry, check_place, real_place
+from plait.edit.folders import emptied_folders, missing_folders
 from plait.edit.model import Append, CopyOf, Plan, Remove, Step, Write
 from plait.errors import Refused, SourceError
 from plait.line import FileStamp, stamp_of
@@ -53,8 +53,8 @@ def begun(home: Path, plan: Plan, id_: str, when: datetime) -> Entry:
         when=when,
         state="begun",
         steps=steps,
-        made=tuple(_missing_folders(step.path for step in steps if step.kind == "write")),
-        emptied=tuple(_emptied_folders(home, steps)),
+        made=missing_folders({step.path for step in steps if step.kind == "write"}),
+        emptied=emptied_folders(home, {step.path for step in steps if step.kind == "remove"}),
     )
     return Entry(home, edit)
 
@@ -71,54 +71,6 @@ def _step_of(home: Path, step: Step) -> EditStep:
             return EditStep("append", path, before)
         case Remove():
             return EditStep("remove", path, before)
-
-
-def _missing_folders(paths: Iterable[Path]) -> list[Path]:
-    """Returns the folders that have to be made, the outer ones first."""
-    missing: dict[Path, None] = {}
-    for path in paths:
-        new = [folder for folder in path.parents if not folder.is_dir()]
-        missing.update(dict.fromkeys(reversed(new)))
-    return list(missing)
-
-
-def _emptied_folders(home: Path, steps: Iterable[EditStep]) -> Iterator[tuple[Path, FileState]]:
-    """Yields the folders in which nothing will be left, the outer ones first."""
-    gone = {step.path for step in steps if step.kind == "remove"}
-    tops = {top for path in gone if (top := _outermost_emptied(home, path, gone))}
-    for top in sorted(tops):
-        for folder, _, _ in os.walk(top):
-            state = state_of(Path(folder))
-            if state:
-                yield Path(folder), state
-
-
-def _outermost_emptied(home: Path, path: Path, gone: set[Path]) -> Path | None:
-    """Returns the outermost folder around a file that goes in which no other file stays.
-
-    A home, what lies right in it, and the folders of projects stay.
-    """
-    found = None
-    for folder in path.parents:
-        depth = len(folder.relative_to(home).parts) if folder.is_relative_to(home) else 0
-        stays = depth < 1 or ((home / "projects").is_dir() and _is_of_the_client(home, folder))
-        if stays or not _files_in(folder) <= gone:
-            break
-        found = folder
-    return found
-
-
-def _is_of_the_client(home: Path, folder: Path) -> bool:
-    parts = folder.relative_to(home).parts
-    return len(parts) < 2 or (parts[0] == "projects" and len(parts) == 2)
-
-
-def _files_in(folder: Path) -> set[Path]:
-    return {
-        Path(place, name)
-        for place, folders, files in os.walk(folder)
-        for name in (*files, *(one for one in folders if Path(place, one).is_symlink()))
-    }
 
 
 def prepare(entry: Entry, plan: Plan, seen: "Seen") -> None:
@@ -207,7 +159,7 @@ def commit(entry: Entry) -> None:
             _forward(entry, number, step)
     for folder, _ in reversed(entry.edit.emptied):
         remove_if_empty(folder)
-    steps = tuple(map(_seen_after, entry.edit.steps))
+    steps = tuple(_seen_after(entry, number) for number in range(len(entry.edit.steps)))
     _settle_folders(entry)
     with told(entry.folder):
         entry.save("done", steps)
@@ -252,11 +204,15 @@ def _put_away(step: EditStep, kept: Path) -> bool:
     return True
 
 
-def _seen_after(step: EditStep) -> EditStep:
+def _seen_after(entry: Entry, number: int) -> EditStep:
+    """Returns a step with what it left; others may have gone on with the file already."""
+    step = entry.edit.steps[number]
     there = state_of(step.path)
-    if step.kind == "append":
-        return msgspec.structs.replace(step, after=there)
-    if (there.size if there else None) != (step.after.size if step.after else None):
+    if step.kind == "append" and step.before:
+        added = state_of(entry.added(number))
+        is_last = there and added and there.size == step.before.size + added.size
+        return msgspec.structs.replace(step, after=there if is_last else None)
+    if there and step.after and there.inode == step.after.inode and there.size < step.after.size:
         raise SourceError(f"'{step.path}' is not as it was written")
     return step
 

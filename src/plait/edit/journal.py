@@ -188,7 +188,8 @@ class Journal:
         if plan.source.log.path in changed:
             changed += _files_of(plan.source)
             names = [plan.source.id]
-        self._refuse_living(plan.session, changed, names)
+        if changed:
+            self._refuse_living(plan.session, changed, names)
 
     def _refuse_live_edit(self, edit: Edit) -> None:
         """Refuses to undo an edit while others write; the times of one cut off are its own."""

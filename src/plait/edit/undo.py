@@ -47,10 +47,16 @@ def take_back(entry: Entry, *, force: bool = False) -> None:
 
 
 def give_up(entry: Entry) -> None:
-    """Takes back an edit that failed, on a full disk too; what it cannot, the journal knows."""
+    """Takes back an edit that failed, on a full disk too; what it cannot, the journal knows.
+
+    What others have written under way stays in the journal, aside.
+    """
     with suppress(PlaitError, OSError):
         _reverse(entry)
-        entry.remove()
+        if any(state_of(entry.aside(number)) for number in range(len(entry.edit.steps))):
+            entry.save("undone")
+        else:
+            entry.remove()
 
 
 def _reverse(entry: Entry) -> None:

@@ -1,0 +1,16 @@
+"""Where edits are tried that are many."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from tests.edit.plans import MEMORY
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Returns a folder in memory where there is one: a process that ends needs no disk."""
+    with TemporaryDirectory(dir=MEMORY) as name:
+        yield Path(name)

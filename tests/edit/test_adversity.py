@@ -1,0 +1,379 @@
+"""Edits where the world is against them: no room, no leave to write, somebody else at work."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.edit.journal import Journal
+from plait.edit.model import Plan, Write
+from plait.errors import Refused, SourceError
+from tests.conftest import ROOT
+from tests.edit.plans import (
+    OTHER,
+    added,
+    config_at,
+    log_of,
+    plan_of,
+    put,
+    removed,
+    stamped,
+    tree,
+    written,
+)
+
+NEW = "9c44e1aa-0000-4000-8000-000000000003"
+MEGABYTE = b"x" * 1023 + b"\n"
+LARGE = [MEGABYTE] * 1024
+
+
+@contextmanager
+def small_disk(folder: Path, size: str) -> Iterator[Path]:
+    """Mounts a disk in memory, or skips where that is not allowed."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    try:
+        done = subprocess.run(mount, capture_output=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("needs `mount`")
+    if done.returncode:
+        pytest.skip("needs leave to mount a small disk: run as root")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk", "2m") as folder:
+        yield folder
+
+
+def fill(disk: Path, *, but: int) -> None:
+    """Fills a disk until only so many bytes are free."""
+    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+    put(disk / "filler", b"x" * max(0, free - but))
+
+
+def check_nothing_happened(config: Path, before: object) -> None:
+    assert tree(config) == before
+    assert Archive([config]).edits() == []
+    kept = config / ".plait" / "journal"
+    assert not kept.exists() or list(kept.iterdir()) == []
+
+
+def copy_of_much(config: Path) -> Plan:
+    return plan_of(config, written(log_of(config, NEW), lambda: LARGE))
+
+
+def much_in_place(config: Path) -> Plan:
+    return plan_of(config, written(log_of(config), lambda: LARGE), removed(log_of(config, OTHER)))
+
+
+def much_added(config: Path) -> Plan:
+    one = log_of(config).with_suffix("") / "tool-results" / "toolu_1.txt"
+    return plan_of(config, removed(one), added(log_of(config), b"".join(LARGE[:60])))
+
+
+@pytest.mark.parametrize("planned", [copy_of_much, much_in_place, much_added])
+@pytest.mark.parametrize("free", [0, 4096, 20_000, 60_000, 90_000])
+def test_a_full_disk_is_said_and_changes_nothing(
+    disk: Path, planned: Callable[[Path], Plan], free: int
+) -> None:
+    config = config_at(disk / "config")
+    (config / ".plait").mkdir(mode=0o700)
+    (config / ".plait" / "lock").touch()
+    before = tree(config)
+    fill(disk, but=free)
+    with pytest.raises(SourceError, match=r"cannot write '.*': no space left on device"):
+        planned(config).apply()
+    check_nothing_happened(config, before)
+
+
+def test_a_large_session_is_removed_from_a_disk_that_is_nearly_full(disk: Path) -> None:
+    config = config_at(disk / "config")
+    put(log_of(config), b"".join(LARGE))
+    before = tree(config)
+    fill(disk, but=100_000)
+    plan_of(config, removed(log_of(config))).apply()
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+@contextmanager
+def limited(size: int) -> Iterator[None]:
+    """Lets no file grow beyond a size."""
+    was = resource.getrlimit(resource.RLIMIT_FSIZE)
+    ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, was[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, was)
+        signal.signal(signal.SIGXFSZ, ignored)
+
+
+@pytest.mark.parametrize("planned", [copy_of_much, much_in_place, much_added])
+def test_a_file_that_may_not_grow_is_said_and_changes_nothing(
+    tmp_path: Path, planned: Callable[[Path], Plan]
+) -> None:
+    config = config_at(tmp_path / "config")
+    before, plan = tree(config), planned(config)
+    with limited(60_000), pytest.raises(SourceError, match=r"cannot write '.*': file too large"):
+        plan.apply()
+    check_nothing_happened(config, before)
+
+
+@contextmanager
+def read_only(config: Path) -> Iterator[None]:
+    """Takes away the leave to write to a folder, which root has in spite of its mode."""
+    if os.geteuid() == 0:
+        disk = str(config.parent)
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True, capture_output=True)
+        yield
+        subprocess.run(["mount", "-o", "remount,rw", disk], check=True, capture_output=True)
+        return
+    config.chmod(0o500)
+    yield
+    config.chmod(0o700)
+
+
+@pytest.mark.parametrize("has_journal", [False, True])
+def test_a_root_that_may_only_be_read_is_said(disk: Path, has_journal: bool) -> None:
+    config = config_at(disk / "config")
+    if has_journal:
+        plan_of(config, added(log_of(config), b"more\n")).apply()
+        Archive([config]).undo()
+    before, plan = tree(config), plan_of(config, written(log_of(config), b"new\n"))
+    with read_only(config):
+        with pytest.raises(SourceError, match=r"cannot write '.*': read-only file system"):
+            plan.apply()
+        assert len(Archive([config]).edits()) == has_journal
+    assert tree(config) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write in spite of the mode")
+def test_a_folder_that_may_only_be_read_is_said(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    before, plan = tree(config), plan_of(config, written(log_of(config), b"new\n"))
+    log_of(config).parent.chmod(0o500)
+    with pytest.raises(SourceError, match=r"cannot write '.*': permission denied"):
+        plan.apply()
+    log_of(config).parent.chmod(0o755)
+    check_nothing_happened(config, before)
+
+
+def test_a_disk_of_its_own_for_the_projects_is_no_hindrance(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.mkdir()
+    with small_disk(config / "projects", "4m"):
+        config_at(config)
+        before, log = tree(config), log_of(config)
+        agent = log.with_suffix("") / "subagents" / "agent-a1.jsonl"
+        edit = plan_of(config, written(log, b"new\n"), removed(agent)).apply()
+        assert log.read_bytes() == b"new\n"
+        assert not agent.parent.exists()
+        Archive([config]).undo(edit.id)
+        assert tree(config) == before
+
+
+def test_what_goes_wrong_while_a_draft_is_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    before = tree(config)
+
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise KeyboardInterrupt
+
+    folder = log_of(config, NEW).with_suffix("")
+    with pytest.raises(KeyboardInterrupt):
+        plan_of(config, Write(folder / "subagents" / "agent-a1.jsonl", pieces)).apply()
+    check_nothing_happened(config, before)
+
+
+RACE = """
+import sys, time
+from pathlib import Path
+from plait.errors import Refused
+from tests.edit.plans import log_of, plan_of, written
+config, mine, go = Path(sys.argv[1]), sys.argv[2].encode(), Path(sys.argv[3])
+log = log_of(config)
+plan = plan_of(config, written(log, log.read_bytes() + mine))
+print("ready", flush=True)
+while not go.exists():
+    time.sleep(0.001)
+try:
+    plan.apply()
+except Refused as refusal:
+    print(refusal.message)
+else:
+    print("won")
+"""
+
+
+def racer(config: Path, line: str, go: Path) -> "subprocess.Popen[str]":
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    return subprocess.Popen(
+        [sys.executable, "-c", RACE, str(config), line, str(go)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_of_two_that_edit_one_session_one_wins_and_the_other_is_told(
+    tmp_path: Path, turn: int
+) -> None:
+    config, go = config_at(tmp_path / "config"), tmp_path / "go"
+    before, whole = tree(config), log_of(config).read_bytes()
+    lines = [f'{{"by":{number}}}\n' for number in range(3)]
+    racers = [racer(config, line, go) for line in lines]
+    for one in racers:
+        assert one.stdout
+        assert one.stdout.readline() == "ready\n"
+    go.touch()
+    said = [one.communicate(timeout=60)[0].strip() for one in racers]
+    assert sorted(word for word in said if word == "won") == ["won"]
+    winner = said.index("won")
+    refused = [word for word in said if word != "won"]
+    assert all("has changed since the plan was made" in word for word in refused), said
+    assert log_of(config).read_bytes() == whole + lines[winner].encode()
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_an_edit_waits_for_another_one_but_not_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import plait.edit.journal as module
+    from plait.line.atomic import held
+
+    config = config_at(tmp_path / "config")
+    monkeypatch.setattr(module, "PATIENCE", 0.05)
+    with held(config / ".plait" / "lock") as is_ours:
+        assert is_ours
+        with pytest.raises(Refused, match="another edit is under way in"):
+            plan_of(config, added(log_of(config), b"more\n")).apply()
+    assert plan_of(config, added(log_of(config), b"more\n")).apply().state == "done"
+
+
+APPENDER = """
+import random, sys, time
+from pathlib import Path
+from plait.line.append import append
+path, count = Path(sys.argv[1]), int(sys.argv[2])
+print("ready", flush=True)
+for number in range(count):
+    time.sleep(random.uniform(0, 0.02))
+    append(path, b'{"number":%d}' % number, is_new=False)
+"""
+
+
+def test_no_line_that_a_writer_adds_is_lost_while_edits_come_and_go(folder: Path) -> None:
+    config, count = config_at(folder / "config"), 150
+    log = log_of(config)
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    writer = subprocess.Popen(
+        [sys.executable, "-c", APPENDER, str(log), str(count)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert writer.stdout
+    writer.stdout.readline()
+    edits = 0
+    while writer.poll() is None:
+        was, data = stamped(log), log.read_bytes()
+        with suppress(Refused):
+            step = Write(log, partial(iter, [data]), was)
+            plan_of(config, step, reads=False).apply(force=True)
+            edits += 1
+    assert writer.wait() == 0
+    writer.stdout.close()
+    assert edits > 5
+    lines = log.read_bytes().splitlines()
+    assert lines[2:] == [b'{"number":%d}' % number for number in range(count)]
+
+
+INTERRUPTED = """
+import os, sys
+from pathlib import Path
+from plait.errors import Refused
+from tests.edit.plans import log_of, plan_of, put, written
+config, new = Path(sys.argv[1]), sys.argv[2]
+plan = plan_of(config, written(log_of(config), b"ours\\n"), written(log_of(config, new), b"new\\n"))
+
+def others(event, args):
+    if event == "os.link" and str(args[1]) == str(log_of(config, new)):
+        with log_of(config).open("ab") as file:
+            file.write(b"theirs\\n")
+        put(log_of(config, new), b"mine\\n")
+
+sys.addaudithook(others)
+try:
+    plan.apply()
+except Refused as refusal:
+    print(refusal.message)
+"""
+
+
+def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    before = tree(config)
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, str(config), NEW],
+        capture_output=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    assert b"has changed since the edit began" in done.stdout
+    assert log_of(config, NEW).read_bytes() == b"mine\n"
+    log_of(config, NEW).unlink()
+    assert tree(config) == before
+    (edit,) = Archive([config]).edits()
+    assert edit.state == "undone"
+    aside = config / ".plait" / "journal" / edit.id / "0000.aside"
+    assert aside.read_bytes() == b"ours\ntheirs\n"
+
+
+def test_a_journal_keeps_its_order_when_the_clock_goes_back(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    made = []
+    for name, now in {"a": 5_000.0, "b": 5_000.0, "c": 1_000.0, "d": 9_000.0}.items():
+        plan = plan_of(config, written(log_of(config, name), b"x\n"))
+        made.append(Journal(config, clock=lambda now=now: now).apply(plan))  # type: ignore[misc]
+    found = Journal(config).entries()
+    assert [edit.id for edit in found] == [edit.id for edit in reversed(made)]
+    assert [edit.when for edit in found] == sorted({edit.when for edit in made}, reverse=True)
+
+
+def test_names_that_are_no_unicode_come_back_too(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    folder = log_of(config).with_suffix("") / "tool-results"
+    name = os.fsdecode(b"caf\xe9 \xff.txt")
+    odd = put(folder / name, b"odd")
+    before = tree(config)
+    plan_of(config, removed(odd), written(folder / (name + "2"), b"new")).apply()
+    assert not odd.exists()
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_a_name_as_long_as_a_name_may_be_can_be_written(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    path = log_of(config).with_suffix("") / "tool-results" / ("ä" * 125 + ".txt")
+    before = tree(config)
+    plan_of(config, written(path, b"new")).apply()
+    assert path.read_bytes() == b"new"
+    Archive([config]).undo()
+    assert tree(config) == before

@@ -1,0 +1,418 @@
+"""What an edit does not do: overtake a change, write to a live session, leave its folder."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.edit.journal import Journal, is_live
+from plait.edit.model import Plan
+from plait.errors import Refused, SourceError
+from tests.edit.plans import (
+    LONG_AGO,
+    OTHER,
+    SESSION,
+    added,
+    config_at,
+    log_of,
+    plan_of,
+    put,
+    removed,
+    tree,
+    written,
+)
+
+NEW = "9c44e1aa-0000-4000-8000-000000000003"
+NOW = LONG_AGO / 1e9
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return config_at(tmp_path / "config")
+
+
+def new_session(config: Path) -> Plan:
+    return plan_of(config, written(log_of(config, NEW), b"new\n"))
+
+
+def in_place(config: Path) -> Plan:
+    return plan_of(config, written(log_of(config), b"new\n"))
+
+
+def one_line(config: Path) -> Plan:
+    return plan_of(config, added(log_of(config), b"more\n"))
+
+
+def away(config: Path) -> Plan:
+    return plan_of(config, removed(log_of(config)))
+
+
+PLANS = [new_session, in_place, one_line, away]
+
+
+def grown(path: Path) -> None:
+    with path.open("ab") as file:
+        file.write(b"{}\n")
+
+
+def replaced(path: Path) -> None:
+    put(path.with_name("other"), path.read_bytes()).replace(path)
+
+
+@pytest.mark.parametrize("planned", PLANS)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [(grown, "has grown since"), (Path.unlink, "has gone since"), (replaced, "has changed since")],
+)
+def test_a_session_that_changes_after_it_was_planned_is_left_alone(
+    config: Path, planned: Callable[[Path], Plan], change: Callable[[Path], None], said: str
+) -> None:
+    plan = planned(config)
+    change(log_of(config))
+    before = tree(config)
+    with pytest.raises(Refused, match=f"{SESSION}.jsonl' {said} the plan was made") as told:
+        plan.apply(force=True)
+    assert told.value.hints == ("make the plan again",)
+    assert told.value.exit_code == 1
+    assert tree(config) == before
+    assert Archive([config]).edits() == []
+
+
+@pytest.mark.parametrize("change", [grown, Path.unlink, replaced])
+def test_a_session_that_changes_while_its_copy_is_written_is_left_alone(
+    config: Path, change: Callable[[Path], None]
+) -> None:
+    def pieces() -> list[bytes]:
+        change(log_of(config))
+        return [b"half\n"]
+
+    plan = plan_of(config, written(log_of(config, NEW), pieces))
+    with pytest.raises(Refused, match="since the plan was made"):
+        plan.apply()
+    assert not log_of(config, NEW).exists()
+    assert Archive([config]).edits() == []
+    assert [path for path in config.rglob("*") if path.suffix == ".new"] == []
+
+
+def test_a_new_session_is_not_written_over_another(config: Path) -> None:
+    plan = new_session(config)
+    put(log_of(config, NEW), b"mine\n")
+    with pytest.raises(Refused, match="is there already"):
+        plan.apply(force=True)
+    assert log_of(config, NEW).read_bytes() == b"mine\n"
+
+
+def test_a_file_that_comes_while_the_drafts_are_written_is_not_written_over(config: Path) -> None:
+    before = tree(config)
+
+    def pieces() -> list[bytes]:
+        put(log_of(config, NEW), b"mine\n")
+        return [b"ours\n"]
+
+    with pytest.raises(Refused, match="is there already"):
+        plan_of(config, written(log_of(config, NEW), pieces)).apply()
+    assert log_of(config, NEW).read_bytes() == b"mine\n"
+    log_of(config, NEW).unlink()
+    assert tree(config) == before
+
+
+def running(config: Path, pid: int, session: str = SESSION) -> None:
+    facts = {"pid": pid, "sessionId": session}
+    put(config / "sessions" / f"{pid}.json", json.dumps(facts).encode())
+
+
+def ended_process() -> int:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+@pytest.mark.parametrize("planned", PLANS[1:])
+def test_a_session_that_a_client_runs_is_edited_only_by_force(
+    config: Path, planned: Callable[[Path], Plan]
+) -> None:
+    running(config, os.getpid())
+    plan, before = planned(config), tree(config)
+    with pytest.raises(Refused, match=f"'{SESSION}' is live: a running client has it open") as told:
+        plan.apply()
+    assert told.value.hints == ("`--force` edits it all the same",)
+    assert tree(config) == before
+    plan.apply(force=True)
+    with pytest.raises(Refused, match="is live"):
+        Archive([config]).undo()
+    Archive([config]).undo(force=True)
+    assert tree(config) == before
+
+
+@pytest.mark.parametrize("planned", PLANS[1:])
+def test_a_client_that_has_ended_or_runs_another_session_is_no_hindrance(
+    config: Path, planned: Callable[[Path], Plan]
+) -> None:
+    running(config, ended_process())
+    running(config, os.getpid(), OTHER)
+    assert planned(config).apply().state == "done"
+
+
+@pytest.mark.parametrize("planned", PLANS[1:])
+@pytest.mark.parametrize(("age", "is_refused"), [(0, True), (59, True), (61, False), (-61, False)])
+def test_a_session_counts_as_live_for_a_minute_after_its_last_line(
+    config: Path, planned: Callable[[Path], Plan], age: float, is_refused: bool
+) -> None:
+    journal, plan = Journal(config, clock=lambda: NOW + age), planned(config)
+    if not is_refused:
+        assert journal.apply(plan).state == "done"
+        return
+    with pytest.raises(Refused, match=rf"is live: a line was added {age} s ago"):
+        journal.apply(plan)
+    assert journal.apply(plan, force=True).state == "done"
+
+
+def test_an_agent_that_still_writes_is_a_sign_of_life(config: Path) -> None:
+    agent = log_of(config).with_suffix("") / "subagents" / "agent-a1.jsonl"
+    os.utime(agent)
+    step = removed(log_of(config).with_suffix("") / "tool-results" / "toolu_1.txt")
+    assert plan_of(config, step).apply()
+    session = Archive([config]).session(SESSION)
+    from plait.archive.plans import subject_of
+
+    subject = subject_of(session)
+    sign = is_live(subject)
+    assert sign
+    assert sign.startswith("a line was added ")
+
+
+def test_a_new_session_is_made_of_a_live_one(config: Path) -> None:
+    running(config, os.getpid())
+    os.utime(log_of(config))
+    assert new_session(config).apply().state == "done"
+
+
+def test_what_was_edited_a_moment_ago_is_not_live_by_that(config: Path) -> None:
+    before = tree(config)
+    for _ in range(3):
+        one_line(config).apply()
+        in_place(config).apply()
+    new_session(config).apply()
+    plan_of(config, added(log_of(config, NEW), b"title\n")).apply()
+    for _ in range(8):
+        Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_a_line_after_our_edit_is_a_sign_of_life_again(config: Path) -> None:
+    one_line(config).apply()
+    grown(log_of(config))
+    with pytest.raises(Refused, match="is live: a line was added"):
+        one_line(config).apply()
+
+
+def test_a_file_that_changed_since_its_edit_is_brought_back_only_by_force(config: Path) -> None:
+    before = tree(config)
+    edit = in_place(config).apply()
+    put(log_of(config), b"mine\n")
+    with pytest.raises(Refused, match="has changed since the edit") as told:
+        Archive([config]).undo()
+    assert told.value.hints == ("`--force` undoes the edit all the same",)
+    assert log_of(config).read_bytes() == b"mine\n"
+    Archive([config]).undo(force=True)
+    assert tree(config) == before
+    aside = config / ".plait" / "journal" / edit.id / "0000.aside"
+    assert aside.read_bytes() == b"mine\n"
+
+
+def test_a_new_session_that_went_on_is_taken_away_only_by_force(config: Path) -> None:
+    before = tree(config)
+    edit = new_session(config).apply()
+    put(log_of(config, NEW), b"new\nmine\n")
+    with pytest.raises(Refused, match="has changed since the edit"):
+        Archive([config]).undo()
+    Archive([config]).undo(force=True)
+    assert tree(config) == before
+    aside = config / ".plait" / "journal" / edit.id / "0000.aside"
+    assert aside.read_bytes() == b"new\nmine\n"
+
+
+def test_a_file_that_was_only_touched_counts_as_unchanged(config: Path) -> None:
+    before = tree(config)
+    in_place(config).apply()
+    put(log_of(config), b"new\n", when=LONG_AGO + 5)
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_of_a_session_that_went_on_force_takes_out_only_the_added_line(config: Path) -> None:
+    path = log_of(config)
+    one_line(config).apply()
+    put(path, path.read_bytes() + b"theirs\n", mode=0o640, when=LONG_AGO + 7)
+    with pytest.raises(Refused, match="has grown since the edit"):
+        Archive([config]).undo()
+    Archive([config]).undo(force=True)
+    assert path.read_bytes() == b'{"a":1}\n{"b":2}\ntheirs\n'
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert path.stat().st_mtime_ns == LONG_AGO + 7
+
+
+def test_an_added_line_that_is_not_where_it_was_is_not_guessed(config: Path) -> None:
+    one_line(config).apply()
+    put(log_of(config), b"something else altogether\n")
+    for force in (False, True):
+        with pytest.raises(Refused, match="no longer holds what was added"):
+            Archive([config]).undo(force=force)
+    assert log_of(config).read_bytes() == b"something else altogether\n"
+
+
+def test_a_removed_session_is_not_brought_back_over_another(config: Path) -> None:
+    edit = away(config).apply()
+    put(log_of(config), b"mine\n")
+    with pytest.raises(Refused, match="is there again"):
+        Archive([config]).undo()
+    Archive([config]).undo(force=True)
+    assert log_of(config).read_bytes() == b'{"a":1}\n{"b":2}\n'
+    aside = config / ".plait" / "journal" / edit.id / "0000.aside"
+    assert aside.read_bytes() == b"mine\n"
+
+
+@pytest.mark.parametrize("planned", [in_place, away])
+def test_what_is_no_longer_in_the_journal_is_said(
+    config: Path, planned: Callable[[Path], Plan]
+) -> None:
+    edit = planned(config).apply()
+    kept = config / ".plait" / "journal" / edit.id / "0000.was"
+    os.truncate(kept, 3)
+    with pytest.raises(SourceError, match="has been cut short in the journal"):
+        Archive([config]).undo(force=True)
+    kept.unlink()
+    with pytest.raises(SourceError, match="is no longer in the journal"):
+        Archive([config]).undo(force=True)
+
+
+@pytest.mark.parametrize("planned", PLANS)
+def test_no_link_leads_an_edit_out_of_its_folder(
+    tmp_path: Path, planned: Callable[[Path], Plan]
+) -> None:
+    config = config_at(tmp_path / "config")
+    elsewhere = tmp_path / "elsewhere"
+    (config / "projects" / "-home-me").rename(elsewhere)
+    (config / "projects" / "-home-me").symlink_to(elsewhere)
+    before = tree(tmp_path)
+    with pytest.raises(Refused, match="leads out of") as told:
+        planned(config).apply(force=True)
+    assert str(elsewhere) in told.value.hints[0]
+    assert tree(tmp_path) == before
+
+
+@pytest.mark.parametrize("planned", [in_place, one_line])
+def test_a_session_that_is_a_link_is_not_written_through(
+    tmp_path: Path, planned: Callable[[Path], Plan]
+) -> None:
+    config = config_at(tmp_path / "config")
+    target = tmp_path / "elsewhere.jsonl"
+    log_of(config).rename(target)
+    log_of(config).symlink_to(target)
+    before = target.read_bytes()
+    with pytest.raises(Refused, match="is no file of its own"):
+        planned(config).apply(force=True)
+    assert target.read_bytes() == before
+    assert log_of(config).is_symlink()
+
+
+def test_a_link_that_is_removed_comes_back_and_what_it_leads_to_stays(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    target = put(tmp_path / "elsewhere.txt", b"mine")
+    link = log_of(config).with_suffix("") / "tool-results" / "link.txt"
+    link.symlink_to(target)
+    plan_of(config, removed(link)).apply()
+    assert not link.is_symlink()
+    assert target.read_bytes() == b"mine"
+    Archive([config]).undo()
+    assert link.readlink() == target
+
+
+def test_a_folder_that_is_a_link_within_its_root_is_followed(config: Path) -> None:
+    (config / "projects" / "-home-me").rename(config / "projects" / "-home-you")
+    (config / "projects" / "-home-me").symlink_to(config / "projects" / "-home-you")
+    before = tree(config)
+    edit = in_place(config).apply()
+    assert edit.path.parent.name == "-home-you"
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+@pytest.mark.parametrize("ours", [".plait", ".plait/journal"])
+def test_a_journal_that_is_a_link_is_not_written_to(tmp_path: Path, ours: str) -> None:
+    config = config_at(tmp_path / "config")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (config / ours).parent.mkdir(exist_ok=True)
+    (config / ours).symlink_to(elsewhere)
+    with pytest.raises(Refused, match="is a link that leads elsewhere"):
+        in_place(config).apply()
+    assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "../outside.jsonl",
+        "projects/../../outside.jsonl",
+        "/outside.jsonl",
+        "settings.json",
+        ".plait/lock",
+        "projects/-home-me/.plait/x",
+        "",
+    ],
+)
+def test_a_journal_that_names_another_place_is_not_followed(config: Path, place: str) -> None:
+    outside = put(config.parent / "outside.jsonl", b"mine\n")
+    edit = in_place(config).apply()
+    entry = config / ".plait" / "journal" / edit.id / "entry.json"
+    told = json.loads(entry.read_bytes())
+    told["steps"][0]["path"] = place
+    entry.write_text(json.dumps(told))
+    assert Archive([config]).edits() == []
+    with pytest.raises(SourceError, match=f"cannot read what the edit '{edit.id}' did"):
+        Archive([config]).undo(edit.id, force=True)
+    assert outside.read_bytes() == b"mine\n"
+    assert new_session(config).apply().state == "done"
+
+
+def test_a_folder_that_became_a_link_since_is_not_followed(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    in_place(config).apply()
+    elsewhere = tmp_path / "elsewhere"
+    (config / "projects" / "-home-me").rename(elsewhere)
+    (config / "projects" / "-home-me").symlink_to(elsewhere)
+    with pytest.raises(Refused, match="a link leads elsewhere"):
+        Archive([config]).undo(force=True)
+    assert (elsewhere / f"{SESSION}.jsonl").read_bytes() == b"new\n"
+
+
+def test_settings_of_the_client_are_not_reached_by_an_edit(config: Path) -> None:
+    with pytest.raises(Refused, match="leads out of"):
+        plan_of(config, written(config / "settings.json", b"{}")).apply()
+
+
+def test_a_plan_has_one_step_for_a_file(config: Path) -> None:
+    path = log_of(config)
+    with pytest.raises(ValueError, match="one step for a file"):
+        plan_of(config, added(path, b"one\n"), added(path, b"two\n")).apply()
+
+
+def test_an_edit_that_was_cut_off_is_not_forgotten_and_one_that_was_not_is_not_finished(
+    config: Path,
+) -> None:
+    archive, edit = Archive([config]), in_place(config).apply()
+    with pytest.raises(Refused, match="is done, nothing is left of it"):
+        archive.journals.finish(edit.id)
+    folder = config / ".plait" / "journal" / edit.id
+    (folder / "entry.json").rename(folder / "open.json")
+    for state in ("begun", "ready", "undoing"):
+        told = json.loads((folder / "open.json").read_bytes()) | {"state": state}
+        (folder / "open.json").write_text(json.dumps(told))
+        with pytest.raises(Refused, match="was cut off"):
+            archive.journals.forget(edit.id)
