@@ -54,6 +54,25 @@ def user(uuid: str, parent: str | None = None, **more: Any) -> dict[str, Any]:
     }
 
 
+def answer(uuid: str, parent: str | None, *blocks: Any, **more: Any) -> dict[str, Any]:
+    """Returns a block of a response as a line has it; its id is that of the record but for more."""
+    content = [*blocks] or [{"type": "text", "text": f"answer {uuid[:8]}"}]
+    id_ = more.pop("id", f"msg_{uuid[:8]}")
+    message = {"role": "assistant", "id": id_, "model": "m", "content": content}
+    return user(uuid, parent, type="assistant", message=message, **more)
+
+
+def calls(name: str) -> dict[str, Any]:
+    """Returns a call of a tool."""
+    return {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "ls"}}
+
+
+def result(uuid: str, parent: str, call: str, **more: Any) -> dict[str, Any]:
+    """Returns the result of a call as a line has it."""
+    block = {"type": "tool_result", "tool_use_id": call, "content": f"result of {call}"}
+    return user(uuid, parent, message={"role": "user", "content": [block]}, **more)
+
+
 def write(path: Path, *lines: Any) -> None:
     """Writes some values as the lines of a file."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,9 +7,11 @@ from plait import Archive
 from plait.archive import Session
 from plait.edit.model import Append
 from plait.errors import UserError
+from plait.graph.client import stands_at
 from plait.record import read
 from tests.edit.copies import (
     SESSION,
+    answer,
     carried_out,
     context_of,
     copied,
@@ -23,12 +25,6 @@ from tests.edit.copies import (
 )
 
 A, B, C, D, E = (f"{number:08x}-1111-4222-8333-444444444444" for number in range(10, 15))
-
-
-def answer(uuid: str, parent: str) -> dict[str, object]:
-    content = [{"type": "text", "text": f"answer {uuid[:8]}"}]
-    message = {"role": "assistant", "id": f"msg_{uuid[:8]}", "content": content}
-    return user(uuid, parent, type="assistant", message=message)
 
 
 def branches_of(session: Session) -> list[tuple[str, str]]:
@@ -57,8 +53,9 @@ def test_a_session_goes_on_from_the_tip_of_the_branch_it_was_switched_to(
             assert after.startswith(before)
             assert after.count(b"\n") == before.count(b"\n") + len(plan.steps)
             found = context_of(session.path)
-            assert tip in found.chain
-            assert found.leaf == tip or not plan.steps
+            unsent = {one.uuid for one in found.left_out}
+            assert stands_at(list(read(session.path)), len(after), tip)
+            assert not plan.steps or found.leaf == tip or tip in unsent
             assert len(after) == plan.after.bytes
             session.path.write_bytes(before)
 

@@ -1,19 +1,22 @@
-"""What a user calls a part of a session to the part meant: a branch, or where it ends."""
+"""What a user calls a part of a session to the part meant: a branch, a turn, a record."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from plait.errors import UserError
+from plait.record.prompt import one_line
 
 if TYPE_CHECKING:
     from plait.archive.open_session import OpenSession
-    from plait.conversation.model import Conversation, Conversations
+    from plait.conversation.model import Conversation, Conversations, Turn
 
 AGENT = "agent-"
 MOST_LISTED = 6
 SENT_OUT = ("agent", "service")
 KINDS = ("trunk", "branch", "foreign", "agent", "service")
+NUMBER = re.compile(r"-?\d{1,5}")
+SEE_TURNS = "`plait log` shows the turns, `plait show --raw` the records"
 RECORD = re.compile(r"[0-9a-fA-F-]{6,36}")
 """Of a record's id as much as nobody types by accident."""
 
@@ -60,7 +63,7 @@ def described(conversation: "Conversation") -> str:
     if conversation.kind == "trunk":
         return "the trunk"
     from plait.view.text import clipped
-    from plait.view.words import one_line, plain_words
+    from plait.view.words import plain_words
 
     words = clipped(one_line(plain_words(conversation.label or conversation.title or "")), 32)
     name = f"{conversation.kind} {short_name(conversation.id)}"
@@ -88,3 +91,89 @@ def record_named(opened: "OpenSession", name: str) -> str | None:
     if len(found) > 1:
         raise UserError(f"{len(found)} records begin with '{name}'", "type more of its id")
     return found[0] if found else None
+
+
+def place_named(opened: "OpenSession", name: str | int, *, is_before: bool = False) -> str:
+    """Returns the record that a turn's number, a record's id or the words of a prompt mean.
+
+    Of a turn that is the last record in which something is said; where what stands before it is
+    asked for, the first.
+    """
+    text = str(name).strip()
+    record = None if NUMBER.fullmatch(text) else record_named(opened, text)
+    if record is not None:
+        return _beginning(opened, record) if is_before else record
+    turn = (
+        _turn_numbered(opened, int(text)) if NUMBER.fullmatch(text) else _turn_saying(opened, text)
+    )
+    found = list(_spoken_in(turn))
+    if not found:
+        raise UserError(f"nothing is said in turn {turn.number}: a session cannot go on from it")
+    return found[0] if is_before else found[-1]
+
+
+def _turn_numbered(opened: "OpenSession", number: int) -> "Turn":
+    turns = [turn for turn in opened.turns if turn.number]
+    wanted = number if number >= 0 else len(turns) + 1 + number
+    found = next((turn for turn in turns if turn.number == wanted), None)
+    if found is None:
+        count = f"{len(turns)} turn" + "s" * (len(turns) != 1)
+        raise UserError(f"there is no turn {number}: the conversation has {count}", SEE_TURNS)
+    return found
+
+
+def _turn_saying(opened: "OpenSession", words: str) -> "Turn":
+    """Returns the turn whose prompt says so: all of it, its beginning, else somewhere in it."""
+    wanted = one_line(words).casefold()
+    told = opened.conversations
+    lines = [told.active, *(one for one in told.by_line.values() if one is not told.active)]
+    found = [
+        (one_line(turn.prompt).casefold(), turn)
+        for line in lines
+        if line.kind not in SENT_OUT
+        for turn in line.turns
+        if turn.prompt and wanted
+    ]
+    for says in (str.__eq__, str.startswith, str.__contains__):
+        meant = [turn for prompt, turn in found if says(prompt, wanted)]
+        if len(meant) == 1:
+            return meant[0]
+        if meant:
+            raise UserError(f"{len(meant)} prompts say '{words}'", SEE_TURNS)
+    raise UserError(f"no record, turn or prompt is '{words}'", SEE_TURNS)
+
+
+def _beginning(opened: "OpenSession", record: str) -> str:
+    """Returns the first record of the turn that a record stands in, else itself."""
+    for line in opened.conversations.by_line.values():
+        for turn in line.turns:
+            if turn.number and record in (told := [*_records_in(turn)]):
+                return told[0]
+    return record
+
+
+def _spoken_in(turn: "Turn") -> "Iterator[str]":
+    from plait.conversation.model import Answered, Called, Said, Shown, Thought, Told
+
+    for item in turn.items:
+        is_prompt = isinstance(item, Told) and item.kind != "summary"
+        if item.uuid and (
+            is_prompt or isinstance(item, Answered | Called | Said | Shown | Thought)
+        ):
+            yield item.uuid
+        if isinstance(item, Called) and item.answered_by:
+            yield item.answered_by
+
+
+def _records_in(turn: "Turn") -> "Iterator[str]":
+    from plait.conversation.model import Called, Folded
+
+    waiting = list(reversed(turn.items))
+    while waiting:
+        item = waiting.pop()
+        if item.uuid:
+            yield item.uuid
+        if isinstance(item, Called) and item.answered_by:
+            yield item.answered_by
+        if isinstance(item, Folded):
+            waiting += reversed(item.items)

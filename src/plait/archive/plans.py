@@ -35,14 +35,48 @@ class Plans:
         logs = (*((meant.file,) if meant.file else ()), *meant.agents)
         return tuple(found for log in logs for found in violations_of(log, known_of))
 
-    def clone(self, session: Named, *, title: str | None = None, clean: bool = False) -> "Plan":
+    def clone(
+        self,
+        session: Named,
+        *,
+        title: str | None = None,
+        clean: bool = False,
+        active_only: bool = False,
+    ) -> "Plan":
         """Returns a copy of a session that goes on by itself: new ids, the same conversation.
 
         Lines that hold no record are copied as they are, or left out where it is to be clean.
+        Only the way to where the session goes on is copied where no more is wanted.
         """
         from plait.edit.clone import clone
+        from plait.edit.fork import active_only as only_active
 
-        return clone(self._subject(session), title=title, is_clean=clean)
+        subject = self._subject(session)
+        if active_only:
+            return only_active(subject, title=title)
+        return clone(subject, title=title, is_clean=clean)
+
+    def fork(
+        self,
+        session: Named,
+        at: str | int | None = None,
+        *,
+        before: bool = False,
+        title: str | None = None,
+    ) -> "Plan":
+        """Returns a session that goes on from any message of another, abandoned ones included.
+
+        A record's id means that record, with its response and the results of its calls; a number,
+        or the words of a prompt, the end of that turn. With `before` the turn is left out, to ask
+        it differently. Without any it is where the session goes on.
+        """
+        from plait.archive.choosing import place_named
+        from plait.edit.fork import fork
+
+        meant = self._archive.session(session)
+        opened = self._archive.open(meant)
+        place = place_named(opened, -1 if at is None else at, is_before=before)
+        return fork(subject_of(meant), place, is_before=before, title=title)
 
     def switch(self, session: Named, branch: str) -> "Plan":
         """Returns another branch as the one that resume takes: its name, its number, a record."""

@@ -3,7 +3,7 @@
 clone  every line, and all that lies beside the log
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from plait.edit.copying import LogCopy, joined, tally_of
 from plait.edit.held import gone, stamp_now
 from plait.edit.ids import Ids
 from plait.edit.measure import measures_of
-from plait.edit.model import Content, CopyOf, Plan, Subject, Write
+from plait.edit.model import Content, CopyOf, Measures, Operation, Plan, Subject, Write
 from plait.edit.rename import title_for
 from plait.edit.side_files import SideFile, side_files
 from plait.line import FileStamp, Line, lines, mode_of, read_small, times_of
@@ -27,22 +27,39 @@ def clone(subject: Subject, *, title: str | None = None, is_clean: bool = False)
     """Returns the plan of a copy of a session, with all that lies beside it."""
     session = str(uuid4())
     ids = ids_of(subject, session)
-    log = subject.log
-    stamp = stamp_now(log.path)
-    added = [(custom_title(session, title_for(title)), TITLE)] if title is not None else []
-    copy = LogCopy(log, stamp.size, ids, is_clean=is_clean, added=tuple(added))
-    found = tally_of(copy)
-    before = measures_of(log, stamp.size)
+    stamp = stamp_now(subject.log.path)
+    added = title_lines(session, title)
+    copy = LogCopy(subject.log, stamp.size, ids, is_clean=is_clean, added=added)
+    before = measures_of(subject.log, stamp.size)
     beside = side_files(subject, session)
+    return copy_plan("clone", subject, copy, stamp, beside, before, before)
+
+
+def title_lines(session: str, title: str | None) -> tuple[tuple[bytes, str], ...]:
+    """Returns the line that names a copy, none where it keeps its title."""
+    return () if title is None else ((custom_title(session, title_for(title)), TITLE),)
+
+
+def copy_plan(
+    operation: Operation,
+    subject: Subject,
+    copy: LogCopy,
+    stamp: FileStamp,
+    beside: Sequence[SideFile],
+    before: Measures,
+    says: Measures,
+) -> Plan:
+    """Returns the plan of a new session from a log's copy, whose turns and tokens are known."""
+    log, session, found = subject.log, copy.ids.session, tally_of(copy)
     path = log.path.with_name(session + SUFFIX)
     return Plan(
-        operation="clone",
+        operation=operation,
         source=subject,
         session=session,
         path=path,
-        steps=(Write(path, copy.pieces, mode=mode_of(log.path)), *writes_of(beside, ids)),
+        steps=(Write(path, copy.pieces, mode=mode_of(log.path)), *writes_of(beside, copy.ids)),
         before=before,
-        after=replace(before, lines=found.lines, bytes=found.bytes),
+        after=replace(says, lines=found.lines, bytes=found.bytes),
         changes=found.changes,
         differences=tuple(found.differences),
         read=((log.path, stamp), *read_of(beside)),

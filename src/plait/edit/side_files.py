@@ -6,19 +6,27 @@ file-history/<session>/**        backups that snapshots name, so that the copy c
 tasks/<session>/**, todos/<session>-*.json
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from plait.edit.model import Subject
-from plait.line import LogFile, files_under
-from plait.line.discover import SUBAGENTS, SUFFIX
+from plait.line import LogFile, files_under, lines
+from plait.line.discover import AGENT, SUBAGENTS, SUFFIX
+from plait.record import Record
+from plait.record.read import read_if_there
+from plait.record.sidecar import agent_meta
 
 OUTPUTS = "tool-results"
 JSON = ".json"
 META = ".meta.json"
+RUN = "wf_"
+WHOLE_SESSION = frozenset({"tasks", "todos"})
 KEPT_BY_CLIENT = ("file-history", "tasks")
 LISTS = "todos"
+
+
+BESIDE_OTHERS = "custom-title.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +90,46 @@ def _kept_by_client(subject: Subject, session: str) -> Iterator[SideFile]:
     for path in files_under(subject.config / LISTS):
         if path.name.startswith(f"{subject.id}-"):
             yield SideFile(path, path.with_name(path.name.replace(subject.id, session)))
+
+
+def belonging(found: Iterable[SideFile], kept: Iterable[Record]) -> tuple[SideFile, ...]:
+    """Returns the files that some records name, or agents that they sent out.
+
+    An agent is named by its id, by the call that sent it out, or by the record it hangs on.
+    """
+    texts = [record.raw for record in kept]
+    taken: list[SideFile] = []
+    waiting = [one for one in found if WHOLE_SESSION.isdisjoint(one.source.parts[-3:-1])]
+    while True:
+        named = [one for one in waiting if _is_named(one, texts)]
+        if not named:
+            return tuple(taken)
+        taken += named
+        waiting = [one for one in waiting if one not in named]
+        texts = [data for one in named if one.is_log for data in _lines_in(one.source)]
+
+
+def _is_named(one: SideFile, texts: list[bytes]) -> bool:
+    names = [name.encode() for name in _names_of(one)]
+    return not names or any(name in text for text in texts for name in names)
+
+
+def _names_of(one: SideFile) -> Iterator[str]:
+    """Yields what a file beside the log is known by in it, nothing where it is of the session."""
+    path = one.source
+    if path.name == BESIDE_OTHERS:
+        return
+    stem = path.name.removesuffix(META) if path.name.endswith(META) else path.stem
+    yield stem.removeprefix(AGENT)
+    meta = agent_meta(path.with_name(stem + SUFFIX)) if stem.startswith(AGENT) else None
+    if meta and meta.call_id:
+        yield meta.call_id
+    if one.is_log and (first := next(read_if_there(path), None)) and first.parent_uuid:
+        yield first.parent_uuid
+    run = next((part for part in path.parts if part.startswith(RUN)), None)
+    if run:
+        yield run.removesuffix(path.suffix)
+
+
+def _lines_in(path: Path) -> Iterator[bytes]:
+    return (line.data for line in lines(path))

@@ -15,12 +15,11 @@ from plait.edit.measure import measures
 from plait.edit.model import Plan, Subject
 from plait.edit.rename import appended, at_the_end
 from plait.errors import UserError
-from plait.graph.client import Context, context
+from plait.graph.client import context, stands_at
 from plait.record import Record, record_of
 from plait.record.prompt import is_human_prompt, one_line, prompt_text
 from plait.write.lines import last_prompt
 
-SPOKEN = ("user", "assistant")
 LONGEST = 200
 """Letters of a prompt that a pointer quotes."""
 WHY = "where the session goes on"
@@ -30,7 +29,7 @@ def switch(subject: Subject, tip: str) -> Plan:
     """Returns the plan after which a session goes on from a record, the last of a branch."""
     log = held(subject.log)
     size = log.stamp.size
-    if is_end(log.records, context(log.records, size=size), tip):
+    if stands_at(log.records, size, tip):
         return _nothing_to_do(subject, log)
     line = pointer_to(subject.id, log.records, size, tip)
     if line is None:
@@ -54,19 +53,12 @@ def pointer_to(session: str, records: list[Record], size: int, tip: str) -> byte
     """Returns the line by which the client goes on from a record, None where none does."""
     for is_explicit in (False, True):
         bare = record_of(last_prompt(session, tip, is_explicit=is_explicit))
-        found = context([*records, bare], size=size + len(bare.raw) + 1)
-        if is_end(records, found, tip):
+        there, size = [*records, bare], size + len(bare.raw) + 1
+        found = context(there, size=size)
+        if found.resumes and stands_at(there, size, tip):
             words = quoted(records, found.chain)
             return last_prompt(session, tip, words, is_explicit=is_explicit)
     return None
-
-
-def is_end(records: list[Record], found: Context, tip: str) -> bool:
-    """Tells whether a context ends with a record: the last message, or a note behind it."""
-    if not found.resumes or tip not in found.chain:
-        return False
-    behind = frozenset(found.chain[found.chain.index(tip) + 1 :])
-    return not any(one.uuid in behind and one.type in SPOKEN for one in records)
 
 
 def quoted(records: list[Record], chain: tuple[str, ...]) -> str | None:

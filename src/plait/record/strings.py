@@ -6,7 +6,7 @@ again: numbers, escapes and the order of its fields would come out otherwise.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import NamedTuple
 
 from plait.record.codec import encode
@@ -88,6 +88,11 @@ def string_at(data: bytes, spot: Spot) -> str:
         return str(json.loads(data[spot.start : spot.stop].decode("utf-8", "replace")))
     except ValueError:
         return ""
+
+
+def names_any(data: bytes, ids: Container[str]) -> bool:
+    """Tells whether a line names one of some records, other than in what somebody said."""
+    return any(string_at(data, spot) in ids for spot in strings(data) if not spot.is_words)
 
 
 def with_origin(data: bytes, session: str, uuid: str) -> bytes:

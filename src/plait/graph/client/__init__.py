@@ -1,6 +1,16 @@
 """Records of a session file to what the real client sends when it resumes that file."""
 
-from plait.graph.client.context import context, last_answer, resumed_leaf
+from plait.graph.client.context import chain_at, context, last_answer, resumed_leaf, stands_at
 from plait.graph.client.model import Context, LeftOut, Message, Reason
 
-__all__ = ["Context", "LeftOut", "Message", "Reason", "context", "last_answer", "resumed_leaf"]
+__all__ = [
+    "Context",
+    "LeftOut",
+    "Message",
+    "Reason",
+    "chain_at",
+    "context",
+    "last_answer",
+    "resumed_leaf",
+    "stands_at",
+]

@@ -51,6 +51,16 @@ def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
     return uuids[-1] if uuids else None
 
 
+def stands_at(records: Iterable[Record], size: int, uuid: str) -> bool:
+    """Tells whether the client goes on from a record, whatever it then leaves out."""
+    loaded, _ = load(records, size)
+    end = None if loaded.is_cleared else leaf_of(loaded)
+    meant = loaded.readable(uuid)
+    if end is None or meant is None:
+        return False
+    return chain_at(loaded, end) == chain_at(loaded, meant)
+
+
 def last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
     """Returns the last answer of a chain that says what it cost."""
     by_uuid = {record.uuid: record for record in records if record.kind == "assistant"}
@@ -67,9 +77,14 @@ def _chain_of(loaded: Loaded) -> list[int] | str:
     leaf = leaf_of(loaded)
     if leaf is None:
         return "no conversation in the file"
-    path = path_to_message(loaded, leaf)
-    if why_not := _refusal(loaded.records[path[0]]):
+    if why_not := _refusal(loaded.records[path_to_message(loaded, leaf)[0]]):
         return why_not
+    return chain_at(loaded, leaf)
+
+
+def chain_at(loaded: Loaded, leaf: int) -> list[int]:
+    """Returns the entries that the client goes on from where it stands at a leaf."""
+    path = path_to_message(loaded, leaf)
     chain = with_parallel(loaded, walk(loaded, path[0]))
     known = frozenset(chain)
     notes = [number for number in trailing_notes(loaded, path) if number not in known]

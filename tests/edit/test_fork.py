@@ -1,0 +1,362 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.archive import Session
+from plait.edit.model import Plan
+from plait.errors import UserError
+from plait.graph.client import Context, context
+from plait.graph.entries import CHAIN_TYPES
+from plait.record import Record, read, record_of
+from plait.write.lines import last_prompt
+from tests.edit.copies import (
+    SESSION,
+    answer,
+    calls,
+    carried_out,
+    context_of,
+    copied,
+    editable,
+    gallery,
+    named,
+    only,
+    result,
+    resume_cases,
+    root_with,
+    same_messages,
+    user,
+    write,
+)
+
+ROOTS = [*gallery(), *resume_cases()]
+
+
+def standing(records: list[Record], uuid: str) -> Context:
+    """Returns what the client would send standing at a record of a file."""
+    pointer = record_of(last_prompt("s", uuid, is_explicit=True))
+    return context([*records, pointer], size=0)
+
+
+def then(records: list[Record], uuid: str) -> Context:
+    """Returns what it would send had the file ended there."""
+    last = max(record.line for record in records if record.uuid == uuid)
+    return standing([record for record in records if record.line <= last], uuid)
+
+
+def places(session: Session) -> list[Record]:
+    """Returns the records that a session could go on from."""
+    found = {record.uuid: record for record in read(session.path) if record.uuid}
+    return [one for one in found.values() if one.type in CHAIN_TYPES and not one.is_sidechain]
+
+
+def forks(session: Session, at: str) -> Plan:
+    assert session.archive
+    return session.archive.plan.fork(session, at)
+
+
+@pytest.mark.parametrize("root", ROOTS, ids=named)
+def test_a_fork_is_sent_as_the_client_would_standing_there(root: Path, tmp_path: Path) -> None:
+    for session in editable(copied(root, tmp_path)):
+        records = list(read(session.path))
+        for record in places(session):
+            if record.type != "user" or any(
+                one.type == "tool_result" for one in record.block_heads
+            ):
+                continue
+            assert record.uuid
+            wanted = [standing(records, record.uuid), then(records, record.uuid)]
+            try:
+                plan = forks(session, record.uuid)
+            except UserError:
+                assert not any(record.uuid in one.chain for one in wanted)
+                continue
+            found = context_of(carried_out(plan))
+            assert any(same_messages(plan, one, found) for one in wanted), record.uuid
+            assert plan.check() == ()
+
+
+U = {name: f"{at:08x}-1111-4222-8333-444444444444" for at, name in enumerate("abcdefghijklmn", 10)}
+A, B, C, D, E, F, G, H, J, K = (U[name] for name in "abcdefghjk")
+
+
+def texts(path: Path) -> list[str]:
+    """Returns what each record of a session says, or its kind."""
+    return [words_of(record) or record.kind for record in read(path)]
+
+
+def words_of(record: Record) -> str:
+    content = record.fields.get("message", {}).get("content")
+    if not isinstance(content, list):
+        return str(content or "")
+    return str(content[0].get("text") or content[0].get("content") or content[0].get("id"))
+
+
+def forked(root: Path, at: str | int | None, **options: Any) -> list[str]:
+    session = only(root)
+    assert session.archive
+    plan = session.archive.plan.fork(session, at, **options)
+    path = carried_out(plan)
+    assert plan.check() == ()
+    assert plan.after.bytes == path.stat().st_size
+    assert plan.after.lines == len(list(read(path)))
+    return texts(path)
+
+
+def say(uuid: str) -> str:
+    return f"prompt {uuid[:8]}"
+
+
+def answers(uuid: str) -> str:
+    return f"answer {uuid[:8]}"
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Path:
+    """Two turns with parallel calls in the first, and a rewind."""
+    return root_with(
+        tmp_path,
+        user(A),
+        answer(B, A, {"type": "text", "text": "let me look"}, id="m1"),
+        answer(C, B, calls("t1"), id="m1"),
+        answer(D, C, calls("t2"), id="m1"),
+        result(E, C, "t1"),
+        result(F, D, "t2"),
+        answer(G, F),
+        user(H, G),
+        answer(J, H),
+        user(K, G),
+    )
+
+
+FIRST = [say(A), "let me look", "t1", "t2", "result of t1", "result of t2"]
+
+
+@pytest.mark.parametrize("at", [B, C, D, E, F])
+def test_a_part_of_a_response_means_all_of_it_and_its_results(at: str, talk: Path) -> None:
+    assert forked(talk, at) == FIRST
+    assert len(context_of(last_written(talk)).chain) == len(FIRST)
+
+
+def last_written(root: Path) -> Path:
+    [path] = [path for path in root.rglob("*.jsonl") if path.stem != SESSION]
+    return path
+
+
+def test_a_prompt_alone_is_the_end_of_what_leads_to_it(talk: Path) -> None:
+    assert forked(talk, A) == [say(A)]
+
+
+@pytest.mark.parametrize("at", [1, "1", -2, say(A), f"PROMPT  {A[:8]}"])
+def test_a_turn_is_taken_to_its_end(at: str | int, talk: Path) -> None:
+    assert forked(talk, at) == [*FIRST, answers(G)]
+
+
+@pytest.mark.parametrize("at", [J, say(H), H])
+def test_a_branch_that_was_left_can_be_gone_on_from(at: str, talk: Path) -> None:
+    whole = [*FIRST, answers(G), say(H), answers(J)]
+    assert forked(talk, at) == (whole[:-1] if at == H else whole)
+
+
+@pytest.mark.parametrize("at", [2, K, say(K), None])
+def test_before_a_turn_nothing_of_it_is_left(at: str | int | None, talk: Path) -> None:
+    assert forked(talk, at, before=True) == [*FIRST, answers(G)]
+
+
+@pytest.mark.parametrize("at", [H, J])
+def test_before_a_record_is_before_the_turn_it_stands_in(at: str, talk: Path) -> None:
+    assert forked(talk, at, before=True) == [*FIRST, answers(G)]
+
+
+@pytest.mark.parametrize("at", [1, C])
+def test_nothing_comes_before_the_first_turn(at: str | int, talk: Path) -> None:
+    with pytest.raises(UserError, match="a new session begins there"):
+        forked(talk, at, before=True)
+
+
+@pytest.mark.parametrize(
+    ("at", "words"),
+    [
+        (3, "there is no turn 3: the conversation has 2 turns"),
+        (0, "there is no turn 0"),
+        (-3, "there is no turn -3"),
+        ("prompt", "3 prompts say 'prompt'"),
+        ("never said", "no record, turn or prompt is 'never said'"),
+        ("", "no record, turn or prompt is ''"),
+    ],
+)
+def test_what_is_not_there_says_so(at: str | int, words: str, talk: Path) -> None:
+    with pytest.raises(UserError, match=words):
+        forked(talk, at)
+
+
+def test_a_record_that_is_no_message_cannot_be_gone_on_from(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A), {"type": "strange", "uuid": B, "parentUuid": A})
+    with pytest.raises(UserError, match="is no message that a session can go on from"):
+        forked(root, B)
+
+
+def test_the_title_is_the_last_line(talk: Path) -> None:
+    assert forked(talk, A, title="Anew") == [say(A), "custom-title"]
+
+
+def test_a_pointer_is_written_only_where_it_is_needed(tmp_path: Path) -> None:
+    """Without an id of its response the client loses the first call's result, the last line."""
+    lines = [
+        user(A),
+        answer(B, A, calls("t1"), id=None),
+        answer(C, B, calls("t2"), id=None),
+        result(E, C, "t2"),
+        result(D, B, "t1"),
+        user(F, E),
+    ]
+    root = root_with(tmp_path, *lines)
+    found = forked(root, E)
+    assert found[-2:] == ["result of t1", "last-prompt"]
+    assert len(context_of(last_written(root)).chain) == 4
+    assert forked(root_of(root, tmp_path), F)[-1] == say(F)
+
+
+def test_lines_of_the_session_come_along_and_those_of_what_is_gone_do_not(tmp_path: Path) -> None:
+    def note(kind: str, **more: Any) -> dict[str, Any]:
+        return {"type": kind, "sessionId": SESSION, **more}
+
+    root = root_with(
+        tmp_path,
+        note("mode", mode="plan"),
+        note("queue-operation", content="first"),
+        note("file-history-snapshot", messageId=A, snapshot={"messageId": A}),
+        user(A),
+        note("never-seen", of=A),
+        answer(B, A),
+        note("last-prompt", leafUuid=B),
+        note("queue-operation", content="second"),
+        note("file-history-snapshot", messageId=C, snapshot={"messageId": C}),
+        user(C, B),
+        note("cost-state"),
+        note("custom-title", customTitle="named later"),
+        note("summary", summary="about C", leafUuid=C),
+        note("summary", summary="about another session", leafUuid=U["n"]),
+        answer(D, C),
+    )
+    assert forked(root, B) == [
+        "mode",
+        "queue-operation",
+        "file-history-snapshot",
+        say(A),
+        "never-seen",
+        answers(B),
+        "custom-title",
+        "summary",
+    ]
+    assert forked(root_of(root, tmp_path), D).count("queue-operation") == 2
+
+
+def root_of(root: Path, folder: Path) -> Path:
+    (path,) = root.rglob(f"{SESSION}.jsonl")
+    return root_with(folder / "again", path.read_bytes())
+
+
+def test_blank_and_broken_lines_stay_behind(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A), b"\n", b'{"type":"us\n', answer(B, A))
+    assert forked(root, B) == [say(A), answers(B)]
+
+
+def boundary(uuid: str, logical: str | None, **more: Any) -> dict[str, Any]:
+    found = user(uuid, None, type="system", subtype="compact_boundary", **more)
+    del found["message"]
+    return {**found, "logicalParentUuid": logical}
+
+
+@pytest.mark.parametrize("logical", [C, U["n"], None])
+def test_what_was_compacted_comes_along(logical: str | None, tmp_path: Path) -> None:
+    recap = user(E, D, isCompactSummary=True)
+    lines = [user(A), answer(B, A), user(C, A), boundary(D, logical), recap, user(F, E)]
+    found = forked(root_with(tmp_path, *lines), F)
+    assert found == [say(A), say(C), "system", say(E), say(F)]
+
+
+def test_a_compaction_that_came_later_never_was(tmp_path: Path) -> None:
+    kept = {"preservedMessages": {"anchorUuid": E, "uuids": [C]}}
+    recap = user(E, D, isCompactSummary=True)
+    last = boundary(D, C, compactMetadata=kept)
+    root = root_with(tmp_path, user(A), answer(B, A), user(C, B), last, recap, user(F, E))
+    assert forked(root, B) == [say(A), answers(B)]
+
+
+def test_agents_within_the_log_come_with_what_sent_them_out(tmp_path: Path) -> None:
+    lines = [
+        user(A),
+        user(B, None, isSidechain=True),
+        answer(C, B, isSidechain=True),
+        answer(D, A),
+        user(E, D),
+        user(F, E, isSidechain=True),
+        answer(G, E),
+    ]
+    assert forked(root_with(tmp_path, *lines), D) == [say(A), say(B), answers(C), answers(D)]
+
+
+def test_files_beside_the_log_come_with_the_lines_that_name_them(tmp_path: Path) -> None:
+    snapshot = {"trackedFileBackups": {"x": {"backupFileName": "0a@v1"}}, "messageId": A}
+    root = root_with(
+        tmp_path,
+        {"type": "file-history-snapshot", "messageId": A, "snapshot": snapshot},
+        user(A),
+        answer(B, A, calls("t1")),
+        result(C, B, "t1", toolUseResult={"agentId": "a1", "runId": "wf_1"}),
+        user(D, C),
+        answer(E, D, calls("t2")),
+        result(F, E, "t2", toolUseResult={"agentId": "a2", "runId": "wf_2"}),
+    )
+    folder = root / "projects" / "-home-dev-shop" / SESSION
+    agents = folder / "subagents"
+    write(agents / "agent-a1.jsonl", answer(G, None, calls("t9")))
+    write(agents / "agent-a1.meta.json", {})
+    write(agents / "agent-a2.jsonl", user(H))
+    write(agents / "agent-a3.jsonl", user(J))
+    write(agents / "agent-a3.meta.json", {"toolUseId": "t9"})
+    write(agents / "agent-a4.jsonl", user(K, A))
+    for run in ("wf_1", "wf_2"):
+        write(agents / "workflows" / run / "journal.jsonl", {"type": "started"})
+        write(folder / "workflows" / f"{run}.json", {})
+    write(folder / "tool-results" / "t1.txt", "one")
+    write(folder / "tool-results" / "t2.txt", "two")
+    write(folder / "custom-title.json", {"customTitle": "named"})
+    write(root / "file-history" / SESSION / "0a@v1", "was")
+    write(root / "file-history" / SESSION / "0b@v1", "was")
+    write(root / "tasks" / SESSION / "1.json", {})
+    session = only(root)
+    assert session.archive
+    plan = session.archive.plan.fork(session, C)
+    carried_out(plan)
+    assert plan.check() == ()
+    beside = sorted(str(step.path).partition(plan.session)[2] for step in plan.steps[1:])
+    assert beside == [
+        "/0a@v1",
+        "/custom-title.json",
+        "/subagents/agent-a1.jsonl",
+        "/subagents/agent-a1.meta.json",
+        "/subagents/agent-a3.jsonl",
+        "/subagents/agent-a3.meta.json",
+        "/subagents/agent-a4.jsonl",
+        "/subagents/workflows/wf_1/journal.jsonl",
+        "/tool-results/t1.txt",
+        "/workflows/wf_1.json",
+    ]
+
+
+@pytest.mark.parametrize("root", ROOTS, ids=named)
+def test_a_clone_of_the_active_part_is_sent_as_its_source_is(root: Path, tmp_path: Path) -> None:
+    for session in editable(copied(root, tmp_path)):
+        assert session.archive
+        before = context_of(session.path)
+        try:
+            plan = session.archive.plan.clone(session, active_only=True)
+        except UserError:
+            assert not before.resumes or not before.chain
+            continue
+        assert same_messages(plan, before, context_of(carried_out(plan)))
+        assert plan.operation == "clone"
+        assert plan.check() == ()
+        assert plan.after.tokens == plan.before.tokens
