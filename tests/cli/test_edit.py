@@ -125,6 +125,17 @@ def test_a_clone_is_a_new_session_and_the_old_one_stays(desk: Desk) -> None:
     assert Archive([desk.config]).session(told["session"]).title == "Once more"
 
 
+def test_the_undo_of_a_session_beyond_the_roots_names_its_root(desk: Desk, tmp_path: Path) -> None:
+    beyond = tmp_path / "beyond" / f"{desk.work.session}.jsonl"
+    beyond.parent.mkdir()
+    beyond.write_bytes(desk.path_of(desk.work).read_bytes())
+    out, _ = desk.said("clone", beyond)
+    assert f"--root {beyond.parent}" in out
+    assert str(desk.config) not in out.partition("undo")[2]
+    out, _ = desk.said("clone", "search box")
+    assert f"--root {desk.config}" in out.partition("undo")[2]
+
+
 def test_a_plan_is_shown_and_nothing_done(desk: Desk) -> None:
     before = desk.files
     out, err = desk.said("clone", "search box", "--dry-run")

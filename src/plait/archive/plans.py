@@ -1,12 +1,11 @@
 """Sessions of an archive to plans that change them: its verbs for whoever edits."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.archive.model import Named, Session
 from plait.edit.model import Subject, Violation
 from plait.errors import UserError
-from plait.line import LogFile
+from plait.line.discover import config_above
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -115,11 +114,5 @@ def subject_of(session: Session) -> Subject:
             f"session '{session.id}' has no file of its own, only its agents are left",
             f"`plait ls --long` shows where '{session.id[:8]}' lies",
         )
-    config = session.config or config_of(session.file)
+    config = session.config or config_above(session.file.path)
     return Subject(session.id, session.file, session.agents + session.journals, config)
-
-
-def config_of(log: LogFile) -> Path | None:
-    """Returns the configuration folder that a log lies in, None where it lies in none."""
-    above = log.path.parents
-    return above[2] if len(above) > 2 and above[1].name == "projects" else None

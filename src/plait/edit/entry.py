@@ -23,7 +23,7 @@ import msgspec
 from plait.errors import Refused, SourceError
 from plait.line import read_small
 from plait.line.atomic import replace_file
-from plait.line.discover import OURS
+from plait.line.discover import OURS, PROJECTS
 from plait.line.replace import FileState, make_folder, remove_folder
 
 State: TypeAlias = Literal["begun", "ready", "done", "undoing", "undone"]
@@ -32,7 +32,7 @@ ENTRY, OPEN = "entry.json", "open.json"
 NAME, NAME_FORM = re.compile(r"\d{8}-\d{6}-\d{6}"), "%Y%m%d-%H%M%S-%f"
 """Of an edit: when it was made, to the microsecond."""
 MOST_NAME_BYTES = 160
-PARTS_OF_A_CONFIG = frozenset({"projects", "file-history", "tasks", "todos"})
+PARTS_OF_A_CONFIG = frozenset({PROJECTS, "file-history", "tasks", "todos"})
 """What edits reach in a client's configuration folder: its settings are none of it."""
 
 
@@ -183,7 +183,7 @@ def place_in(home: Path, name: str) -> Path:
     parts = PurePosixPath(name).parts
     if not parts or "/" in parts or ".." in parts or "\0" in name or OURS in parts:
         raise ValueError("it names a place that is none of a session's")
-    if (home / "projects").is_dir() and parts[0] not in PARTS_OF_A_CONFIG:
+    if (home / PROJECTS).is_dir() and parts[0] not in PARTS_OF_A_CONFIG:
         raise ValueError("it names a place that is none of a session's")
     return home.joinpath(*parts)
 

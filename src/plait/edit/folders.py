@@ -4,6 +4,7 @@ import os
 from collections.abc import Set
 from pathlib import Path
 
+from plait.line.discover import PROJECTS
 from plait.line.replace import FileState, state_of
 
 
@@ -33,8 +34,8 @@ def _may_go(home: Path, folder: Path) -> bool:
     if home not in folder.parents:
         return False
     parts = folder.relative_to(home).parts
-    is_of_the_client = len(parts) < 2 or (parts[0] == "projects" and len(parts) == 2)
-    return not (is_of_the_client and (home / "projects").is_dir())
+    is_of_the_client = len(parts) < 2 or (parts[0] == PROJECTS and len(parts) == 2)
+    return not (is_of_the_client and (home / PROJECTS).is_dir())
 
 
 def _files_in(folder: Path) -> set[Path]:

@@ -28,7 +28,7 @@ from plait.edit.model import Plan, Subject
 from plait.edit.undo import give_up, take_back
 from plait.errors import Refused, SourceError, UserError
 from plait.line.atomic import held
-from plait.line.discover import OURS
+from plait.line.discover import OURS, config_above
 from plait.line.folder import unwritable
 from plait.line.replace import state_of
 
@@ -43,8 +43,7 @@ def home_of(path: Path, config: Path | None = None) -> Path:
     """Returns the folder whose journal has the edits of a session: the client's, else its own."""
     if config and config in path.parents:
         return config
-    above = path.parents
-    return above[2] if len(above) > 2 and above[1].name == "projects" else above[0]
+    return config_above(path) or path.parent
 
 
 def is_live(subject: Subject) -> str | None:

@@ -45,6 +45,11 @@ class Journals:
         """Deletes for ever what an edit has kept."""
         return self._journal_of(id_).forget(id_)
 
+    def root_beyond(self, id_: str, path: Path) -> Path | None:
+        """Returns the root to name so that an edit of a session is found, None where it is."""
+        is_here = any(journal.names(id_) for journal in self._journals)
+        return None if is_here else home_of(path.parent.resolve() / path.name)
+
     def _journal_of(self, id_: str) -> Journal:
         found = [journal for journal in self._journals if journal.names(id_)]
         if not found:

@@ -21,6 +21,7 @@ SUFFIX = ".jsonl"
 AGENT = "agent-"
 JOURNAL = "journal.jsonl"
 SUBAGENTS = "subagents"
+PROJECTS = "projects"
 PROMPTS = "history.jsonl"
 OURS = ".plait"
 """The folder in which edits keep what they changed: no log lies there."""
@@ -28,7 +29,7 @@ OURS = ".plait"
 
 def root_at(path: Path) -> Root:
     """Returns the root at a path: a configuration folder, a folder of logs, or one file."""
-    projects = path / "projects"
+    projects = path / PROJECTS
     try:
         is_folder = stat.S_ISDIR(path.stat().st_mode)
         is_config = is_folder and projects.is_dir()
@@ -36,7 +37,7 @@ def root_at(path: Path) -> Root:
         raise unreadable(path, error) from error
     if is_config:
         return Root(path, path, projects)
-    if is_folder and path.name == "projects":
+    if is_folder and path.name == PROJECTS:
         return Root(path, path.parent, path)
     return Root(path, None, path)
 
@@ -161,6 +162,12 @@ def session_folder(path: Path) -> tuple[Path | None, str | None]:
     if folder.parent.name == "workflows" and folder.parent.parent.name == SUBAGENTS:
         return folder.parent.parent.parent, folder.name
     return None, None
+
+
+def config_above(log: Path) -> Path | None:
+    """Returns the configuration folder in whose projects a log lies, None where it lies in none."""
+    above = log.parents
+    return above[2] if len(above) > 2 and above[1].name == PROJECTS else None
 
 
 LONGEST = 200

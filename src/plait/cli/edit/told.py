@@ -64,7 +64,7 @@ def print_outcomes(request: Request, outcomes: Sequence[Outcome], manner: Manner
             done += one.report.applied
             output.print(f"{name}  {_brief(one.report)}")
             if one.report.undo:
-                line = to_type("plait", "undo", one.report.undo, *_roots(request))
+                line = to_type("plait", "undo", one.report.undo, *_roots(request, one.report))
                 output.unbroken(f"{'':8}  {line}", "dim")
     output.print("")
     waiting = "" if manner.is_done else "; nothing was changed"
@@ -171,8 +171,11 @@ def _next_lines(request: Request, report: EditReport) -> Iterator[tuple[str, str
         if resume.why_not is None:
             yield "resume", resume.line
     if report.undo:
-        yield "undo", to_type("plait", "undo", report.undo, *_roots(request))
+        yield "undo", to_type("plait", "undo", report.undo, *_roots(request, report))
 
 
-def _roots(request: Request) -> list[str]:
-    return [part for root in request.roots for part in ("--root", root)]
+def _roots(request: Request, report: EditReport) -> list[str]:
+    """Returns what to add so that the edit is found: its own root, where it lies under none."""
+    beyond = request.archive.journals.root_beyond(report.undo or "", Path(report.path))
+    roots = [str(beyond)] if beyond else request.roots
+    return [part for root in roots for part in ("--root", root)]
