@@ -26,6 +26,10 @@ OPERATIONS: dict[str, Act] = {
     "rename": lambda archive, session: archive.plan.rename(session, "Another name"),
     "tag": lambda archive, session: archive.plan.tag(session, "kept"),
     "untag": lambda archive, session: archive.plan.tag(session, None),
+    "clone of the active part": lambda archive, session: archive.plan.clone(
+        session, active_only=True
+    ),
+    "fork": lambda archive, session: archive.plan.fork(session, 1),
     "switch": lambda archive, session: archive.plan.switch(session, "1"),
     "delete": lambda archive, session: archive.plan.delete(session),
 }
