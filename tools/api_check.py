@@ -7,6 +7,7 @@ of its own under .cache, and a server of the gallery is started for it.
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -39,7 +40,8 @@ def main() -> None:
     program = installed()
     with TemporaryDirectory() as folder:
         env = {**os.environ, **{f"PLAIT_{kind}_DIR": folder for kind in ("STATE", "CACHE")}}
-        gallery = str(ROOT / "examples" / "gallery")
+        gallery = str(Path(folder) / "gallery")  # a copy: some questions ask for changes
+        shutil.copytree(ROOT / "examples" / "gallery", gallery)
         plait = [sys.executable, "-m", "plait"]
         started = subprocess.run(
             [*plait, "open", "--print-key", "--root", gallery],

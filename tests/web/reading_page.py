@@ -55,11 +55,14 @@ class Served:
 
 
 @contextmanager
-def served(root: Path, index: Path, *, is_live: bool = False) -> Iterator[Served]:
+def served(
+    root: Path, index: Path, *, is_live: bool = False, is_read_only: bool = False
+) -> Iterator[Served]:
     """Serves an archive on a port that is free."""
     listener = listening("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    library, keys = LiveArchive((root,), index), Keys("a secret of this test")
+    library = LiveArchive((root,), index, is_read_only=is_read_only)
+    keys = Keys("a secret of this test")
     place = Place("127.0.0.1", port)
     hub = Hub()
     guard = application(library, keys, place, hub, is_live=is_live)

@@ -13,6 +13,7 @@ from plait.archive import Archive
 from plait.archive.index.update import refresh
 from plait.archive.resume import resumption_of
 from plait.web.api.routes import BASE, TABLE, Entry, document
+from plait.web.api.writes import WRITES
 from plait.web.events import Event
 from tests.web.bare import Bare, bare, status
 
@@ -174,9 +175,11 @@ def test_the_document_is_whole_and_lists_every_address(examples: Bare) -> None:
     told = asked(examples, "/openapi.json")
     assert told == json.loads(json.dumps(document()))
     assert told["openapi"] == "3.1.0"
-    wanted = {f"{BASE}{one.path}" for one in TABLE} | {f"{BASE}/events"}
-    assert set(told["paths"]) == wanted
-    names = [one["get"]["operationId"] for one in told["paths"].values()]
+    reading = {f"{BASE}{one.path}" for one in TABLE} | {f"{BASE}/events"}
+    writing = {f"{BASE}{one.path}" for one in WRITES}
+    ways = {path: list(one) for path, one in told["paths"].items()}
+    assert ways == {one: ["post" if one in writing else "get"] for one in reading | writing}
+    names = [one["operationId"] for way in told["paths"].values() for one in way.values()]
     assert len(names) == len(set(names))
     refs = set(re.findall(r'"#/components/schemas/([^"]+)"', json.dumps(told)))
     assert refs <= set(told["components"]["schemas"])

@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -53,6 +54,7 @@ IDLE_HOURS = 4
     metavar="HOURS",
     help="End when no page was open for so many hours.",
 )
+@click.option("--read-only", "is_read_only", is_flag=True, help="Let nobody change a session.")
 @click.option("--stop", "is_stopped", is_flag=True, help="End the server that runs, if one does.")
 @click.option("--gallery", hidden=True, help="Show this folder where there are no sessions yet.")
 @click.option("--background", "is_background", is_flag=True, hidden=True, help="Say nothing.")
@@ -66,6 +68,7 @@ def serve_command(
     names: tuple[str, ...],
     is_opened: bool | None,
     idle: float | None,
+    is_read_only: bool,
     is_stopped: bool,
     gallery: str | None,
     is_background: bool,
@@ -99,7 +102,7 @@ def serve_command(
                 show(request, running)
         roots = tuple(root.path for root in request.archive.roots)
         rules = with_own_names(None, own_home())
-        library = LiveArchive(roots, request.settings.index, request.prices, rules)
+        library = LiveArchive(roots, request.settings.index, request.prices, rules, is_read_only)
         known_as = frozenset(name.lower() for name in names)
         run(library, listener, Keys(running.secret), known_as, idle * HOUR if idle else None)
 
@@ -157,7 +160,12 @@ def _with_gallery(request: Request, gallery: str | None) -> Request:
     if gallery is None or request.archive.sessions:
         return request
     request.output.note("no sessions of yours were found: this is the examples gallery")
-    return Request((gallery,), request.colour, request.has_pager)
+    copy = request.settings.state / "gallery"
+    found = Request((str(copy),), request.colour, request.has_pager)
+    if alive(_running_file(found)) is None:
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(gallery, copy)  # sessions can be edited: those of the checkout stay
+    return found
 
 
 def _running_file(request: Request) -> Path:

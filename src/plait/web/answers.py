@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from plait.archive import LineSurvey, Session, asset, style
 from plait.archive.live import LiveArchive, LiveSession
-from plait.errors import NoSuchSession, PlaitError, SourceError
+from plait.errors import NoSuchSession, PlaitError, Refused, SourceError
 from plait.line import LogFile
 from plait.view.page.conversation.page import facts
 from plait.view.page.frame import error_page, framed, script
@@ -24,6 +24,8 @@ from plait.view.page.tabs.head import Head
 S = TypeVar("S", bound=msgspec.Struct)
 log = logging.getLogger("plait.web")
 PLAIN = {404: "there is nothing here", 405: "this address cannot be asked so"}
+READ_ONLY = b".edits { display: none !important; }\n"
+"""A rule of style for a server that only reads: what would change something is not offered."""
 ALWAYS_ASK = {"Cache-Control": "private, no-cache"}
 
 
@@ -74,6 +76,8 @@ async def refused(request: Request, error: Exception) -> Response:
     status = 404 if isinstance(error, NoSuchSession) else 400
     if isinstance(error, SourceError):
         status = 503
+    if isinstance(error, Refused):
+        status = 409
     return troubled(request, status, error.message, error.hints)
 
 
@@ -111,7 +115,8 @@ def serve_asset(request: Request) -> Response:
     """Returns one of them."""
     name = request.path_params["name"]
     if name == "plait.css":
-        return tagged(request, _sheet(), "text/css; charset=utf-8")
+        rest = READ_ONLY if library_in(request).is_read_only else b""
+        return tagged(request, _sheet() + rest, "text/css; charset=utf-8")
     if text := _scripts().get(name):
         return tagged(request, text, "text/javascript; charset=utf-8")
     raise HTTPException(404, "there is no such file")

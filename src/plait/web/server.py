@@ -31,11 +31,12 @@ from plait.archive.live import LiveArchive
 from plait.errors import PlaitError, SourceError, UserError
 from plait.view.page.frame import opening_page
 from plait.web.answers import failed, hung_up, refused, serve_asset, unanswered
+from plait.web.api.edits import HeldPlans
 from plait.web.api.routes import ROUTES as API_ROUTES
 from plait.web.bounds import MOST_CONNECTIONS, BoundedProtocol, Bounds
 from plait.web.events import Hub, Watcher, serve_events
 from plait.web.guard import LIFE, MOST_HEADERS, App, Door, Guard, Keys, equal
-from plait.web.pages import lists, session, session_tabs, share
+from plait.web.pages import edits, lists, session, session_tabs, share
 
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  what they mean, nothing is bound
 
@@ -46,6 +47,7 @@ ROUTES = (
     *session.ROUTES,
     *session_tabs.ROUTES,
     *share.ROUTES,
+    *edits.ROUTES,
     *API_ROUTES,
     Route("/events", serve_events),
     Route("/assets/{name}", serve_asset),
@@ -113,7 +115,7 @@ def application(
             Exception: failed,
         },
     )
-    app.state.library, app.state.hub = library, hub
+    app.state.library, app.state.hub, app.state.plans = library, hub, HeldPlans()
     guarded: App = app
     if place.is_remote:  # on one machine it would only cost time
         guarded = GZipMiddleware(app, minimum_size=2000, compresslevel=4)

@@ -60,6 +60,8 @@ class LiveArchive:
     prices: Prices = field(default_factory=Prices)
     rules: "Rules | None" = None
     """What else is hidden from whatever is shared."""
+    is_read_only: bool = False
+    """Whether nobody may change its sessions from here."""
     made: Cache = field(default_factory=lambda: Cache(MOST_VALUES))
     """What was made of all sessions, or of a file."""
     _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))

@@ -14,7 +14,8 @@ from starlette.routing import Route
 
 from plait.errors import UserError
 from plait.web.answers import SessionRequest, json, library_in
-from plait.web.api import model, sessions
+from plait.web.api import edits, model, sessions
+from plait.web.api.writes import WRITES, write_operation, write_routes
 from plait.web.events import Event, serve_events
 
 BASE = "/api/v1"
@@ -62,6 +63,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("/usage", "Tokens and money, by day or by something else", sessions.usage_of_all),
     Entry("/stats", "What was done in all sessions", sessions.stats),
     Entry("/doctor", "The account of all lines", sessions.doctor),
+    Entry("/edits", "What was changed, the newest first", edits.edits),
     Entry(ONE, "A session: its conversations, files and totals", sessions.session),
     Entry(f"{ONE}/conversation", "Turns of a conversation", sessions.conversation, model.Talk),
     Entry(f"{ONE}/tree", "A session as it is drawn", sessions.tree),
@@ -72,6 +74,7 @@ TABLE: tuple[Entry, ...] = (
     Entry(f"{ONE}/usage", "What it took", sessions.usage),
     Entry(f"{ONE}/raw", "Lines of its files as they lie", sessions.raw),
     Entry(f"{ONE}/findings", "The account of its lines, and what is odd", sessions.findings),
+    Entry(f"{ONE}/check", "Which rules for written sessions it breaks", edits.check),
 )
 REF = "#/components/schemas/{name}"
 PUBLISHED = {"RowShape": "Row", "ResponseCost": "Paid", "CostSum": "Sum"}
@@ -81,6 +84,7 @@ TROUBLES = {
     "401": "No cookie and no key",
     "403": "Another page has sent this",
     "404": "There is no such thing",
+    "409": "It was refused, and would do harm",
     "503": "A file could not be read",
 }
 
@@ -89,8 +93,9 @@ TROUBLES = {
 def document() -> dict[str, Any]:
     """Returns the OpenAPI document."""
     answers = [entry.answer for entry in TABLE]
+    written = [kind for entry in WRITES for kind in (entry.asked, entry.answer)]
     schemas, components = msgspec.json.schema_components(
-        [*answers, model.Trouble, Event], ref_template=REF
+        [*answers, *written, model.Trouble, Event], ref_template=REF
     )
     trouble, event = schemas[-2], schemas[-1]
     paths = {
@@ -98,12 +103,16 @@ def document() -> dict[str, Any]:
         for entry, schema in zip(TABLE, schemas, strict=False)
     }
     paths[f"{BASE}/events"] = {"get": _listening(event, trouble)}
+    pairs = iter(schemas[len(TABLE) : -2])
+    for entry in WRITES:
+        told = write_operation(entry, next(pairs), next(pairs), _troubled(trouble))
+        paths[f"{BASE}{entry.path}"] = {"post": told}
     found = {
         "openapi": "3.1.0",
         "info": {
             "title": "Plait",
             "version": version("plait"),
-            "description": "The sessions of Claude Code under some folders, read only.",
+            "description": "The sessions of Claude Code under some folders; changed by POST alone.",
         },
         "security": [{"key": []}, {"cookie": []}],
         "paths": paths,
@@ -216,4 +225,5 @@ ROUTES = (
     Route(f"{BASE}/openapi.json", _serve_document),
     Route(f"{BASE}/events", serve_events),
     *(Route(f"{BASE}{entry.path}", _answering(entry)) for entry in TABLE),
+    *write_routes(BASE),
 )

@@ -210,7 +210,7 @@ def _full_news(one: LiveSession, known: int, shape: str) -> News:
     told, heading = one.told, one.heading
     mark = f"{one.mark}.{one.shape}"
     if one.reading is None or told is None or heading is None or shape != one.shape:
-        return News(mark=mark, is_redrawn=True)
+        return News(mark=mark, is_redrawn=True, title=heading.title if heading else None)
     start = max(min(known, len(told.active.turns)) - 1, 0)
     return News(
         mark=mark,

@@ -246,5 +246,7 @@ SERVED_ACTIONS = (
     f'<button data-do="outline" title="Prompts (o)" aria-label="Prompts">{icon("menu")}</button>'
     f'<button data-do="rail" title="Graph (g)" aria-label="Graph">{icon("fork")}</button>'
     f'<button data-do="share" title="Export and share (x)" aria-label="Export and share">'
-    f"{icon('share')}</button></div>"
+    f"{icon('share')}</button>"
+    '<button class="edits" data-edit="menu" title="Edit (E)" aria-label="Edit" '
+    f'aria-haspopup="dialog">{icon("pen")}</button></div>'
 )

@@ -61,7 +61,8 @@ def sessions_page(page: SessionList) -> str:
     """Returns the page."""
     return (
         '<main class="page wide" id="main" data-live="sessions"><div class="heading">'
-        f"<h1>Sessions</h1></div>{_filters(page)}"
+        '<h1>Sessions</h1><a class="edits" href="/edits">Edits</a></div>'
+        f"{_filters(page)}"
         f'<div id="results" data-results>{results(page)}</div></main>'
     )
 
@@ -182,7 +183,17 @@ def _title_cell(one: ListedSession, page: SessionList) -> str:
     sub = f'<div class="sub">{"".join(parts)}</div>' if parts else ""
     return (
         f'<th scope="row"><div class="titled">{_opener(one)}<div class="naming">{title_link(one)}'
-        f'{sub}</div><span class="draw">{page.drawings.get(one.name, "")}</span></div></th>'
+        f'{sub}</div><span class="draw">{page.drawings.get(one.name, "")}</span>'
+        f"{_edit_button(one)}</div></th>"
+    )
+
+
+def _edit_button(one: ListedSession) -> str:
+    title = esc(one.words)
+    return (
+        f'<button class="edits rowbtn" data-edit="menu" data-session="{esc(one.name)}" '
+        f'data-title="{title}" aria-haspopup="dialog" aria-label="Edit {title}" title="Edit">'
+        f"{icon('pen')}</button>"
     )
 
 

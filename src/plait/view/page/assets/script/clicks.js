@@ -31,6 +31,7 @@ export function clicked(event) {
 }
 
 function buttonClicked(event, button) {
+  if (button.dataset.edit) return;
   if (button.matches(".rawbtn, .tool-raw, .tool-link")) {
     event.preventDefault();
     if (button.matches(".linkbtn, .tool-link")) copyLink(button.closest("[id]").id, button);

@@ -1,6 +1,7 @@
 // The frame of what is served: keys and clicks everywhere, lists that fill and follow.
 import { tellAgo } from "./ago.js";
 import { one } from "./dom.js";
+import { editClicked, editShown } from "./edits.js";
 import { frameKeys, keysOfFrame, toldKeys } from "./help.js";
 import { listen } from "./live.js";
 import { main } from "./page.js";
@@ -9,6 +10,7 @@ import { countOn, renew, toEnds, watchMore } from "./results.js";
 import { rowsHere, stepRow, unfoldHere, unfoldRow } from "./rows.js";
 import { isSideOver, renewSide, showSide, side, startSide, toggleSide } from "./side.js";
 import { searchField, watchForms } from "./typing.js";
+import { recallUndo } from "./undo_bar.js";
 
 let due = 0;
 let renewed = 0;
@@ -39,6 +41,7 @@ export function startFrame() {
   tellAgo(document);
   watchMore(document);
   countOn();
+  recallUndo();
 }
 
 function focusOn(field) {
@@ -50,6 +53,7 @@ function focusOn(field) {
 function nameKeys() {
   frameKeys.push(["Ctrl K", "go to or find anything"]);
   if (side) frameKeys.push(["s", "column of sessions"]);
+  if (main) frameKeys.push(["E", "edit this session"]);
   if (!main) frameKeys.push(["/", "search, or filter"]);
   if (one(".rows, .recent, [data-results]"))
     frameKeys.push(["j / k", "next, previous row"], ["Enter", "open it"]);
@@ -96,6 +100,11 @@ function plainKey(event) {
     toggleSide();
     return;
   }
+  if (event.key === "E" && main) {
+    event.preventDefault();
+    editShown();
+    return;
+  }
   const action = !main && framePressed[event.key];
   if (!action) return;
   if (!event.key.startsWith("Arrow")) event.preventDefault();
@@ -117,6 +126,7 @@ function frameButton(button) {
   if (open === "palette") openPalette();
   if (open === "side") toggleSide();
   if (parts) unfoldRow(button);
+  if (button.dataset.edit) editClicked(button);
   if (shows) button.setAttribute("aria-expanded", String(document.body.classList.toggle(`show-${shows}`)));
 }
 

@@ -48,18 +48,23 @@ function take(news) {
   }
   notice("");
   if (news.wait) rest = setTimeout(() => catchUp(true), news.wait);
+  takeTitle(news.title);
   if (news.is_redrawn) return redraw();
   takeHead(news);
   return news.turns && news.turns.length ? putNew(news) : null;
 }
 
+// A title is given anew, or a name is taken back.
+function takeTitle(words) {
+  if (words === undefined) return;
+  const title = one(".top h1");
+  title.textContent = title.title = words;
+  document.title = `${words} · Plait`;
+}
+
 function takeHead(news) {
   main.dataset.mark = news.mark;
   if (news.facts !== undefined) one(".top .facts").innerHTML = news.facts;
-  if (news.title !== undefined) {
-    const title = one(".top h1");
-    title.textContent = title.title = news.title;
-  }
   if (news.rail === undefined) return;
   one(".rail").innerHTML = news.rail;
   forgetLinks();

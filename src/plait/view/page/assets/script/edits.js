@@ -1,0 +1,192 @@
+// Edits of a session: asked for in a box, planned by the server, done when the person says so.
+import { made, one } from "./dom.js";
+import { sendEdit } from "./edit_requests.js";
+import { main } from "./page.js";
+import { drawnPlan } from "./plan.js";
+import { renew } from "./results.js";
+import { offerUndo, undoEdit } from "./undo_bar.js";
+
+const headings = {
+  clone: "Clone this session",
+  switch: "Resume takes this branch",
+  rename: "Rename this session",
+  tag: "Tag this session",
+  delete: "Delete this session",
+};
+const verbs = {
+  clone: "Clone",
+  switch: "Switch",
+  rename: "Rename",
+  tag: "Tag",
+  delete: "Delete",
+};
+
+export function editClicked(button) {
+  const { edit, session, title, id } = button.dataset;
+  if (edit === "menu") openMenu(session || main.dataset.session, title);
+  if (edit === "undo") undoListed(button, id);
+}
+
+export function editShown() {
+  const button = main && one('.top [data-edit="menu"]');
+  if (button && button.offsetParent) openMenu(main.dataset.session);
+}
+
+function shownTitle() {
+  return one(".top h1")?.textContent || "";
+}
+
+function openEditBox() {
+  const box = made("dialog", "editing");
+  box.setAttribute("aria-labelledby", "editing-title");
+  box.addEventListener("close", () => box.remove());
+  document.body.append(box);
+  box.showModal();
+  return box;
+}
+
+function fillBox(box, title, called, ...content) {
+  const heading = made("h2", "", title);
+  heading.id = "editing-title";
+  box.replaceChildren(heading, made("p", "called", called), ...content);
+  (one("input", box) || one("button:not(.bad)", box))?.focus();
+}
+
+function openMenu(name, title) {
+  const box = openEditBox();
+  const called = title || shownTitle();
+  const list = made("div", "choices");
+  list.append(
+    ...choicesFor(name).map(([operation, words]) =>
+      choiceButton(box, name, { operation }, words, called),
+    ),
+  );
+  const link = made("a", "", "All edits");
+  link.href = "/edits";
+  const foot = made("div", "buttons");
+  foot.append(link, closeButton(box));
+  fillBox(box, "Edit this session", called, list, foot);
+}
+
+function choicesFor(name) {
+  const isOther =
+    main && main.dataset.session === name && main.dataset.shown && main.dataset.shown !== main.dataset.main;
+  const way = [["switch", "the branch that is shown becomes the one that resume takes"]];
+  return [
+    ["rename", "gives it another title"],
+    ["tag", "gives it a word to find it by, or takes it away"],
+    ["clone", "makes a copy with ids of its own"],
+    ...(isOther ? way : []),
+    ["delete", "moves it away; it can be brought back"],
+  ];
+}
+
+function choiceButton(box, name, asks, words, called) {
+  const button = made("button", "choice");
+  button.append(made("b", "", verbs[asks.operation]), made("span", "", words));
+  button.onclick = () => chosenEdit(box, name, asks, called);
+  return button;
+}
+
+function chosenEdit(box, name, asks, called) {
+  if (asks.operation === "rename") askWords(box, name, ["title", "Title", called], called);
+  else if (asks.operation === "tag") askWords(box, name, ["word", "Tag; none takes it away", ""], called);
+  else if (asks.operation === "switch") planIn(box, name, { ...asks, branch: main.dataset.shown }, called);
+  else planIn(box, name, asks, called);
+}
+
+function askWords(box, name, [field, label, value], called) {
+  const operation = field === "title" ? "rename" : "tag";
+  const form = made("form");
+  const named = made("label", "", label);
+  const input = made("input");
+  input.value = value;
+  input.maxLength = 200;
+  input.required = field === "title";
+  input.autocomplete = "off";
+  named.append(input);
+  const foot = made("div", "buttons");
+  foot.append(made("button", "main", "Show the plan"), closeButton(box));
+  form.append(named, foot);
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    planIn(box, name, { operation, [field]: input.value.trim() || null }, called);
+  };
+  fillBox(box, headings[operation], called, form);
+  input.select();
+}
+
+function planIn(box, name, asks, called) {
+  const heading = headings[asks.operation];
+  fillBox(box, heading, called, toldLine("Planning …"), closeButton(box));
+  sendEdit(`/sessions/${encodeURIComponent(name)}/plan`, asks).then(
+    (planned) => showPlan(box, heading, called, planned),
+    (error) => fillBox(box, heading, called, toldLine(error.message, true), closeButton(box)),
+  );
+}
+
+function showPlan(box, heading, called, planned) {
+  const told = toldLine(planned.refused ? `It is refused: ${planned.refused}.` : idleWords(planned), planned.refused);
+  const foot = made("div", "buttons");
+  if (planned.plan) foot.append(doButton(box, planned, told));
+  foot.append(closeButton(box, planned.plan ? "Cancel" : "Close"));
+  fillBox(box, heading, called, drawnPlan(planned), told, foot);
+}
+
+function idleWords(planned) {
+  return planned.plan ? "Nothing has been changed yet." : "There is nothing to do.";
+}
+
+function doButton(box, planned, told) {
+  const { operation } = planned.report;
+  const button = made("button", operation === "delete" ? "main bad" : "main", verbs[operation] || "Do it");
+  button.onclick = () => {
+    button.disabled = true;
+    sendEdit(`/plans/${planned.plan}/apply`, {}).then(
+      (done) => finished(box, done),
+      (error) => {
+        told.textContent = error.message;
+        told.classList.add("bad");
+        button.remove();
+      },
+    );
+  };
+  return button;
+}
+
+function finished(box, { report, name }) {
+  box.close();
+  const isNew = report.session !== report.source;
+  offerUndo({ operation: report.operation, undo: report.undo, name: isNew ? name : null, isNew });
+  if (report.operation === "delete" && main) location.href = "/sessions";
+  else renew();
+}
+
+function toldLine(words, isBad) {
+  const line = made("p", isBad ? "told bad" : "told", words);
+  line.setAttribute("role", "status");
+  return line;
+}
+
+function closeButton(box, words = "Close") {
+  const button = made("button", "", words);
+  button.type = "button";
+  button.onclick = () => box.close();
+  return button;
+}
+
+// A row of the list of edits.
+function undoListed(button, id) {
+  button.disabled = true;
+  const told = one(".edit-told");
+  undoEdit(id).then(
+    () => {
+      told.textContent = "Undone.";
+      renew();
+    },
+    (error) => {
+      told.textContent = error.message;
+      button.disabled = false;
+    },
+  );
+}

@@ -1,0 +1,95 @@
+// The bar that says what was done, and takes it back; it goes along to the next page.
+import { made, one } from "./dom.js";
+import { sendEdit } from "./edit_requests.js";
+import { main } from "./page.js";
+import { renew } from "./results.js";
+
+const keptEdit = "plait-edit";
+const pastTense = {
+  clone: "Cloned.",
+  fork: "Forked.",
+  graft: "Grafted.",
+  switch: "Switched.",
+  repair: "Repaired.",
+  rename: "Renamed.",
+  tag: "Tagged.",
+  delete: "Deleted.",
+};
+
+export function offerUndo(told) {
+  try {
+    sessionStorage.setItem(keptEdit, JSON.stringify(told));
+  } catch {
+    /* it stands on this page alone */
+  }
+  drawBar(told);
+}
+
+export function recallUndo() {
+  try {
+    const told = JSON.parse(sessionStorage.getItem(keptEdit) || "null");
+    if (told) drawBar(told);
+  } catch {
+    /* nothing was kept */
+  }
+}
+
+function forgetUndo() {
+  try {
+    sessionStorage.removeItem(keptEdit);
+  } catch {
+    /* nothing was kept */
+  }
+  one(".undo-bar")?.remove();
+}
+
+function drawBar(told) {
+  one(".undo-bar")?.remove();
+  const bar = made("div", "undo-bar");
+  bar.setAttribute("role", "status");
+  const words = made("span", "", pastTense[told.operation] || "Done.");
+  const undo = made("button", "undo", "Undo");
+  const close = made("button", "dismiss", "Dismiss");
+  undo.onclick = () => takeBack(told, words, undo);
+  close.onclick = forgetUndo;
+  bar.append(words, ...openLink(told), undo, close);
+  document.body.append(bar);
+}
+
+function openLink(told) {
+  if (!told.name || (main && main.dataset.session === told.name)) return [];
+  const link = made("a", "", "Open it");
+  link.href = `/s/${encodeURIComponent(told.name)}`;
+  return [link];
+}
+
+function takeBack(told, words, button) {
+  button.disabled = true;
+  undoEdit(told.undo).then(
+    () => tookBack(told, words, button),
+    (error) => {
+      words.textContent = error.message;
+      button.disabled = false;
+    },
+  );
+}
+
+function tookBack(told, words, button) {
+  const isHere = told.isNew && main && main.dataset.session === told.name;
+  if (isHere) location.href = "/sessions";
+  words.textContent = "Undone.";
+  const bar = button.parentElement;
+  one("a", bar)?.remove();
+  button.remove();
+  setTimeout(() => bar.remove(), 6000);
+  try {
+    sessionStorage.removeItem(keptEdit);
+  } catch {
+    /* nothing was kept */
+  }
+  renew();
+}
+
+export function undoEdit(id) {
+  return sendEdit(`/edits/${encodeURIComponent(id)}/undo`, {});
+}

@@ -1,0 +1,212 @@
+"""Edits in a browser: planned, looked at, done, taken back; refused in words; never by a link."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.sessions import drawn
+from tests.web.edit_desk import EditDesk, edit_desk
+from tests.web.reading_page import Reader, reader
+
+__all__ = ["reader"]
+WAYS = drawn()["ways"]
+TITLE = "Two ways to the harbour"
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[EditDesk]:
+    """Serves sessions, and tells what changes in them."""
+    with edit_desk(tmp_path, is_live=True) as one:
+        yield one
+
+
+def faults(page: Page) -> list[tuple[str, str]]:
+    """Returns what is wrong with a page for those who cannot see or point."""
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "best-practice"]})
+    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
+
+
+def box(page: Page) -> Locator:
+    """Returns the box in which an edit is asked for."""
+    return page.locator("dialog.editing")
+
+
+def test_a_session_is_renamed_by_keys_alone_and_named_back(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = reader(desk.at, f"/s/{desk.name}")
+    expect(page.locator(".top [data-edit=menu]")).to_be_visible()
+    page.keyboard.press("E")
+    expect(page.get_by_role("dialog", name="Edit this session")).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Rename"))).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Title")).to_be_focused()
+    page.keyboard.type("<b>By the mole</b>")
+    page.keyboard.press("Enter")
+    expect(box(page)).to_contain_text("1 added its title")
+    expect(box(page)).to_contain_text("tokens of the next resume")
+    assert desk.files == before
+    expect(page.get_by_role("button", name="Rename", exact=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(box(page)).to_have_count(0)
+    expect(page.locator(".top h1")).to_have_text("<b>By the mole</b>")
+    expect(page.locator(".undo-bar")).to_contain_text("Renamed.")
+    page.locator(".undo-bar").get_by_role("button", name="Undo").click()
+    expect(page.locator(".top h1")).to_have_text(TITLE)
+    expect(page.locator(".undo-bar")).to_contain_text("Undone.")
+    assert desk.files == before
+
+
+def test_escape_leaves_everything_as_it_was(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = reader(desk.at, f"/s/{desk.name}")
+    page.locator(".top [data-edit=menu]").click()
+    page.get_by_role("button", name=re.compile("^Delete")).click()
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(box(page)).to_have_count(0)
+    expect(page.locator(".top [data-edit=menu]")).to_be_focused()
+    expect(page.locator(".undo-bar")).to_have_count(0)
+    assert desk.files == before
+
+
+def test_a_session_of_the_list_is_deleted_and_comes_back(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = reader(desk.at, "/sessions")
+    row = page.locator("tr[data-name]", has_text=TITLE)
+    row.get_by_role("button", name=f"Edit {TITLE}").click()
+    page.get_by_role("button", name=re.compile("^Delete")).click()
+    expect(box(page)).to_contain_text(TITLE)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(row).to_have_count(0)
+    assert desk.name not in {Path(path).stem for path in desk.files}
+    page.goto(desk.at.address + "/insights")  # the way back goes along
+    page.locator(".undo-bar").get_by_role("button", name="Undo").click()
+    expect(page.locator(".undo-bar")).to_contain_text("Undone.")
+    page.goto(desk.at.address + "/sessions")
+    expect(row).to_be_visible()
+    assert desk.files == before
+
+
+def test_deleting_what_is_read_leads_to_the_list(desk: EditDesk, reader: Reader) -> None:
+    page = reader(desk.at, f"/s/{desk.name}")
+    page.keyboard.press("E")
+    page.get_by_role("button", name=re.compile("^Delete")).click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page).to_have_url(re.compile("/sessions$"))
+    page.goto(desk.at.address + "/edits")
+    page.get_by_role("button", name=re.compile("^Undo: deleted")).click()
+    expect(page.locator(".edit-list")).to_contain_text("deleted, undone")
+    expect(page.get_by_role("link", name=TITLE)).to_be_visible()
+    assert desk.path.exists()
+
+
+def test_the_branch_that_is_shown_becomes_the_one_that_resume_takes(
+    desk: EditDesk, reader: Reader
+) -> None:
+    page = reader(desk.at, f"/s/{desk.name}#{WAYS.uuid_of('U2')}")
+    expect(page.locator(f'[id="{WAYS.uuid_of("U2")}"]')).to_be_in_viewport()
+    page.keyboard.press("E")
+    page.get_by_role("button", name=re.compile("^Switch")).click()
+    expect(box(page)).to_contain_text("where the session goes on")
+    page.get_by_role("button", name="Switch", exact=True).click()
+    expect(page.locator(".undo-bar")).to_contain_text("Switched.")
+    assert b'"last-prompt"' in desk.path.read_bytes().splitlines()[-1]
+
+
+def test_a_clone_can_be_opened_and_undone_from_its_page(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = reader(desk.at, f"/s/{desk.name}", width=420)
+    page.locator(".top [data-edit=menu]").click()
+    page.get_by_role("button", name=re.compile("^Clone")).click()
+    page.get_by_role("button", name="Clone", exact=True).click()
+    page.get_by_role("link", name="Open it").click()
+    expect(page).not_to_have_url(re.compile(desk.name))
+    expect(page.locator(".top h1")).to_have_text(TITLE)
+    page.locator(".undo-bar").get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(re.compile("/sessions$"))
+    assert desk.files == before
+
+
+def quiet_page(browser: Browser, desk: EditDesk, path: str) -> Page:
+    """Opens a page that may complain: a refusal is one."""
+    context = browser.new_context()
+    context.set_default_timeout(20_000)
+    key = desk.at.keys.key
+    context.request.post(f"{desk.at.address}/enter", form={"ticket": key, "to": "/"})
+    page = context.new_page()
+    page.goto(desk.at.address + path)
+    return page
+
+
+def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk, browser: Browser) -> None:
+    os.utime(desk.path)
+    before = desk.files
+    page = quiet_page(browser, desk, f"/s/{desk.name}")
+    page.keyboard.press("E")
+    page.get_by_role("button", name=re.compile("^Tag")).click()
+    page.get_by_role("textbox", name="Tag").fill("keep")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Tag", exact=True).click()
+    expect(box(page).locator(".told.bad")).to_contain_text("is live")
+    expect(page.get_by_role("button", name="Tag", exact=True)).to_have_count(0)
+    assert desk.files == before
+    page.context.close()
+
+
+def test_a_page_of_others_cannot_change_anything(desk: EditDesk, browser: Browser) -> None:
+    before = desk.files
+    page = quiet_page(browser, desk, "/sessions")
+    other = page.context.new_page()
+    other.goto("data:text/html,<title>evil</title>")
+    status = other.evaluate(
+        """async (address) => {
+            const asks = { method: "POST", mode: "no-cors", credentials: "include",
+                           body: '{"operation":"delete"}' };
+            await fetch(address, asks).catch(() => null);
+            const meant = { ...asks, mode: "cors", headers: { "Plait-Edit": "yes" } };
+            return fetch(address, meant).then((answer) => answer.status, () => 0);
+        }""",
+        f"{desk.at.address}/api/v1/sessions/{desk.name}/plan",
+    )
+    assert status == 0
+    assert desk.at.json("/api/v1/edits")["edits"] == []
+    assert desk.files == before
+    page.context.close()
+
+
+def test_nothing_is_offered_where_nothing_may_be_changed(tmp_path: Path, reader: Reader) -> None:
+    with edit_desk(tmp_path, is_read_only=True) as desk:
+        page = reader(desk.at, f"/s/{desk.name}")
+        expect(page.locator(".top .actions")).to_be_visible()
+        expect(page.locator(".edits:visible")).to_have_count(0)
+        page.keyboard.press("E")
+        expect(page.locator("dialog[open]")).to_have_count(0)
+        page.goto(desk.at.address + "/sessions")
+        expect(page.locator("tr[data-name]").first).to_be_visible()
+        expect(page.locator(".edits:visible")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1400), ("dark", 420)])
+def test_boxes_and_bars_are_whole_in_every_look(
+    desk: EditDesk, reader: Reader, theme: str, width: int
+) -> None:
+    page = reader(desk.at, f"/s/{desk.name}", width=width, color_scheme=theme)
+    page.locator(".top [data-edit=menu]").click()
+    assert faults(page) == []
+    page.get_by_role("button", name=re.compile("^Clone")).click()
+    page.locator("dialog.editing summary").click()
+    expect(page.locator("dialog.editing pre").first).to_be_visible()
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    page.get_by_role("button", name="Clone", exact=True).click()
+    expect(page.locator(".undo-bar")).to_be_visible()
+    assert faults(page) == []
+    page.goto(desk.at.address + "/edits")
+    expect(page.locator(".edit-list")).to_be_visible()
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0

@@ -1,0 +1,168 @@
+"""Requests that change sessions: who may send them, what they plan, do and take back."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.web.api.routes import BASE, TABLE
+from plait.web.api.writes import WRITES
+from tests.web.edit_desk import MEANT, EditDesk, edit_desk
+
+PAGES = ("/", "/sessions", "/edits", "/search?q=heron", "/usage", "/insights", "/side", "/palette")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[EditDesk]:
+    """Serves sessions that may be changed."""
+    with edit_desk(tmp_path) as one:
+        yield one
+
+
+def test_a_plan_is_shown_done_and_taken_back(desk: EditDesk) -> None:
+    before = desk.files
+    planned = desk.planned(operation="rename", title="To the harbour")
+    assert planned["report"]["applied"] is False
+    assert planned["sizes"][0][0] == "lines"
+    assert ["1", "added", "its title"] in planned["fates"]
+    assert desk.files == before
+    status, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    assert (status, done["report"]["applied"], done["name"]) == (200, True, desk.name)
+    assert b"To the harbour" in desk.path.read_bytes()
+    assert desk.at.json("/api/v1/edits")["edits"][0]["state"] == "done"
+    status, undone = desk.send(f"/api/v1/edits/{done['report']['undo']}/undo", **MEANT)
+    assert (status, undone["state"]) == (200, "undone")
+    assert desk.files == before
+
+
+def test_a_plan_can_be_done_once(desk: EditDesk) -> None:
+    planned = desk.planned(operation="tag", word="keep")
+    address = f"/api/v1/plans/{planned['plan']}/apply"
+    assert desk.send(address, **MEANT)[0] == 200
+    status, told = desk.send(address, **MEANT)
+    assert (status, told["error"]) == (409, "this plan is no longer there")
+    assert desk.path.read_bytes().count(b'"type":"tag"') == 1
+
+
+def test_what_has_grown_since_is_not_written_over(desk: EditDesk) -> None:
+    planned = desk.planned(operation="rename", title="Late")
+    desk.path.write_bytes(desk.path.read_bytes() + b'{"type":"mode","mode":"plan"}\n')
+    status, told = desk.send(f"/api/v1/plans/{planned['plan']}/apply", {"force": True}, **MEANT)
+    assert (status, "grown since" in told["error"]) == (409, True)
+    assert b"Late" not in desk.path.read_bytes()
+
+
+def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk) -> None:
+    os.utime(desk.path)
+    planned = desk.planned(operation="rename", title="Live")
+    status, told = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    assert status == 409
+    assert "is live" in told["error"]
+    assert any("--force" in hint for hint in told["hints"])
+    planned = desk.planned(operation="rename", title="Live")
+    address = f"/api/v1/plans/{planned['plan']}/apply"
+    assert desk.send(address, {"force": True}, **MEANT)[0] == 200
+
+
+def test_a_clone_is_found_by_its_name(desk: EditDesk) -> None:
+    planned = desk.planned(operation="clone", title="Once more")
+    _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    assert done["name"] == done["report"]["session"] != desk.name
+    assert desk.at.ask(f"/s/{done['name']}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("asks", "status"),
+    [
+        ({}, 400),
+        ({"operation": "rename"}, 400),
+        ({"operation": "format-disk"}, 400),
+        ({"operation": "rename", "title": "x", "path": "/etc/passwd"}, 400),
+        ({"operation": "switch", "branch": "nobody-called-so"}, 400),
+        ([], 400),
+        ("rename", 400),
+    ],
+)
+def test_what_cannot_be_planned_is_told(desk: EditDesk, asks: object, status: int) -> None:
+    before = desk.files
+    found, told = desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)
+    assert (found, bool(told["error"])) == (status, True)
+    assert desk.files == before
+
+
+def write_addresses(desk: EditDesk) -> Iterator[str]:
+    """Yields every address at which something is changed, with a plan that waits."""
+    planned = desk.planned(operation="rename", title="Never")
+    for one in WRITES:
+        told = {"name": desk.name, "plan": planned["plan"], "edit": "latest"}
+        yield BASE + one.path.format(**told)
+
+
+def test_nothing_is_changed_by_following_an_address(desk: EditDesk) -> None:
+    before = desk.files
+    for address in write_addresses(desk):
+        for method in ("GET", "HEAD", "PUT", "DELETE"):
+            assert desk.send(address, method=method, **MEANT)[0] == 405, address
+    for page in PAGES:
+        assert desk.at.ask(page)[0] == 200, page
+    for entry in TABLE:
+        desk.at.ask(BASE + entry.path.format(name=desk.name))
+    assert desk.files == before
+    assert desk.at.json("/api/v1/edits")["edits"] == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Plait_Edit": "no"},
+        {**MEANT, "Origin": "http://evil.example"},
+        {**MEANT, "Origin": "null"},
+        {**MEANT, "Sec_Fetch_Site": "cross-site"},
+        {**MEANT, "Sec_Fetch_Site": "same-site"},
+    ],
+)
+def test_a_page_of_others_changes_nothing(desk: EditDesk, headers: dict[str, str]) -> None:
+    before = desk.files
+    for address in write_addresses(desk):
+        body = {"operation": "rename", "title": "x"} if address.endswith("/plan") else {}
+        assert desk.send(address, body, **headers)[0] == 403, address
+    assert desk.files == before
+
+
+def test_without_the_key_nothing_is_planned(desk: EditDesk) -> None:
+    address = f"/api/v1/sessions/{desk.name}/plan"
+    asks = {"operation": "rename", "title": "x"}
+    assert desk.send(address, asks, Cookie="", **MEANT)[0] == 401
+    given = {"Cookie": "", "Authorization": f"Bearer {desk.at.keys.key}", **MEANT}
+    assert desk.send(address, asks, **given)[0] == 200
+
+
+def test_too_long_a_request_is_refused(desk: EditDesk) -> None:
+    asks = {"operation": "rename", "title": "x" * 20_000}
+    assert desk.send(f"/api/v1/sessions/{desk.name}/plan", asks, **MEANT)[0] == 413
+
+
+def test_a_server_that_only_reads_offers_and_does_nothing(tmp_path: Path) -> None:
+    with edit_desk(tmp_path, is_read_only=True) as desk:
+        before = desk.files
+        for address in (f"/api/v1/sessions/{desk.name}/plan", "/api/v1/edits/x/undo"):
+            status, told = desk.send(address, {"operation": "delete"}, **MEANT)
+            assert (status, "only reads" in told["error"]) == (403, True)
+        assert desk.at.json("/api/v1/edits")["is_read_only"] is True
+        assert b".edits { display: none" in desk.at.ask("/assets/plait.css")[2]
+        assert desk.files == before
+
+
+def test_others_may_be_read_and_written_to(desk: EditDesk) -> None:
+    assert b".edits { display: none" not in desk.at.ask("/assets/plait.css")[2]
+    told = desk.at.json(f"/api/v1/sessions/{desk.name}/check")
+    assert (told["ok"], told["session"]) == (True, desk.name)
+
+
+def test_only_so_many_plans_are_kept(desk: EditDesk) -> None:
+    first = desk.planned(operation="tag", word="first")["plan"]
+    for number in range(16):
+        desk.planned(operation="tag", word=f"t{number}")
+    assert desk.send(f"/api/v1/plans/{first}/apply", **MEANT)[0] == 409
