@@ -56,6 +56,9 @@ class AgentWriter(Transcript):
         """The id of the agent."""
         return self.setting.agent or ""
 
+    def _of_a_response(self) -> Fields:
+        return {"attributionAgent": self._errand.kind}
+
     def agent(
         self,
         call: str,

@@ -20,7 +20,10 @@ EVENTS = {
     "informational": Event(("content",), {"isMeta": False, "level": "info"}),
     "away_summary": Event(("content",), {"isMeta": False}),
     "bridge_status": Event(("content", "url"), {"isMeta": False}),
-    "api_error": Event(("error", "retryInMs", "retryAttempt", "maxRetries"), {"level": "error"}),
+    "api_error": Event(
+        ("error", "retryInMs", "retryAttempt", "maxRetries"),
+        {"level": "error", "source": "request_retry"},
+    ),
     "stop_hook_summary": Event(
         ("hookInfos",),
         {
@@ -51,7 +54,7 @@ EVENTS = {
         },
     ),
 }
-SINCE_NEWER = {"hookAdditionalContext", "messageCount"}
+SINCE_NEWER = {"hookAdditionalContext", "messageCount", "source"}
 """Fields that the older version does not have."""
 
 

@@ -15,7 +15,10 @@ LINKS = "parentUuid logicalParentUuid isSidechain"
 AROUND: dict[Version, tuple[list[str], list[str]]] = {
     "2.1.325": (
         f"{LINKS} promptId agentId".split(),
-        "session_id userType entrypoint cwd sessionId version gitBranch slug".split(),
+        """
+        session_id userType entrypoint cwd sessionId version gitBranch slug forkedFrom sessionKind
+        teamName
+        """.split(),
     ),
     "2.1.29": (
         f"{LINKS} userType cwd sessionId version gitBranch agentId slug".split(),
@@ -28,14 +31,15 @@ STAMPED = "timestamp uuid"
 OF_A_KIND = {
     "user": """
         type message isVisibleInTranscriptOnly isCompactSummary isMeta turnCompanion uuid timestamp
-        permissionMode origin promptSource turnOrigin turnPosition toolUseResult sandboxed
-        toolDenialKind sourceToolAssistantUUID sourceToolUseID permissionDecision
-        interruptedMessageId
+        thinkingMetadata todos permissionMode origin promptSource turnOrigin turnPosition
+        queueSkipAttachments toolUseResult sandboxed mcpCallNotReadOnly toolDenialKind
+        sourceToolAssistantUUID sourceToolUseID permissionDecision interruptedMessageId
     """,
     "assistant": """
-        message thinkingDurationMs thinkingDisplay toolInputStreamMs apiBlockIndex requestId
-        requestRef requestedModel promptCacheRequested attributionAgent type uuid timestamp effort
-        perTurnEffort madeBy
+        message thinkingDurationMs thinkingDisplay toolInputStreamMs serverClassifierRequest
+        apiBlockIndex requestId requestRef requestedModel promptCacheRequested attributionAgent
+        attributionSkill attributionPlugin attributionMcpServer attributionMcpTool type uuid
+        timestamp effort perTurnEffort madeBy
     """,
     "api error": """
         type uuid timestamp message requestId error isApiErrorMessage apiErrorStatus apiErrorType
@@ -45,7 +49,7 @@ OF_A_KIND = {
     "progress": "type data toolUseID parentToolUseID uuid timestamp",
     "system": f"type subtype content isMeta {STAMPED} level compactMetadata microcompactMetadata",
     "system/local_command": f"""
-        type subtype content level {STAMPED} isMeta commandRun commandOutcome
+        type subtype content level {STAMPED} isMeta contextUsage commandRun commandOutcome
     """,
     "system/turn_duration": f"""
         type subtype durationMs messageCount pendingBackgroundAgentCount pendingWorkflowCount

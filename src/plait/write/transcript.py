@@ -88,15 +88,18 @@ class Transcript:
         mode = {"permissionMode": setting.permission_mode} if setting.permission_mode else {}
         if setting.is_older:
             return {"isMeta": False, **mode}
-        prompts = self._standing.position.prompts + 1
         is_typed = setting.entrypoint == "cli"
         return {
             **mode,
             **({"origin": {"kind": "human"}} if is_typed else {}),
             "promptSource": "typed" if is_typed else "sdk",
             "turnOrigin": "human" if is_typed else "sdk",
-            "turnPosition": {"promptIndex": prompts if is_typed else 0, "turnIndex": prompts},
+            "turnPosition": self._turn_position(self._standing.position.prompts + 1),
         }
+
+    def _turn_position(self, prompts: int) -> Fields:
+        is_typed = self.setting.entrypoint == "cli"
+        return {"promptIndex": prompts if is_typed else 0, "turnIndex": prompts}
 
     def expansion(self, content: Content, *, call: str | None = None, **fields: Any) -> str:
         """Writes what a command or a skill makes of a prompt, or what else the client adds."""
@@ -211,11 +214,19 @@ class Transcript:
         return self._event(subtype, wire_fields(fields))
 
     def _event(self, subtype: str, told: Fields, **link: Any) -> str:
-        if subtype == "stop_hook_summary":
-            told = {"toolUseID": self.ids.uuid()} | told
+        told = self._defaults(subtype) | told
         fields = event_fields(subtype, told, is_older=self.setting.is_older)
         head = {"type": "system", "subtype": subtype}
         return self._chained(f"system/{subtype}", head | fields, **link)
+
+    def _defaults(self, subtype: str) -> Fields:
+        """What an event says of this conversation unless it is told otherwise."""
+        match subtype:
+            case "stop_hook_summary":
+                return {"toolUseID": self.ids.uuid()}
+            case "model_refusal_no_fallback":
+                return {"refusedUserMessageUuid": self._standing.prompt}
+        return {}
 
     def turn_ended(self, duration_ms: int) -> str:
         """Writes how long a turn took, once it is over."""
@@ -242,7 +253,7 @@ class Transcript:
             "error": error,
             "isApiErrorMessage": True,
         }
-        return self._chained("api error", told | self._of_a_turn | wire_fields(fields))
+        return self._chained("api error", told | wire_fields(fields))
 
     def progress(
         self, data: Mapping[str, Any], *, call: str | None = None, label: str | None = None
@@ -261,6 +272,10 @@ class Transcript:
         setting = self.setting
         is_told = not (setting.is_older or setting.agent) and setting.entrypoint == "cli"
         return {"session_id": setting.session} if is_told else {}
+
+    def _of_a_response(self) -> Fields:
+        """What lines of the model say beyond."""
+        return {}
 
     def _user(self, content: Content, fields: Fields, uuid: str | None = None, **link: Any) -> str:
         told: Fields = {"type": "user", "message": {"role": "user", "content": content}}
@@ -298,7 +313,7 @@ class Transcript:
     def written(self, kind: str, entry: Fields, *, is_tip: bool = True) -> None:
         """Appends a message; the next one follows it."""
         if kind in ("assistant", "api error") and not self.setting.is_older:
-            entry = entry | {"madeBy": "model"} | (self._of_a_turn if kind == "assistant" else {})
+            entry = {"madeBy": "model", **self._of_a_turn, **self._of_a_response(), **entry}
         self.append(encode(ordered(kind, entry, self.setting.version)))
         if is_tip:
             self._moved_to(entry["uuid"])

@@ -197,6 +197,8 @@ class SessionWriter(Transcript):
         boundary = self._boundary(summary, told | _preserved(preserved, anchor))
         text = summary if summary.startswith(CONTINUED[:40]) else CONTINUED + summary
         fields: Fields = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
+        if not self.setting.is_older:
+            fields["turnPosition"] = self._turn_position(self._standing.position.prompts)
         self._standing.calls.clear()
         # format: as 2.1.29 is described, what follows a boundary has no parent either
         return self._user(text, fields, anchor, parent=None if self.setting.is_older else boundary)
