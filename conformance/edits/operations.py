@@ -5,6 +5,7 @@ true of all of them is asked elsewhere: the plan violates no rule, client and SD
 as Plait does, and undo brings back every file.
 """
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,8 @@ from conformance.client import objects
 from conformance.edits.ids import old_ids, with_old_ids
 from conformance.edits.model import Case, Edited, Faults, Operation, Trial
 from conformance.model import Json, Resumed
+from conformance.sandbox import make_old
+from conformance.shapes import last_prompt
 
 TITLE = " A name \u201efor it\u201c "
 TAG = "judged"
@@ -56,6 +59,58 @@ def messages_of(file: Path) -> Iterator[Json]:
         is_said = entry.get("type") in ("user", "assistant") and isinstance(entry.get("uuid"), str)
         if is_said and not entry.get("isSidechain"):
             yield entry
+
+
+def fork(case: Case) -> Trial | None:
+    """What goes on from some message: the client says what it says standing there."""
+    at = some_message(case)
+    if at is None:
+        return None
+    return Trial(case.archive.plan.fork(case.file.stem, at), partial(stands_at, at))
+
+
+def some_message(case: Case) -> str | None:
+    """Returns some prompt or answer of a session, on whatever branch."""
+    found = [entry["uuid"] for entry in messages_of(case.file)]
+    return case.chance.choice(found) if found else None
+
+
+def stands_at(at: str, edited: Edited) -> Faults:
+    """Yields in what a fork is not what the client says standing at a message."""
+    olds = old_ids(edited.file, edited.case.file.stem)
+    chain = with_old_ids(edited.after.client.chain, olds)
+    if at not in chain:
+        yield "the message to go on from is not on its chain"
+    elif (standing := standing_at(edited.case, chain[-1])).leaf == chain[-1]:
+        yield from differences(standing, edited.after.client, olds)
+
+
+def standing_at(case: Case, leaf: str) -> Resumed:
+    """Returns what the client makes of a session when told to stand at a message of it.
+
+    Of a compaction that was still to come it knows nothing: the lines from there on are left out.
+    """
+    known = case.file.read_bytes()
+    line = {**last_prompt("", explicit=True), "leafUuid": leaf, "sessionId": case.file.stem}
+    told = [*before_next_boundary(known.splitlines(), leaf), json.dumps(line).encode()]
+    case.file.write_bytes(b"".join(one + b"\n" for one in told))
+    try:
+        return case.judge.client.resume(case.desk, case.file)
+    finally:
+        case.file.write_bytes(known)
+        make_old(case.file)
+
+
+def before_next_boundary(lines: list[bytes], leaf: str) -> list[bytes]:
+    """Returns the lines of a session up to the first compaction behind a message."""
+    named = f'"uuid":"{leaf}"'.encode()
+    last = max((number for number, line in enumerate(lines) if named in line), default=0)
+    ends = (
+        number
+        for number, line in enumerate(lines)
+        if number > last and b'"compact_boundary"' in line
+    )
+    return lines[: next(ends, len(lines))]
 
 
 def switch(case: Case) -> Trial | None:
@@ -122,6 +177,7 @@ def deleted(edited: Edited) -> Faults:
 
 OPERATIONS: dict[str, Operation] = {
     "clone": clone,
+    "fork": fork,
     "switch": switch,
     "rename": rename,
     "tag": tag,

@@ -12,9 +12,11 @@ from conformance.edits.judge import held, told, weighed
 from conformance.edits.model import Case, Edited
 from conformance.edits.operations import (
     OPERATIONS,
+    before_next_boundary,
     differences,
     goes_on_at,
     other_tips,
+    some_message,
 )
 from conformance.model import Json, Listed, Mark, Message, Readings, Resumed
 from conformance.sandbox import Desk, make_old
@@ -83,6 +85,19 @@ def test_a_branch_that_does_not_go_on_has_a_tip(tmp_path: Path) -> None:
     file = session(tmp_path, *lines, {"type": "system", "uuid": "e", "parentUuid": "a"})
     assert other_tips(case(file, "a", "c")) == ["b"]
     assert other_tips(case(file, "a", "b")) == ["c"]
+
+
+def test_a_choice_is_the_same_in_every_run(tmp_path: Path) -> None:
+    file = session(tmp_path, *(user(f"u{number}") for number in range(9)))
+    assert some_message(case(file)) == some_message(case(file))
+    assert some_message(case(session(tmp_path, {"type": "mode"}))) is None
+
+
+def test_a_message_stands_before_the_compaction_that_came_later() -> None:
+    lines = [b'{"uuid":"a"}', b'"compact_boundary"', b'{"uuid":"b"}', b'"compact_boundary"', b"c"]
+    assert before_next_boundary(lines, "a") == lines[:1]
+    assert before_next_boundary(lines, "b") == lines[:3]
+    assert before_next_boundary(lines[:3], "b") == lines[:3]
 
 
 def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:

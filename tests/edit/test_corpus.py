@@ -1,0 +1,103 @@
+"""Real sessions to copies and forks of them: no rule is broken anew, nothing that was said is lost.
+
+Nothing is written where they lie: what a plan would write is looked at elsewhere.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.archive import Session
+from plait.edit.model import Plan, Write
+from plait.record import Record, read
+from plait.record.prompt import is_human_prompt, prompt_text
+from tests.edit.copies import editable, plain_records, without_ids
+
+A_FEW = pytest.param(17, 3, id="a few")
+ALL = pytest.param(1, 1, id="all", marks=pytest.mark.long)
+
+
+def written(plan: Plan, folder: Path) -> Path:
+    """Writes the log that a plan is about, elsewhere."""
+    [step] = [one for one in plan.steps if one.path == plan.path]
+    assert isinstance(step, Write)
+    path = folder / plan.path.name
+    path.write_bytes(b"".join(step.content()))
+    return path
+
+
+def typed(records: list[Record]) -> list[str]:
+    """Returns what people typed."""
+    return [prompt_text(record) for record in records if is_human_prompt(record)]
+
+
+def above(uuid: str, records: list[Record]) -> set[str]:
+    """Returns a record and all that it follows, as far as parents name each other."""
+    parents = {record.uuid: record.parent_uuid for record in records if record.uuid}
+    found: set[str] = set()
+    at: str | None = uuid
+    while at in parents and at not in found:
+        found.add(at)
+        at = parents[at]
+    return found
+
+
+def origins(copy: list[Record]) -> dict[str, str]:
+    """Returns of what each record is a copy, by its new id."""
+    copies = (one for one in copy if is_copy(one))
+    return {one.uuid or "": one.fields["forkedFrom"]["messageUuid"] for one in copies}
+
+
+def is_copy(record: Record) -> bool:
+    return "forkedFrom" in record.fields
+
+
+def check_records(session: Session, plan: Plan, path: Path) -> None:
+    """Asserts that every record of a copy is that of its source, but for ids."""
+    before, after = list(read(session.path)), list(read(path))
+    olds = {**origins(after), plan.session: session.id}
+    wanted: dict[str | None, list[Any]] = {}
+    for record, plain in zip(before, plain_records(before, {}), strict=True):
+        wanted.setdefault(record.uuid, []).append(plain)
+    for record in filter(is_copy, after):
+        [plain] = plain_records([record], {})
+        assert without_ids(plain, olds) in wanted[olds[record.uuid or ""]]
+
+
+@pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
+def test_clones_of_real_sessions(share: int, _: int, shared: Path, tmp_path: Path) -> None:
+    for session in editable(shared / "corpus")[::share]:
+        assert session.archive
+        plan = session.archive.plan.clone(session)
+        assert plan.check() == ()
+        path = written(plan, tmp_path)
+        before, after = list(read(session.path)), list(read(path))
+        assert typed(after) == typed(before)
+        assert len(after) == len(before)
+        check_records(session, plan, path)
+        path.unlink()
+
+
+@pytest.mark.parametrize(("share", "prompts"), [A_FEW, ALL])
+def test_forks_of_real_sessions_at_every_prompt(
+    share: int, prompts: int, shared: Path, tmp_path: Path
+) -> None:
+    for session in editable(shared / "corpus")[::share]:
+        assert session.archive
+        records = list(read(session.path))
+        for uuid in asked(records)[::prompts]:
+            plan = session.archive.plan.fork(session, uuid)
+            assert plan.check() == (), (session.id, uuid)
+            path = written(plan, tmp_path)
+            way = above(uuid, records)
+            said = typed([one for one in records if one.uuid in way])
+            assert [words for words in said if words not in typed(list(read(path)))] == []
+            check_records(session, plan, path)
+            path.unlink()
+
+
+def asked(records: list[Record]) -> list[str]:
+    """Returns the prompts of people."""
+    found = (one.uuid for one in records if is_human_prompt(one) and not one.is_sidechain)
+    return [uuid for uuid in found if uuid]
