@@ -166,7 +166,7 @@ def _encoded(home: Path, edit: Edit) -> bytes:
         return path.relative_to(home).as_posix()
 
     # Escaped, because names of files need not be Unicode.
-    return json.dumps(msgspec.to_builtins(edit, enc_hook=name), indent=1).encode()
+    return json.dumps(msgspec.to_builtins(edit, enc_hook=name)).encode()
 
 
 def _decoder(home: Path) -> Any:
