@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from examples.drawing import draw
 from plait import Archive
 from plait.edit.journal import Journal, is_live
 from plait.edit.model import Plan
@@ -184,6 +185,19 @@ def test_an_agent_that_still_writes_is_a_sign_of_life(config: Path) -> None:
     sign = is_live(subject)
     assert sign
     assert sign.startswith("a line was added ")
+
+
+@pytest.mark.parametrize("operation", ["clone", "fork"])
+def test_a_plan_says_that_the_session_it_copies_is_live(tmp_path: Path, operation: str) -> None:
+    drawing = draw('file work cwd=/home/dev/shop\nU1 "What?"\nA1< "That."')
+    config = tmp_path / "config"
+    drawing.write(config)
+    (log,) = config.rglob("*.jsonl")
+    os.utime(log, ns=(LONG_AGO, LONG_AGO))
+    assert getattr(Archive([config]).plan, operation)(drawing.session).notes == ()
+    running(config, os.getpid(), drawing.session)
+    (note,) = getattr(Archive([config]).plan, operation)(drawing.session).notes
+    assert note.startswith("the session is live: a running client has it open")
 
 
 def test_a_new_session_is_made_of_a_live_one(config: Path) -> None:

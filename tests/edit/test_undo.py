@@ -35,7 +35,7 @@ NAMES = st.sampled_from(
 SESSIONS = st.sampled_from(["one", "two", "three"])
 PATHS = st.builds(lambda name, session: name.format(session), NAMES, SESSIONS)
 DATA = st.binary(max_size=40)
-MODES = st.sampled_from([None, 0o600, 0o640, 0o444])
+MODES = st.sampled_from([None, 0o600, 0o640, 0o604])
 ACTS = st.tuples(PATHS, st.sampled_from(["write", "append", "remove", "copy"]), DATA, MODES)
 PLANS = st.lists(ACTS, min_size=1, max_size=5, unique_by=lambda act: act[0])
 SEQUENCES = st.lists(st.one_of(PLANS, st.just([])), min_size=1, max_size=8)

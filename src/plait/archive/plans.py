@@ -49,11 +49,12 @@ class Plans:
         """
         from plait.edit.clone import clone
         from plait.edit.fork import active_only as only_active
+        from plait.edit.journal import noted_if_live
 
         subject = self._subject(session)
         if active_only:
-            return only_active(subject, title=title)
-        return clone(subject, title=title, is_clean=clean)
+            return noted_if_live(only_active(subject, title=title))
+        return noted_if_live(clone(subject, title=title, is_clean=clean))
 
     def fork(
         self,
@@ -71,11 +72,12 @@ class Plans:
         """
         from plait.archive.choosing import place_named
         from plait.edit.fork import fork
+        from plait.edit.journal import noted_if_live
 
         meant = self._archive.session(session)
         opened = self._archive.open(meant)
         place = place_named(opened, -1 if at is None else at, is_before=before)
-        return fork(subject_of(meant), place, is_before=before, title=title)
+        return noted_if_live(fork(subject_of(meant), place, is_before=before, title=title))
 
     def switch(self, session: Named, branch: str) -> "Plan":
         """Returns another branch as the one that resume takes: its name, its number, a record."""

@@ -7,6 +7,7 @@ changed is taken back by the next one; any other is named, and waits for `undo` 
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -32,7 +33,7 @@ from plait.line.discover import OURS, config_above
 from plait.line.folder import unwritable
 from plait.line.replace import state_of
 
-__all__ = ["Edit", "EditStep", "Journal", "State", "home_of", "is_live"]
+__all__ = ["Edit", "EditStep", "Journal", "State", "home_of", "is_live", "noted_if_live"]
 
 PATIENCE = 5.0
 """Seconds that an edit waits for another one to end."""
@@ -50,6 +51,13 @@ def is_live(subject: Subject) -> str | None:
     """Returns how one can tell that a session is being written to, None where nothing says so."""
     journal = Journal(home_of(subject.log.path, subject.config))
     return journal.sign_of_life(_files_of(subject), [subject.id])
+
+
+def noted_if_live(plan: Plan) -> Plan:
+    """Returns a plan that says so where it makes a new session of one that is being written to."""
+    sign = None if plan.is_in_place else is_live(plan.source)
+    note = f"the session is live: {sign}; what comes later is not in the new one"
+    return replace(plan, notes=(*plan.notes, note)) if sign else plan
 
 
 def _files_of(subject: Subject) -> list[Path]:
