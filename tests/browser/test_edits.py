@@ -118,6 +118,33 @@ def test_the_branch_that_is_shown_becomes_the_one_that_resume_takes(
     assert b'"last-prompt"' in desk.path.read_bytes().splitlines()[-1]
 
 
+def test_a_session_goes_on_from_an_answer_of_an_abandoned_branch(
+    desk: EditDesk, reader: Reader
+) -> None:
+    before = desk.files
+    page = reader(desk.at, f"/s/{desk.name}#{WAYS.uuid_of('A2')}")
+    said = page.locator(f'[id="{WAYS.uuid_of("A3")}"]')
+    said.get_by_role("button", name="Fork from here").click()
+    expect(box(page)).to_contain_text("not on the way there")
+    page.get_by_role("button", name="Fork", exact=True).click()
+    page.get_by_role("link", name="Open it").click()
+    expect(page.locator("main .prompt")).to_have_count(2)
+    expect(page.locator("main")).to_contain_text("Four hundred steps.")
+    expect(page.locator("main")).not_to_contain_text("By the mole, then.")
+    page.locator(".undo-bar").get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(re.compile("/sessions$"))
+    assert desk.files == before
+
+
+def test_a_prompt_is_left_out_to_be_asked_differently(desk: EditDesk, reader: Reader) -> None:
+    page = reader(desk.at, f"/s/{desk.name}")
+    prompt = page.locator(f'[id="{WAYS.uuid_of("U5")}"]')
+    prompt.get_by_role("button", name="Fork before this prompt").click()
+    page.get_by_role("button", name="Fork", exact=True).click()
+    page.get_by_role("link", name="Open it").click()
+    expect(page.locator("main .prompt")).to_have_count(1)
+
+
 def test_a_clone_can_be_opened_and_undone_from_its_page(desk: EditDesk, reader: Reader) -> None:
     before = desk.files
     page = reader(desk.at, f"/s/{desk.name}", width=420)

@@ -48,6 +48,7 @@ KEYS = [
     "violations",
     "undo",
 ]
+TEXTS = {"A1": "Two ways.", "A2": "Done with LIKE.", "A3": "Done with FTS5."}
 Files = dict[str, bytes]
 
 
@@ -95,6 +96,10 @@ class Desk:
         assert run([*given, "--root", str(self.config)]) == code, self._capfd.readouterr()
         captured = self._capfd.readouterr()
         return captured.out, captured.err
+
+    def read(self) -> str:
+        """Returns what was said last."""
+        return self._capfd.readouterr().out
 
     def told(self, *arguments: object, code: int = 0) -> Any:
         """Runs a command with `--json`; returns its object."""
@@ -196,6 +201,9 @@ def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
         ("clone",),
         ("clone", "nobody-called-so"),
         ("clone", "search box", "--prove", "--dry-run"),
+        ("fork", "search box"),
+        ("fork", "search box", "--at", "nobody said so"),
+        ("fork", "search box", "--at", "99"),
         ("check",),
         ("rename", "search box"),
         ("tag", "search box"),
@@ -325,3 +333,42 @@ def test_one_that_is_refused_does_not_keep_the_others(desk: Desk) -> None:
     assert f"{desk.broken.session[:8]}  deleted" in out
     assert err == f"error: 1 of 2 sessions were refused: {desk.work.session[:8]}\n"
     assert [path.stem for path in desk.logs] == [desk.work.session]
+
+
+@pytest.mark.parametrize(
+    ("at", "leaf", "turns"),
+    [
+        (("--at", "1"), "A1", 1),
+        (("--at", "Take LIKE"), "A2", 2),
+        (("--at", "Take LIKE", "--before"), "A1", 1),
+        (("--at", "2"), "A3", 2),
+        (("--at", "A2"), "A2", 2),
+    ],
+)
+def test_a_fork_goes_on_from_any_message(
+    desk: Desk, at: tuple[str, ...], leaf: str, turns: int
+) -> None:
+    before = desk.files
+    given = [desk.work.uuid_of(one) if one == "A2" else one for one in at]
+    told = desk.told("fork", "search box", *given, "--title", "Another way")
+    assert list(told) == KEYS
+    assert (told["operation"], told["applied"], told["after"]["turns"]) == ("fork", True, turns)
+    said = desk.told("context", told["session"])["messages"][-1]
+    assert said == ["assistant", [{"type": "text", "text": TEXTS[leaf]}]]
+    assert Archive([desk.config]).session(told["session"]).title == "Another way"
+    desk.said("undo")
+    assert desk.files == before
+
+
+def test_a_clone_may_leave_abandoned_branches_behind(desk: Desk) -> None:
+    told = desk.told("clone", "search box", "--active-only")
+    assert told["dropped"] >= 2
+    assert "Take LIKE." not in Path(told["path"]).read_text()
+
+
+def test_turns_are_counted_as_show_counts_them(desk: Desk, gallery: Path) -> None:
+    told = desk.told("rename", "search box", "T", "--dry-run")
+    assert told["before"]["turns"] == 2
+    assert "2 turns" in desk.said("show", "search box")[0]
+    run(["rename", "e15389d1", "T", "--dry-run", "--json", "--root", str(gallery)])
+    assert json.loads(desk.read())["before"]["turns"] == 3  # what stands before the first is none

@@ -43,6 +43,10 @@ COMMANDS = {
     ),
     "doctor": ("plait.cli.doctor", "Account for every line, and list what is odd."),
     "export": ("plait.cli.export", "Write transcripts of sessions, one for each path."),
+    "fork": (
+        "plait.cli.edit.new_session:fork_command",
+        "Go on from any message in a new session.",
+    ),
     "hook": ("plait.cli.hook.commands", "Send traces as you work, called by Claude Code."),
     "index": ("plait.cli.index", "Make the index, or bring it up to date."),
     "log": ("plait.cli.log", "Draw a session as a graph."),

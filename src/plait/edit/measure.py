@@ -51,7 +51,7 @@ def tokens_of(records: Sequence[Record], size: int) -> int | None:
 
 
 def turns_of(file: LogFile, records: Sequence[Record], size: int) -> int:
-    """Counts the turns of the conversation that goes on."""
+    """Counts the turns of the conversation that goes on; what stands before the first is none."""
 
     def client_leaf(facts: FileFacts) -> str | None:
         return resumed_leaf(records, size) or leaf_of(facts)
@@ -67,7 +67,8 @@ def turns_of(file: LogFile, records: Sequence[Record], size: int) -> int:
         return by_offset.get(place.offset)
 
     name = file.session if file.session in graph.sessions else next(iter(graph.sessions))
-    return len(conversations_of(graph, name or "", record_at).active.turns)
+    active = conversations_of(graph, name or "", record_at).active
+    return sum(turn.number > 0 for turn in active.turns)
 
 
 @dataclass(slots=True)

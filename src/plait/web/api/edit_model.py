@@ -11,11 +11,16 @@ from plait.web.api.model import Name, Words
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is to be done to a session."""
 
-    operation: Literal["clone", "switch", "rename", "tag", "delete"]
+    operation: Literal["clone", "fork", "switch", "rename", "tag", "delete"]
+    at: Words | None = None
+    """Where a fork goes on from: a message, a turn, the words of a prompt."""
+    before: bool = False
+    """Without that turn."""
     branch: Name | None = None
     title: Words | None = None
     word: Words | None = None
     """A tag; none takes it away."""
+    active_only: bool = False
     clean: bool = False
 
 

@@ -91,7 +91,10 @@ def undo(library: LiveArchive, asked: edit_model.Sure, name: str) -> EditEntry:
 Planner: TypeAlias = Callable[["Archive", Session, edit_model.Wanted], "Plan"]
 PLANNERS: dict[str, Planner] = {
     "clone": lambda archive, session, asked: archive.plan.clone(
-        session, clean=asked.clean, title=asked.title
+        session, active_only=asked.active_only, clean=asked.clean, title=asked.title
+    ),
+    "fork": lambda archive, session, asked: archive.plan.fork(
+        session, _said(asked.at, "at"), before=asked.before, title=asked.title
     ),
     "switch": lambda archive, session, asked: archive.plan.switch(
         session, _said(asked.branch, "branch")

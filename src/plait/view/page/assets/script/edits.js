@@ -8,6 +8,7 @@ import { offerUndo, undoEdit } from "./undo_bar.js";
 
 const headings = {
   clone: "Clone this session",
+  fork: "Fork from here",
   switch: "Resume takes this branch",
   rename: "Rename this session",
   tag: "Tag this session",
@@ -15,6 +16,7 @@ const headings = {
 };
 const verbs = {
   clone: "Clone",
+  fork: "Fork",
   switch: "Switch",
   rename: "Rename",
   tag: "Tag",
@@ -22,8 +24,9 @@ const verbs = {
 };
 
 export function editClicked(button) {
-  const { edit, session, title, id } = button.dataset;
+  const { edit, session, title, at, id } = button.dataset;
   if (edit === "menu") openMenu(session || main.dataset.session, title);
+  if (edit === "fork") planIn(openEditBox(), main.dataset.session, forkAsked(button, at), shownTitle());
   if (edit === "undo") undoListed(button, id);
 }
 
@@ -34,6 +37,11 @@ export function editShown() {
 
 function shownTitle() {
   return one(".top h1")?.textContent || "";
+}
+
+// Before a prompt, to ask it differently; after an answer, to go on from it.
+function forkAsked(button, at) {
+  return { operation: "fork", at, before: Boolean(button.closest(".prompt")) };
 }
 
 function openEditBox() {

@@ -42,8 +42,19 @@ function addButtons(element) {
     served && element.id
       ? [drawnButton(isSummary, "rawbtn linkbtn", "link", "Copy link", "Copy a link to this place")]
       : [];
-  if (isFirst) holder.prepend(raw, ...link);
+  if (isFirst) holder.prepend(raw, ...link, ...forkButtons(element));
   else holder.append(...link, raw);
+}
+
+// Where somebody spoke, another session can go on.
+function forkButtons(element) {
+  if (!served || !element.id || !element.matches(".prompt, .say")) return [];
+  const isPrompt = element.matches(".prompt");
+  const title = isPrompt ? "Fork before this prompt, to ask it differently" : "Fork from here";
+  const button = drawnButton(false, "rawbtn edits forkbtn", "fork", title, title);
+  button.dataset.edit = "fork";
+  button.dataset.at = element.id;
+  return [button];
 }
 
 // A summary is a button itself and holds no other: there the drawing is for the mouse, and what it
