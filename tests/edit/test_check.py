@@ -12,8 +12,8 @@ import pytest
 from examples.drawing import draw
 from plait import Archive
 from plait.edit.check import RULES
+from plait.edit.check.line_source import lines_of
 from plait.edit.check.pictures import MOST_BYTES, refusal_of
-from plait.edit.check.plan import lines_of
 from plait.edit.model import Append, Measures, Plan, Remove, Step, Subject, Write
 from plait.line import stamp_of
 
@@ -21,7 +21,7 @@ from plait.line import stamp_of
 def checked(folder: Path, text: str) -> list[tuple[str, int | None]]:
     """Returns the rules that the first session of a drawing breaks, each with its line."""
     drawing = draw(text)
-    drawing.write(folder / "projects")
+    drawing.write(folder)
     found = Archive([folder]).check(drawing.session)
     return [(one.rule, one.line) for one in found]
 
@@ -61,6 +61,11 @@ BROKEN = {
         '"tool_use_id": "toolu_gone", "content": "x"}]}}',
         [("called result", 2)],
     ),
+    "a last message without a time": ("U1\nA1<U1 -timestamp", [("resumable", 2)]),
+    "a pointer to a sidechain": (
+        "U1\nA1<U1\nU2<A1 side\nlast-prompt leaf U2",
+        [("resumable", 3)],
+    ),
     "a compaction that keeps what is not there": (
         'U1\nA1<\nB1 after A1 {"compactMetadata": {"trigger": "auto", "preservedMessages": '
         '{"anchorUuid": "$(uuid B1)", "uuids": ["gone"]}}}\nC1<B1',
@@ -88,7 +93,7 @@ def test_a_rule_that_is_broken_is_named_with_its_line(tmp_path: Path, name: str)
 def test_a_parent_in_another_session_of_the_project_is_known(tmp_path: Path) -> None:
     text = "file main\nU1\nA1<\nfile next\nU2<main:A1\nA2<U2"
     drawing = draw(text)
-    drawing.write(tmp_path / "projects")
+    drawing.write(tmp_path)
     archive = Archive([tmp_path])
     assert [archive.check(session) for session in archive.sessions] == [(), ()]
 
@@ -96,14 +101,14 @@ def test_a_parent_in_another_session_of_the_project_is_known(tmp_path: Path) -> 
 def test_an_agent_may_begin_in_the_midst_and_end_with_a_call(tmp_path: Path) -> None:
     text = 'file main\nU1\nT1< Task(prompt="look")\nagent one of T1\nU2<?\nT2<U2\nU3<T2'
     drawing = draw(text)
-    drawing.write(tmp_path / "projects")
+    drawing.write(tmp_path)
     assert Archive([tmp_path]).check(drawing.session) == ()
 
 
 def test_an_agents_lines_are_judged_too(tmp_path: Path) -> None:
     text = 'file main\nU1\nT1< Task(prompt="look")\nagent one of T1\nU2\nA2<\n=A2'
     drawing = draw(text)
-    drawing.write(tmp_path / "projects")
+    drawing.write(tmp_path)
     (found,) = Archive([tmp_path]).check(drawing.session)
     assert found.rule == "unique uuid" and found.path and found.path.name.startswith("agent-")
 
@@ -202,7 +207,7 @@ NOTHING = Measures(0, 0, 0, None)
 def planned(folder: Path, text: str, *steps: Step, session: str = "") -> Plan:
     """Returns a plan for the session of a drawing that does just these steps."""
     drawing = draw(text)
-    drawing.write(folder / "projects")
+    drawing.write(folder)
     found = Archive([folder]).session(drawing.session)
     assert found.file
     subject = Subject(found.id, found.file, found.agents)

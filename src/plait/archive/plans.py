@@ -1,8 +1,9 @@
 """Sessions of an archive to plans that change them: its verbs for whoever edits."""
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from plait.archive.model import Named, Session
+from plait.archive.model import Named, Session, Several
 from plait.edit.model import Subject, Violation
 from plait.errors import UserError
 from plait.line.discover import config_above
@@ -23,16 +24,44 @@ class Plans:
 
         What belongs to an interrupted session is no fault: calls at its end have no result.
         """
-        from plait.edit.check import records_among, violations_of
+        from plait.edit.check import violations_of
 
         meant = self._archive.session(session)
+        logs = (*((meant.file,) if meant.file else ()), *meant.agents)
+        known_of = self._known_beside(meant)
+        return tuple(found for log in logs for found in violations_of(log, known_of))
+
+    def repair(self, session: Named, *, in_place: bool = False) -> "Plan":
+        """Returns what mends a session: as a new one, or in its place.
+
+        It has no steps where nothing is wrong; what stays wrong is said.
+        """
+        from plait.edit.repair import repair
+
+        meant = self._archive.session(session)
+        known_of = self._known_beside(meant)
+        return repair(subject_of(meant), is_in_place=in_place, known_of=known_of)
+
+    def repairs(self, sessions: Several = None, *, in_place: bool = False) -> Iterator["Plan"]:
+        """Yields what mends those of some sessions, or of all, that can be mended."""
+        from plait.edit.repair import needs_repair, repair
+
+        for meant in self._archive._meant(sessions):
+            if meant.file:
+                subject, known_of = subject_of(meant), self._known_beside(meant)
+                if needs_repair(subject, known_of):
+                    yield repair(subject, is_in_place=in_place, known_of=known_of)
+
+    def _known_beside(self, session: Session) -> Callable[[frozenset[str]], frozenset[str]]:
+        """Returns what tells which of some uuids are records of the same project."""
 
         def known_of(uuids: frozenset[str]) -> frozenset[str]:
-            near = [one.path for one in self._archive.files if one.project == meant.project]
+            from plait.edit.check import records_among
+
+            near = [one.path for one in self._archive.files if one.project == session.project]
             return records_among(near, uuids)
 
-        logs = (*((meant.file,) if meant.file else ()), *meant.agents)
-        return tuple(found for log in logs for found in violations_of(log, known_of))
+        return known_of
 
     def clone(
         self,

@@ -169,3 +169,27 @@ def test_a_large_file_whose_compaction_preserved_what_is_gone_goes_on_from_its_s
     assert found.chain == ("b", "c", "a")
     left = {one.uuid: one.reason for one in found.left_out}
     assert left["u"] == Reason.BEFORE_COMPACTION
+
+
+def boundary(uuid: str, kept: str) -> dict[str, Any]:
+    """Returns a compaction that keeps one record."""
+    facts = {"preservedMessages": {"anchorUuid": kept, "uuids": [kept]}}
+    return {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "uuid": uuid,
+        "parentUuid": None,
+        "timestamp": TIME,
+        "compactMetadata": facts,
+    }
+
+
+def test_an_answer_that_a_compaction_left_behind_and_a_later_line_repeats_is_walked() -> None:
+    lines = [
+        boundary("b1", "u"),
+        line("a", "a", "assistant"),
+        line("u", "gone"),
+        boundary("b2", "gone"),
+        line("a", "gone", "assistant"),
+    ]
+    assert context(records(lines), size=9).resumes

@@ -47,9 +47,9 @@ class LogFacts:
     thoughts: dict[bytes, Place] = field(default_factory=dict)
     """What the model thought and signed, by a digest."""
 
-    def take(self, record: Record) -> None:
-        """Adds what a record says of itself and of others."""
-        place = Place(record.line, record.uuid)
+    def take(self, record: Record, line: int | None = None) -> None:
+        """Adds what a record says of itself and of others; its line may have moved."""
+        place = Place(line or record.line, record.uuid)
         if record.uuid:
             self._enter(record, record.uuid, place)
         self.pointers.extend(Pointer(name, target, place) for name, target in pointers_of(record))

@@ -12,7 +12,6 @@ from plait.record import Blank, Broken, Entry, Record
 from plait.record.record import content_blocks
 
 CLAUDE = re.compile(r"(?:^|[./])claude-")
-"""Models whose thoughts the API judges by their signature."""
 BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
 
 
@@ -41,11 +40,16 @@ def unsigned_thought(line: Line, entry: Entry) -> str | None:
         return None
     if not any(head.type == "thinking" for head in entry.block_heads):
         return None
-    message = entry.envelope.message
-    if not message or not CLAUDE.search(message.model or ""):
+    if not is_claudes(entry):
         return None
-    unsigned = sum(is_unsigned(block) for block in content_blocks(entry))
+    unsigned = any(is_unsigned(block) for block in content_blocks(entry))
     return "a thought has no signature that can be one" if unsigned else None
+
+
+def is_claudes(record: Record) -> bool:
+    """Whether an answer is one of Claude, whose thoughts the API judges by their signature."""
+    message = record.envelope.message
+    return bool(message and CLAUDE.search(message.model or ""))
 
 
 def is_unsigned(block: dict[str, Any]) -> bool:

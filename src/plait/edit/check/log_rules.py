@@ -11,14 +11,14 @@ def repeated_uuid(log: Log) -> Iterator[Found]:
     """Finds lines that carry the uuid of an earlier one."""
     for count, place in enumerate(log.facts.repeats):
         first = log.facts.first[place.uuid or ""]
-        yield Found(count, f"line {first} has the same uuid", place)
+        yield Found((count,), f"line {first} has the same uuid", place)
 
 
 def unknown_parent(log: Log) -> Iterator[Found]:
     """Finds records whose parent is nowhere."""
     for one in _dangling(log):
         if one.field == "parent":
-            yield Found(one.target, f"parent {one.target} is not in this session", one.place)
+            yield Found((one.target,), f"parent {one.target} is not in this session", one.place)
 
 
 def unknown_pointer(log: Log) -> Iterator[Found]:
@@ -26,7 +26,7 @@ def unknown_pointer(log: Log) -> Iterator[Found]:
     for one in _dangling(log):
         if one.field != "parent":
             sentence = f"{one.field} {one.target} is not in this session"
-            yield Found((one.field, one.target), sentence, one.place)
+            yield Found(((one.field, one.target),), sentence, one.place)
 
 
 def lost_preserved(log: Log) -> Iterator[Found]:
@@ -34,7 +34,7 @@ def lost_preserved(log: Log) -> Iterator[Found]:
     for one in _dangling(log):
         if one.field == "preserved record":
             sentence = f"the compaction keeps {one.target}, which is not in this session"
-            yield Found(one.target, sentence, one.place)
+            yield Found((one.target,), sentence, one.place)
 
 
 def _dangling(log: Log) -> Iterator[Pointer]:
@@ -55,14 +55,14 @@ def circular_parents(log: Log) -> Iterator[Found]:
         sentence = "a record is its own parent"
         if len(circle) > 1:
             sentence = f"the parents of {len(circle)} records lead in a circle"
-        yield Found(count, sentence, Place(facts.first[first], first))
+        yield Found((count,), sentence, Place(facts.first[first], first))
 
 
 def unanswered_call(log: Log) -> Iterator[Found]:
     """Finds calls without a result."""
     for call, place in log.facts.calls.items():
         if call not in log.facts.results:
-            yield Found(call, f"call {call} has no result", place)
+            yield Found((call,), f"call {call} has no result", place)
 
 
 def passed_over_call(log: Log) -> Iterator[Found]:
@@ -71,16 +71,17 @@ def passed_over_call(log: Log) -> Iterator[Found]:
     U1 ── T1 ── U2 ── A2      T1 is passed over
      └─── T2                  T2 is where a branch was stopped, which is no fault
     """
-    followed: set[str] | None = None
+    followed: dict[str, int] | None = None
     for found in unanswered_call(log):
         followed = _followed(log.facts) if followed is None else followed
-        if log.facts.speakers.get(found.place.uuid or "") in followed:
+        speaker = log.facts.speakers.get(found.place.uuid or "", "")
+        if followed.get(speaker, 0) > found.place.line:
             yield found
 
 
-def _followed(facts: LogFacts) -> set[str]:
-    """Returns the speakers that another one follows."""
-    found: set[str] = set()
+def _followed(facts: LogFacts) -> dict[str, int]:
+    """Returns the speakers that another one follows, and the last line on which one does."""
+    found: dict[str, int] = {}
     for uuid, speaker in facts.speakers.items():
         seen = {uuid}
         above = facts.parents.get(uuid)
@@ -89,7 +90,7 @@ def _followed(facts: LogFacts) -> set[str]:
             above = facts.parents.get(above)
         before = facts.speakers.get(above or "")
         if before is not None and before != speaker:
-            found.add(before)
+            found[before] = max(found.get(before, 0), facts.first[uuid])
     return found
 
 
@@ -97,7 +98,7 @@ def uncalled_result(log: Log) -> Iterator[Found]:
     """Finds results whose call is nowhere."""
     for call, place in log.facts.results.items():
         if call not in log.facts.calls:
-            yield Found(call, f"a result answers {call}, which nobody called", place)
+            yield Found((call,), f"a result answers {call}, which nobody called", place)
 
 
 def early_result(log: Log) -> Iterator[Found]:
@@ -106,7 +107,7 @@ def early_result(log: Log) -> Iterator[Found]:
         called = log.facts.calls.get(call)
         if called and place.line < called.line:
             sentence = f"the result of {call} stands before its call in line {called.line}"
-            yield Found(call, sentence, place)
+            yield Found((call,), sentence, place)
 
 
 def changed_thought(log: Log) -> Iterator[Found]:
@@ -114,4 +115,11 @@ def changed_thought(log: Log) -> Iterator[Found]:
     known = log.original.thoughts if log.original else log.facts.thoughts
     for digest, place in log.facts.thoughts.items():
         if digest not in known:
-            yield Found(digest, "a thought is no longer as the model signed it", place)
+            yield Found((digest,), "a thought is no longer as the model signed it", place)
+
+
+def unresumable(log: Log) -> Iterator[Found]:
+    """Finds that there is a conversation and the client would not go on with it."""
+    if log.why_not and log.facts.speakers:
+        sentence = f"the client would not resume it: {log.why_not}"
+        yield Found((log.why_not,), sentence, Place(max(log.facts.first.values()), None))

@@ -12,11 +12,11 @@ from plait.record import Entry
 class Found(NamedTuple):
     """A violation before it is told.
 
-    Its key is the same before and after an edit, whatever ids were given anew: so what an edit
-    brought about can be told from what was there.
+    Its keys are the same before and after an edit, whatever ids were given anew: so what an edit
+    brought about can be told from what was there. One that is known is enough.
     """
 
-    key: Hashable
+    keys: tuple[Hashable, ...]
     sentence: str
     place: Place
 
@@ -30,6 +30,8 @@ class Log:
     """Records of other logs that may be named."""
     original: LogFacts | None = None
     """What it was made of, where an edit is judged."""
+    why_not: str | None = None
+    """Why the client would not resume it, where that was asked."""
 
 
 class Rule(NamedTuple):

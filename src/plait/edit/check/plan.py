@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from plait.edit.check.facts import LogFacts
+from plait.edit.check.line_source import lines_of
 from plait.edit.check.rules import Judged, told
 from plait.edit.model import Append, Plan, Remove, Step, Violation, Write
 from plait.line import Line, lines
@@ -64,29 +65,21 @@ def _with_more(step: Append) -> Iterator[Line]:
         yield line._replace(number=line.number + number, offset=line.offset + end)
 
 
-def lines_of(pieces: Iterable[bytes]) -> Iterator[Line]:
-    """Yields the lines of a file that comes piece by piece."""
-    number, offset = 1, 0
-    rest = b""
-    for piece in pieces:
-        *whole, rest = (rest + piece).split(b"\n")
-        for data in whole:
-            yield Line(number, offset, data, True)
-            number, offset = number + 1, offset + len(data) + 1
-    if rest:
-        yield Line(number, offset, rest, False)
-
-
 def _brought_about(
     before: dict[Path, Judged], after: dict[Path, Judged], stays: list[Judged]
 ) -> Iterator[Violation]:
     original = _all_of(judged.facts for judged in before.values())
     once = frozenset(original.first)
-    known = {(rule, one.key) for judged in before.values() for rule, one in judged.found(once)}
+    known = {
+        (rule, key)
+        for judged in before.values()
+        for rule, one in judged.found(once)
+        for key in one.keys
+    }
     there = _all_of(judged.facts for judged in (*stays, *after.values()))
     for path, judged in after.items():
         for rule, one in judged.found(frozenset(there.first), original):
-            if (rule, one.key) not in known:
+            if not any((rule, key) in known for key in one.keys):
                 yield told(rule, one, path)
 
 

@@ -24,11 +24,14 @@ from plait.edit.check.log_rules import (
     uncalled_result,
     unknown_parent,
     unknown_pointer,
+    unresumable,
 )
 from plait.edit.check.model import Found, Log, Rule
+from plait.edit.measure import LARGE
 from plait.edit.model import Violation
+from plait.graph.client import context
 from plait.line import Line, LogFile, lines
-from plait.record import Entry, Record, entry_of
+from plait.record import Entry, Record, entry_of, read
 from plait.record.record import content_blocks
 
 RULES: tuple[Rule, ...] = (
@@ -71,6 +74,12 @@ RULES: tuple[Rule, ...] = (
         of_line=refused_picture,
         binds_all=True,
     ),
+    Rule(
+        "resumable",
+        "the client goes on with the conversation",
+        of_log=unresumable,
+        binds_all=True,
+    ),
     Rule("answer kept", "a call that had a result has one", of_log=unanswered_call),
     Rule("call first", "a result stands behind its call", of_log=early_result),
     Rule(
@@ -105,9 +114,15 @@ def violations_of(log: LogFile, known_of: KnownOf | None = None) -> tuple[Violat
     rules = (rule for rule in RULES if rule.binds_all and not (is_agent and rule.name in LINKS))
     judged = Judged(rules)
     judged.read(lines(log.path))
-    lost = frozenset(str(one.key) for one in unknown_parent(Log(judged.facts)))
+    lost = frozenset(str(one.keys[0]) for one in unknown_parent(Log(judged.facts)))
     known = known_of(lost) if lost and known_of and not is_agent else frozenset()
-    return tuple(told(rule, one, log.path) for rule, one in judged.found(known))
+    why_not = None if is_agent or log.size >= LARGE else refusal_of(read(log.path), log.size)
+    return tuple(told(rule, one, log.path) for rule, one in judged.found(known, None, why_not))
+
+
+def refusal_of(records: Iterable[Record], size: int) -> str | None:
+    """Says why the client would not resume a log of these records."""
+    return context(records, size=size).why_not
 
 
 def records_among(paths: Iterable[Path], uuids: frozenset[str]) -> frozenset[str]:
@@ -142,14 +157,17 @@ class Judged:
             uuid = entry.uuid if isinstance(entry, Record) else None
             for rule, of_line in self._forms:
                 if sentence := of_line(line, entry):
-                    found = Found(likeness(line, entry), sentence, Place(line.number, uuid))
+                    found = Found(likenesses(line, entry), sentence, Place(line.number, uuid))
                     self._of_lines.append((rule, found))
 
     def found(
-        self, elsewhere: frozenset[str] = frozenset(), original: LogFacts | None = None
+        self,
+        elsewhere: frozenset[str] = frozenset(),
+        original: LogFacts | None = None,
+        why_not: str | None = None,
     ) -> list[tuple[Rule, Found]]:
         """Returns all that is wrong, in the order of the lines."""
-        log = Log(self.facts, elsewhere, original)
+        log = Log(self.facts, elsewhere, original, why_not)
         links = [(rule, one) for rule in self.rules if rule.of_log for one in rule.of_log(log)]
         return sorted((*self._of_lines, *links), key=lambda pair: pair[1].place.line)
 
@@ -159,12 +177,15 @@ def told(rule: Rule, found: Found, path: Path) -> Violation:
     return Violation(rule.name, found.sentence, found.place.uuid, found.place.line, path)
 
 
-def likeness(line: Line, entry: Entry) -> Hashable:
-    """Returns what a line has in common with its copy under other ids."""
+def likenesses(line: Line, entry: Entry) -> tuple[Hashable, ...]:
+    """Returns what a line has in common with its copy under other ids, or with other words."""
     if not isinstance(entry, Record):
-        return _digest(line.data)
+        return (_digest(line.data),)
+    origin = entry.forked_from.message_uuid if entry.forked_from else None
     words = repr(content_blocks(entry)).encode("utf-8", "surrogatepass")
-    return entry.kind, entry.timestamp, _digest(words)
+    named = [one for one in (entry.uuid, origin) if one]
+    at = [(entry.kind, entry.timestamp)] if entry.timestamp else []
+    return (entry.kind, _digest(words)), *named, *at
 
 
 def _digest(data: bytes) -> bytes:

@@ -84,7 +84,9 @@ class Gathering:
                 found.append([])
                 end, turn = last, asked
             found[-1].extend(self.members.get(message_id, []))
-        return [sorted(members) for members in found]
+        # format: a walk can pass an entry that a compaction left behind, and it alone
+        met = (members for members in found if not self.on_walk.isdisjoint(members))
+        return [sorted(members) for members in met]
 
     def results_of_calls(self) -> dict[str, list[int]]:
         """Returns the entries that answer each call, in file order."""

@@ -1,0 +1,54 @@
+"""Sessions that the client refuses to resume to such as it takes up."""
+
+from datetime import UTC, datetime
+
+from plait.edit.repair.draft import Draft, with_field
+from plait.graph.client import context
+from plait.graph.client.load import load
+from plait.graph.leaf import leaf, path_to_message
+from plait.record import Record
+from plait.write.lines import last_prompt
+
+TIMED = "the last message has a time: without one the client does not resume"
+POINTED = "a pointer leads back to the conversation: the client does not resume a sidechain"
+
+
+def timeless_leaf(draft: Draft) -> None:
+    """Gives the message that a session goes on from a time."""
+    if (record := _last_message(draft)) is None or "time" not in _refusal(draft):
+        return
+    for line, one in list(draft.spoken):
+        if one.uuid == record.uuid:
+            draft.rewrite(line, with_field(one, "timestamp", _time_near(draft, one)), TIMED)
+
+
+def _refusal(draft: Draft) -> str:
+    return context(draft.records, size=draft.size).why_not or ""
+
+
+def _last_message(draft: Draft) -> Record | None:
+    loaded, _ = load(draft.records, draft.size)
+    end = leaf(loaded)
+    return None if end is None else loaded.records[path_to_message(loaded, end)[0]]
+
+
+def _time_near(draft: Draft, record: Record) -> str:
+    """Returns the time of the nearest record before one, else after it, else of the file."""
+    records = draft.records
+    place = next(n for n, one in enumerate(records) if one.uuid == record.uuid)
+    for one in (*reversed(records[:place]), *records[place:]):
+        if one.time and one.timestamp:
+            return one.timestamp
+    written = datetime.fromtimestamp(draft.log.modified, UTC)
+    return written.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def pointer_to_sidechain(draft: Draft) -> None:
+    """Points to the end of the conversation where the last pointer led to an agent's record."""
+    if "sidechain" not in _refusal(draft):
+        return
+    unpointed = [record for record in draft.records if record.type != "last-prompt"]
+    found = context(unpointed, size=draft.size)
+    session = next((one.session_id for one in unpointed if one.session_id), draft.log.path.stem)
+    if found.resumes and found.leaf:
+        draft.append(last_prompt(session, found.leaf), POINTED)
