@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from plait.cli.app import run
-from tests.redact.planted import ALNUM, drawn
+from tests.redact.letters import ALNUM, drawn
 
 RNG = Random(9)
 KEY = "gh" + "p_" + drawn(RNG, ALNUM, 36)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 
-from tests.redact.planted import ALNUM, B64, DIGITS, HEX, LOWER, UPPER, drawn, uuid
+from tests.redact.letters import ALNUM, B64, DIGITS, HEX, LOWER, UPPER, drawn
+from tests.redact.planted import uuid
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,8 @@ from functools import partial
 from random import Random
 from urllib.parse import quote
 
-LOWER = "abcdefghijklmnopqrstuvwxyz"
-UPPER = LOWER.upper()
-DIGITS = "0123456789"
-HEX = "0123456789abcdef"
-ALNUM = LOWER + UPPER + DIGITS
-URL = ALNUM + "-_"
-B64 = ALNUM + "+/"
+from tests.redact.letters import ALNUM, B64, DIGITS, HEX, LOWER, UPPER, URL, drawn
+from tests.redact.rule_sets import ROWS, made
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +24,6 @@ class Planted:
     text: str
     parts: tuple[str, ...]
     """What must not be left: the secret, or its parts where a line break cuts it."""
-
-
-def drawn(rng: Random, letters: str, count: int) -> str:
-    """Returns letters drawn by chance, with at least one digit where there are digits."""
-    text = "".join(rng.choice(letters) for _ in range(count))
-    if count < 3 or not set(letters) & set(DIGITS):
-        return text
-    return text[:-2] + rng.choice(sorted(set(letters) & set(DIGITS))) + text[-1]
 
 
 def uuid(rng: Random) -> str:
@@ -244,6 +231,7 @@ def planted(seed: int = 7) -> Iterator[Planted]:
 def keys_in_places(rng: Random) -> Iterator[Planted]:
     """Yields keys of every family, each in four places."""
     makers = [(row[0], partial(key, row=row)) for row in KEYS] + list(IRREGULAR.items())
+    makers += [(label, partial(made, form=form)) for label, form in ROWS]
     names = sorted(PLACES)
     for number, (family, make) in enumerate(makers):
         for step in range(4):

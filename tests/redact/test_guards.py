@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from plait.redact import Redactor
-from tests.redact.planted import ALNUM, B64, HEX, drawn
+from tests.redact.letters import ALNUM, B64, HEX, drawn
 
 RNG = Random(5)
 KEY = "gh" + "p_" + drawn(RNG, ALNUM, 36)

@@ -1,5 +1,7 @@
 """Planted secrets are found, look-alikes are left alone, and the docs say how well."""
 
+from random import Random
+
 import pytest
 
 from plait.redact import Redactor, restored
@@ -9,6 +11,7 @@ from tests.redact.lookalikes import lookalikes
 from tests.redact.planted import planted
 from tests.redact.rates import BEGIN, END, PAGE, false_rates, found_rates, is_false, is_found, total
 from tests.redact.rates import table as rates_table
+from tests.redact.rule_sets import ROWS, made
 
 PLANTED = list(planted())
 LOOKALIKES = list(lookalikes())
@@ -67,3 +70,11 @@ def test_a_secret_is_called_what_it_is() -> None:
             redactor = Redactor()
             redactor.text(case.text)
             assert case.family in redactor.report.kinds, case
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_a_key_that_is_too_short_or_has_a_gap_is_none(row: tuple[str, str]) -> None:
+    key = made(Random(row[1]), row[1])
+    assert Redactor().text(f"see {key} there") != f"see {key} there"
+    for other in (f"{key[:14]} there", f"{key[:12]}{'x' * (len(key) - 12)}"):
+        assert Redactor().text(f"see {other}") == f"see {other}"

@@ -13,7 +13,7 @@ from examples.drawing import draw
 from plait.errors import ConfigError
 from plait.record import Record, record_of
 from plait.redact import Place, Redactor, Rules, redact, restored, rules_of
-from tests.redact.planted import ALNUM, B64, HEX, drawn
+from tests.redact.letters import ALNUM, B64, HEX, drawn
 
 RNG = Random(3)
 KEY = "gh" + "p_" + drawn(RNG, ALNUM, 36)

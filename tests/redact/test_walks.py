@@ -15,7 +15,7 @@ from plait.record import Record, record_of
 from plait.redact import Place, Redactor, Rules, rules_of
 from plait.redact.model import MOST_PLACES
 from plait.redact.strength import is_mixed, is_random
-from tests.redact.planted import ALNUM, HEX, drawn
+from tests.redact.letters import ALNUM, HEX, drawn
 
 KEY = "gh" + "p_" + drawn(Random(3), ALNUM, 36)
 PACKED = "AK" + "IA" + "QWERTYUIOP234567"

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.redact.planted import ALNUM, drawn
+from tests.redact.letters import ALNUM, drawn
 from tests.redact.ways_out import PLACES, WAYS, everywhere, spoken, written
 
 RNG = Random(11)

@@ -137,15 +137,15 @@ def _secret_path(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpa
     )
 
 
-ADDRESS_BEFORE = re.compile(rb"[a-z]://[^\x00-\x20\"'`<>]{1,200}\Z")
+STEP_NAME = re.compile(rb"bot[0-9]+:|private-")
 
 
 def _secret_step(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the last step of a path in an address, behind a word that asks for a secret."""
-    if not ADDRESS_BEFORE.search(text, max(0, match.start - 200), match.start):
-        return NOTHING
-    start = max(text.rfind(sign, match.start, match.end - 1) for sign in (b"/", b":", b"-")) + 1
-    span = TextSpan(start, match.end - (text[match.end - 1 : match.end] == b"/"))
+    start = text.rfind(b"/", match.start, match.end - 1) + 1
+    name = STEP_NAME.match(text, start)
+    end = match.end - (text[match.end - 1 : match.end] == b"/")
+    span = TextSpan(name.end() if name else start, end)
     found = text[span.start : span.end]
     return (span,) if is_random(found) or is_chosen(found) else NOTHING
 
@@ -246,9 +246,9 @@ ADDRESSES: tuple[Family, ...] = (
     Family(
         "url-path",
         "token in an address",
-        r"/(?:reset-password|password-reset|reset_password|reset|magic-link|magic|verify|confirm|invite|unsubscribe"
-        r"|activate|webhooks?|hooks?|services|token|tokens|auth|share|s|key)(?:/[A-Za-z0-9_-]{1,40}){0,3}/(?:[A-Za-z0-9_.!+*~-]{8,})"
-        r"|/bot[0-9]{5,12}:(?:[A-Za-z0-9_-]{8,})|/private-(?:[A-Za-z0-9]{8,})/",
+        r"[a-z]://[^\x00-\x20\"'`<>]{1,200}/(?:(?:reset-password|password-reset|reset_password|reset|magic-link|magic|verify|confirm|invite|unsubscribe"
+        r"|activate|webhooks?|hooks?|services|token|tokens|auth|share|s|key)(?:/[A-Za-z0-9_-]{1,40}){0,3}/[A-Za-z0-9_.!+*~-]{8,}"
+        r"|bot[0-9]{5,12}:[A-Za-z0-9_-]{8,}|private-[A-Za-z0-9]{8,}/)",
         _secret_step,
     ),
     Family(

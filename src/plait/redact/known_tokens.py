@@ -1,7 +1,8 @@
 """The keys that tell what they are by how they begin: one family each."""
 
-from plait.redact.look_alikes import run_of
-from plait.redact.model import Family
+from plait.redact.look_alikes import NOTHING, is_at_word_start, is_placeholder, run_of
+from plait.redact.model import Family, TextSpan
+from plait.redact.strength import is_random
 
 HEX = "a-f0-9"
 ALNUM = "A-Za-z0-9"
@@ -75,7 +76,7 @@ ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
     ("atlassian", "atlassian token", "ATATT3", URL + "=", 100, 0),
     ("sourcegraph", "sourcegraph token", "sgp_(?:local_)?", HEX + "_", 44, 0),
     # chat
-    ("slack", "slack token", "xox[abposrce](?:\\.xox[abp])?-", URL, 24, 0),
+    ("slack", "slack token", "xox[abcdeoprs](?:\\.xox[abp])?-", URL, 24, 0),
     ("slack-app", "slack app token", "xapp-[0-9]-", URL, 40, 0),
     # payment
     ("stripe", "stripe key", "[sr]k_(?:live|test|prod)_", ALNUM, 24, 0),
@@ -124,6 +125,97 @@ ROWS: tuple[tuple[str, str, str, str, int, int], ...] = (
     ("onepassword", "1password token", "ops_eyJ", B64 + r"_\-", 200, 0),
     ("twitter", "twitter bearer token", "AAAAAAAAAAAAAAAAAAAAA", ALNUM + "%", 70, 0),
     ("age", "age secret key", "AGE-SECRET-KEY-1", "A-Z0-9", 74, 74),
+    # from the rule sets of gitleaks and kingfisher (docs/decisions/0030)
+    ("onepassword-key", "1password secret key", "A3-", "A-Z0-9-", 39, 40),
+    ("adobe", "adobe client secret", "p8e-", ALNUM, 36, 36),
+    ("aikido", "aikido secret", "AIK_(?:CI|SECRET)_", ALNUM, 27, 0),
+    ("alibaba-sts", "alibaba access key", r"STS\.", ALNUM, 20, 68),
+    ("apify", "apify token", "apify_api_", ALNUM, 44, 48),
+    ("artifactory-reference", "artifactory key", "cmVmd", ALNUM, 64, 64),
+    ("bitbucket-server", "bitbucket token", "BBDC-", B64, 37, 0),
+    ("buildkite", "buildkite token", "bk(?:aa|aj|ar|ct|pt|pat|ps|ua)_", URL, 45, 0),
+    ("canva", "canva client secret", "cnvca", URL, 56, 56),
+    ("cartesia", "cartesia key", "sk_car_", WORD, 27, 0),
+    ("circleci", "circleci token", "CCIP(?:AT|RJ)_", WORD, 70, 70),
+    ("clickhouse", "clickhouse key", "4b1d", ALNUM, 42, 42),
+    ("cloudsmith", "cloudsmith key", "csa_", ALNUM, 40, 40),
+    ("cockroach", "cockroach key", "CCDB1_", WORD, 69, 69),
+    ("configcat", "configcat key", "configcat-sdk-1/", URL + "/", 61, 61),
+    ("astra", "datastax token", "AstraCS:", ALNUM + ":", 28, 0),
+    ("deno", "deno token", "dd[op]_", ALNUM, 40, 40),
+    ("devcycle", "devcycle key", "dvc_(?:client|mobile|server)_", ALNUM, 19, 0),
+    ("devin", "devin key", "apk_(?:user_)?", B64, 84, 0),
+    ("devin-user", "devin key", "cog_", "a-z2-7", 56, 56),
+    ("swarm", "docker swarm token", "SWM(?:TKN|KEY)-1-", ALNUM + "+/-", 49, 0),
+    ("duffel", "duffel token", "duffel_(?:test|live)_", URL + "=", 55, 55),
+    ("elastic", "elastic key", "essu_", URL + "=", 65, 0),
+    ("facebook", "facebook token", "EAA[MC]", ALNUM, 104, 0),
+    ("frameio", "frame.io token", "fio-u-", URL + "=", 70, 70),
+    ("gemini", "google api key", r"AQ\.Ab8RN6", URL, 53, 53),
+    ("gitlab-runner", "gitlab token", "GR1348941", URL, 29, 29),
+    ("grafana-old", "grafana token", "eyJrIjoi", B64, 48, 0),
+    ("harness", "harness token", r"[ps]at\.", DOTTED, 72, 72),
+    ("infracost", "infracost token", "ico-", ALNUM, 36, 36),
+    ("intra42", "intra42 client secret", "s-s4t2(?:ud|af)-", HEX, 73, 73),
+    ("ionic", "ionic token", "ion_", ALNUM, 46, 46),
+    ("llamacloud", "llama cloud key", "llx-", ALNUM, 48, 56),
+    ("mailersend", "mailersend token", r"mlsn\.", ALNUM, 35, 0),
+    ("mercury", "mercury token", "mercury_production_", WORD, 60, 0),
+    ("mergify", "mergify key", "mergify_application_key_", URL, 64, 0),
+    ("minimax", "minimax key", "sk-api-", URL, 126, 126),
+    ("miro", "miro token", "eyJtaXJv", URL, 39, 0),
+    ("atlas", "mongodb atlas secret", "mdb_sa_sk_", URL, 50, 50),
+    ("neon", "neon key", "napi_", ALNUM, 69, 69),
+    ("nylas", "nylas key", "nyk_", ALNUM, 71, 71),
+    ("octopus", "octopus deploy key", "API-", "A-Z0-9", 30, 30),
+    ("onesignal", "onesignal key", "os_v2_(?:app|org)_", "a-z2-7", 113, 113),
+    ("onfido", "onfido token", r"api_(?:live|sandbox)(?:_ca|_us)?\.", URL, 29, 0),
+    ("openshift", "openshift token", "sha256~", URL, 50, 50),
+    ("paddle", "paddle key", "pdl_(?:live|sdbx)_apikey_", WORD, 69, 69),
+    ("persona", "persona key", "persona_(?:production|sandbox)_", URL, 38, 0),
+    ("pinecone", "pinecone key", "pcsk_", WORD, 74, 75),
+    ("pinterest", "pinterest token", "pina_", URL, 60, 0),
+    ("polar", "polar token", "polar_(?:at|oat|pat)_", URL, 30, 0),
+    ("posthog-project", "posthog key", "phc_", URL, 45, 48),
+    ("ramp", "ramp client secret", "ramp_sec_", ALNUM, 57, 57),
+    ("rootly", "rootly key", "rootly_", HEX, 71, 71),
+    ("runpod", "runpod key", "rpa_", ALNUM, 34, 50),
+    ("salesforce", "salesforce token", "00[A-Za-z0-9]{13}!", DOTTED, 96, 0),
+    ("samsara", "samsara token", "samsara_api_", ALNUM, 38, 44),
+    ("scalingo", "scalingo token", "tk-us-", URL, 54, 54),
+    ("segment", "segment token", "sgp_", ALNUM, 68, 68),
+    ("settlemint", "settlemint token", "sm_(?:aat|pat|sat)_", ALNUM, 23, 23),
+    ("shippo", "shippo token", "shippo_(?:live|test)_", "a-fA-F0-9", 52, 52),
+    ("unkey", "unkey root key", "unkey_", ALNUM, 26, 38),
+    ("upcloud", "upcloud token", "ucat_", ALNUM, 29, 37),
+    ("valtown", "val town token", "vtwn_", URL, 25, 0),
+    ("wakatime", "wakatime key", "waka_", "a-z0-9-", 41, 0),
+    ("wandb", "wandb key", "wandb_v1_", WORD, 86, 86),
+    ("xendit", "xendit key", "xnd_(?:production|development)_", ALNUM, 71, 0),
+    ("zuplo", "zuplo key", "zpka_", "a-z0-9_", 46, 46),
+    ("packagist", "packagist token", "packagist_(?:ort|out|acs|ack)_", HEX, 42, 0),
+    ("postman-collection", "postman key", "PMAT-", ALNUM, 31, 31),
+    ("yandex", "yandex key", "AQVN", URL, 39, 42),
+    ("launchdarkly", "launchdarkly key", "(?:sdk|mob|api)-", HEX + "-", 40, 40),
+    ("defined", "defined networking token", "dnkey-", URL + "=", 85, 85),
+    (
+        "authress",
+        "authress key",
+        r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.",
+        DOTTED + "+/=",
+        60,
+        0,
+    ),
+    ("jina", "jina key", "jina_", URL, 60, 0),
+    ("intercom", "intercom token", "dG9rOm", B64, 60, 0),
+    (
+        "key-in-base64",
+        "private key",
+        "LS0tLS1CRUdJTiB(?:QUklW|SU0Eg|FQyBQ|PUEVO|FTkNS|EU0Eg|QR1AgUFJJ)",
+        B64,
+        60,
+        0,
+    ),
 )
 
 
@@ -140,6 +232,16 @@ def _rows_as_families() -> tuple[Family, ...]:
     )
 
 
+def _telling(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what chance drew behind words that only keys begin with."""
+    rest = text[value.start : value.end].rpartition(b"_")[2]
+    is_key = len(rest) >= LEAST_TELLING and is_random(rest) and not is_placeholder(rest)
+    is_escape = text[value.start - 1 : value.start] == b"\\"
+    is_key = is_key and not is_escape and is_at_word_start(text, value.start)
+    return (value,) if is_key else NOTHING
+
+
+LEAST_TELLING = 20
 IRREGULAR = (
     Family(
         "slack-hook",
@@ -185,6 +287,24 @@ IRREGULAR = (
         run_of(HEX, 36, 38, before=r"[a-f0-9]{32}"),
     ),
     Family(
+        "newrelic-license",
+        "new relic key",
+        r"NRAL",
+        run_of(HEX + "NRAL", 40, 40, before=r"[a-f0-9]{36}"),
+    ),
+    Family(
+        "asana",
+        "asana token",
+        r"[12]/[0-9]{13,20}(?:/[0-9]{13,20})?:[a-f0-9]{32}",
+        run_of(HEX, 46),
+    ),
+    Family(
+        "mws",
+        "aws marketplace token",
+        r"amzn\.mws\.[a-f0-9-]{36}",
+        run_of(HEX + "-", 45, 45),
+    ),
+    Family(
         "azure-client",
         "azure client secret",
         r"[0-9]Q~[A-Za-z0-9_~.-]{31,}",
@@ -218,4 +338,10 @@ IRREGULAR = (
         head=r"[sp]k\.eyJ",
     ),
 )
-KEYS: tuple[Family, ...] = (*IRREGULAR[:4], *_rows_as_families(), *IRREGULAR[4:])
+TELLING = Family(
+    "telling",
+    "key that begins like one",
+    r"[a-z][a-z0-9]{1,15}_(?:live|test|prod|production|sandbox|pat|sk|secret|sec|apikey|api|key|token|tkn|oat|sat|aat)_[A-Za-z0-9]{20,}",
+    _telling,
+)
+KEYS: tuple[Family, ...] = (*IRREGULAR[:4], *_rows_as_families(), *IRREGULAR[4:], TELLING)

@@ -288,11 +288,11 @@ SHOWN: tuple[Family, ...] = (
     Family(
         "remote-host",
         "",
-        r"(?:ssh|mosh|telnet|ping|ping6|sftp|nc|ncat|traceroute|dig|nslookup|host|tracepath|curl|wget)[ \t]+(?:-[A-Za-z0-9]+[ \t]+(?:[0-9]+[ \t]+)?)*"
+        r"(?:\A|[^A-Za-z0-9_.-])(?:ssh|mosh|telnet|ping|ping6|sftp|nc|ncat|traceroute|dig|nslookup|host|tracepath|curl|wget)[ \t]+(?:-[A-Za-z0-9]+[ \t]+(?:[0-9]+[ \t]+)?)*"
         rf"(?P<v>{HOST})(?:[ \t\n\\\"']|\Z)",
         _host,
         "host",
-        trigger=r"(?:ssh|mosh|telnet|ping6?|sftp|nc|ncat|traceroute|dig|nslookup|tracepath)[ \t]+[-A-Za-z0-9]",
+        trigger=r"(?:\A|[^A-Za-z0-9_.-])(?:ssh|mosh|telnet|ping6?|sftp|nc|ncat|traceroute|dig|nslookup|tracepath)[ \t]+[-A-Za-z0-9]",
     ),
     Family("copied", "", r"(?:scp|rsync)[ \t]", _copied, "host"),
     Family(

@@ -2,7 +2,8 @@
 
 from random import Random
 
-from tests.redact.planted import ALNUM, B64, DIGITS, HEX, LOWER, drawn, uuid
+from tests.redact.letters import ALNUM, B64, DIGITS, HEX, LOWER, drawn
+from tests.redact.planted import uuid
 
 WORDS = (
     "Harbor Meadow Falcon Copper Winter Lantern Orchid Thunder Velvet Glacier Pepper Saturn "

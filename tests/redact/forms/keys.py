@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from random import Random
 
-from tests.redact.planted import ALNUM, B64, HEX, LOWER, drawn
+from tests.redact.letters import ALNUM, B64, HEX, LOWER, drawn
 
 Lines = list[str]
 
