@@ -18,7 +18,7 @@ from plait.redact.first_look import texts_at_once
 from plait.redact.scan import Scanner
 from plait.redact.tree import Joined, Tree, known_keys
 from tests.redact.forms import cases, forms
-from tests.redact.planted import ALNUM, drawn
+from tests.redact.letters import ALNUM, drawn
 from tests.redact.ways_out import PLACES, WAYS, Line, spoken, written
 
 KEY = "gh" + "p_" + drawn(Random(3), ALNUM, 36)
