@@ -161,6 +161,20 @@ def test_a_fork_goes_on_from_what_its_origin_had_cost() -> None:
     assert own_costs((FIRST, origin), (SECOND, branch)) == {"s1": 9.0, "s2": 0.5}
 
 
+def test_a_copy_under_other_ids_has_cost_what_came_after_it() -> None:
+    origin = [bill(1, id="m1"), state(1.0), bill(2, id="m2"), state(1.5)]
+    copied = [
+        bill(number, id=f"m{number}", forkedFrom={"sessionId": "s1", "messageUuid": "x"})
+        for number in (1, 2)
+    ]
+    clone = [copied[0], state(1.0), copied[1], state(1.5)]
+    assert own_costs((FIRST, origin), (SECOND, clone)) == {"s1": 1.5, "s2": 0.0}
+    grown = [*clone, bill(3, id="m3"), state(1.8)]
+    assert own_costs((FIRST, origin), (SECOND, grown)) == {"s1": 1.5, "s2": 0.3}
+    fork = [copied[0], state(1.0), bill(3, id="m3"), state(1.2)]
+    assert own_costs((SECOND, fork), (FIRST, origin)) == {"s1": 1.5, "s2": 0.2}
+
+
 def test_what_the_client_counted_beyond_the_log_is_told_apart() -> None:
     later = NOON + timedelta(hours=1)
     ours = [response(later), response(NOON), response(session="s2", model="nobody's")]

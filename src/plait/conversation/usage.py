@@ -310,12 +310,14 @@ class Ledger:
 
         It counts on over all runs of a session. A fork goes on from what its origin had come to,
         unless it was made by `/branch`: what it took over is the last that another file with the
-        same responses had said by then, and where none is known all that it first said.
+        same responses had said by then, and where none is known all that it first said. A copy
+        under other ids begins with what its origin said, word by word.
         """
         found: dict[str, float] = {}
         for file, totals in self._totals.items():
             said = [bill.total_cost_usd or 0.0 for bill in totals]
-            taken = self._taken_over(file, said[0]) if self._is_fork(file) else 0.0
+            is_fork = self._is_fork(file)
+            taken = self._taken_over(file, said[0]) if is_fork else self._repeated(file, said)
             session = self.origins[file].session
             found[session] = max(found.get(session, 0.0), said[-1] - taken)
         return found
@@ -329,14 +331,29 @@ class Ledger:
         return copied or (file in self._openings and bool(self._openings[file][1].is_sidechain))
 
     def _taken_over(self, file: int, first: float) -> float:
-        related = {one for held in self._holders.values() if file in held for one in held}
-        said = (
-            bill.total_cost_usd or 0.0
-            for other in related - {file}
-            if self.origins[other].session != self.origins[file].session
-            for bill in self._totals.get(other, ())
-        )
+        said = (total for totals in self._totals_beside(file) for total in totals)
         return max((one for one in said if one <= first), default=first)
+
+    def _totals_beside(self, file: int) -> Iterator[list[float]]:
+        """Yields what other sessions said that hold the same responses."""
+        related = {one for held in self._holders.values() if file in held for one in held}
+        for other in related - {file}:
+            if self.origins[other].session != self.origins[file].session:
+                yield [bill.total_cost_usd or 0.0 for bill in self._totals.get(other, ())]
+
+    def _repeated(self, file: int, said: list[float]) -> float:
+        """Returns the last total that a copy only repeats."""
+        held = (holders[file][1] for holders in self._holders.values() if file in holders)
+        if not any(bill.forked_from for bill in held):
+            return 0.0
+        shared = [_common(said, totals) for totals in self._totals_beside(file)]
+        most = max(shared, default=0)
+        return said[most - 1] if most else 0.0
+
+
+def _common(one: list[float], other: list[float]) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _is_later(opening: Bill, bill: Bill) -> bool:

@@ -9,18 +9,20 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from plait.edit.copying import LogCopy, joined, tally_of
+from plait.edit.copying import LogCopy, Tally, joined, tally_of
 from plait.edit.held import gone, stamp_now
 from plait.edit.ids import Ids
 from plait.edit.measure import measures_of
 from plait.edit.model import Content, CopyOf, Measures, Operation, Plan, Subject, Write
 from plait.edit.rename import title_for
 from plait.edit.side_files import SideFile, side_files
+from plait.graph.client.load import WHOLE_FILE
 from plait.line import FileStamp, Line, lines, mode_of, read_small, times_of
 from plait.line.discover import SUFFIX
 from plait.write.lines import custom_title
 
 TITLE = "its title"
+BOUNDARY = b"compact_boundary"
 
 
 def clone(subject: Subject, *, title: str | None = None, is_clean: bool = False) -> Plan:
@@ -50,7 +52,8 @@ def copy_plan(
     says: Measures,
 ) -> Plan:
     """Returns the plan of a new session from a log's copy, whose turns and tokens are known."""
-    log, session, found = subject.log, copy.ids.session, tally_of(copy)
+    log, session = subject.log, copy.ids.session
+    copy, found = _within_reach(copy, stamp.size)
     path = log.path.with_name(session + SUFFIX)
     return Plan(
         operation=operation,
@@ -64,6 +67,28 @@ def copy_plan(
         differences=tuple(found.differences),
         read=((log.path, stamp), *read_of(beside)),
     )
+
+
+def _within_reach(copy: LogCopy, size: int) -> tuple[LogCopy, Tally]:
+    """Returns a copy that the client reads as it reads its source, and what becomes of the lines.
+
+    Of a log that has grown beyond a size it reads only what stands behind the last compaction:
+    where saying of each line where it is from would make it so, the first says it, or none.
+    """
+    found = tally_of(copy)
+    if not size <= WHOLE_FILE < found.bytes or not _is_compacted(copy):
+        return copy, found
+    linked = (one.line.number for one in copy.lines() if one.uuid and one.data is not None)
+    for last in (next(linked, 0), 0):
+        shorter = replace(copy, origins=last)
+        found = tally_of(shorter)
+        if found.bytes <= WHOLE_FILE:
+            break
+    return shorter, found
+
+
+def _is_compacted(copy: LogCopy) -> bool:
+    return any(one.data is not None and BOUNDARY in one.data for one in copy.lines())
 
 
 def ids_of(subject: Subject, session: str) -> Ids:

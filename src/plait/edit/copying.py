@@ -48,6 +48,8 @@ class LogCopy:
     """Blank and broken lines stay behind, but for the records that can be read from them."""
     added: tuple[tuple[bytes, str], ...] = ()
     """Lines that follow, each with what it is there for."""
+    origins: int | None = None
+    """The last line that says where it was copied from; None where all do."""
 
     def lines(self) -> Iterator[Copied]:
         """Yields what becomes of each line."""
@@ -64,7 +66,8 @@ class LogCopy:
         why = self.choose(record) if self.choose else None
         if why is not None:
             return Copied(line, None, "dropped", why, record.uuid)
-        data = self.ids.record(record)
+        is_told = self.origins is None or record.line <= self.origins
+        data = self.ids.record(record, is_main=is_told)
         is_same = data == line.data
         return Copied(
             line,

@@ -9,7 +9,7 @@ from typing import Any
 from plait.graph.model import PREVIEW, Call, Node, Spawned, Trait
 from plait.record import Attachment, Record, System, ToolUse
 from plait.record.codec import encode
-from plait.record.model import BlockHead
+from plait.record.model import BlockHead, ForkedFrom
 from plait.record.prompt import is_human_prompt, is_typed_in_queue, without_notes
 from plait.record.record import content_blocks, content_of, has_message
 from plait.record.spawn import named_by
@@ -47,9 +47,14 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
         intern(kind),
         timestamp=record.timestamp,
         agent=envelope.agent_id,
-        forked_from=envelope.forked_from.session_id if envelope.forked_from else None,
+        **(_origin(envelope.forked_from, uuid) if envelope.forked_from else {}),
         **FACTS.get(kind, _other_facts)(record),
     )
+
+
+def _origin(origin: ForkedFrom, uuid: str) -> dict[str, Any]:
+    copied = origin.message_uuid
+    return {"forked_from": origin.session_id, "copy_of": copied if copied != uuid else None}
 
 
 def _other_facts(record: Record) -> dict[str, Any]:

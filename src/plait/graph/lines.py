@@ -17,7 +17,10 @@ from plait.graph.assign import LineDraft, LineDrafts
 from plait.graph.index import Index
 from plait.graph.model import DagLine, Finding, LineKind, Loose, Trait
 from plait.graph.repair import NOWHERE, Parents, cycles
-from plait.graph.walks import Walks
+from plait.graph.walks import Walk, Walks
+
+FIRST = 8
+"""Records by which a copy is known: all that was there when it was made says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,7 @@ def finish(
     own = _names_of(index, drafts)
     copy_files = _files_of_copies(index, own)
     names = [*own, *(index.sessions[file] for file in copy_files)]
-    attached = [_attachment(parents, walks, draft, anchors) for draft in drafts.lines]
+    attached = [_attachment(index, parents, walks, draft, anchors) for draft in drafts.lines]
     above = _parent_lines(drafts, attached)
     above += [drafts.of[_last_record(index, file)] for file in copy_files]
     findings = [_untangle(index, drafts, attached, above, circle) for circle in cycles(above)]
@@ -68,7 +71,7 @@ def finish(
 
 
 def _attachment(
-    parents: Parents, walks: Walks, draft: LineDraft, anchors: dict[int, Anchor]
+    index: Index, parents: Parents, walks: Walks, draft: LineDraft, anchors: dict[int, Anchor]
 ) -> int:
     walk = draft.walk
     if draft.root >= 0:
@@ -80,6 +83,17 @@ def _attachment(
         parent = parents.up[number]
         if parent >= 0 and walks.up[number] < 0:
             return parent
+    return _origin(index, walk) if draft.kind == "trunk" else NOWHERE
+
+
+def _origin(index: Index, walk: Walk) -> int:
+    """Returns the last record that a session was copied from under other ids."""
+    if not any(index.nodes[number].copy_of for number in walk.nodes[:FIRST]):
+        return NOWHERE
+    for number in reversed(walk.nodes):
+        copied = index.at.get(index.nodes[number].copy_of or "", NOWHERE)
+        if copied >= 0 and index.nodes[copied].session != walk.session:
+            return copied
     return NOWHERE
 
 

@@ -105,6 +105,8 @@ class Node(Struct, frozen=True, gc=False):
     """The first words of a prompt."""
     forked_from: str | None = None
     """The session that it was copied from, where the client says so."""
+    copy_of: str | None = None
+    """The record there, where it has another uuid."""
     copies: tuple[Place, ...] = ()
     """The other lines that hold this uuid."""
 
