@@ -308,15 +308,23 @@ INTERRUPTED = """
 import os, sys
 from pathlib import Path
 from plait.errors import Refused
-from tests.edit.plans import log_of, plan_of, put, written
-config, new = Path(sys.argv[1]), sys.argv[2]
-plan = plan_of(config, written(log_of(config), b"ours\\n"), written(log_of(config, new), b"new\\n"))
+from tests.edit.plans import added, log_of, plan_of, put, written
+config, new, what = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+log = log_of(config)
+second = written(log_of(config, new), b"new\\n") if what == "write" else added(log, b"ours\\n")
+first = [written(log, b"ours\\n")] if what == "write" else []
+plan = plan_of(config, *first, second)
+is_due = True
 
 def others(event, args):
-    if event == "os.link" and str(args[1]) == str(log_of(config, new)):
-        with log_of(config).open("ab") as file:
+    global is_due
+    path = str(args[1] if event == "os.link" else args[0]) if args else ""
+    if is_due and event in ("os.link", "open") and path == str(second.path):
+        is_due = False
+        with log.open("ab") as file:
             file.write(b"theirs\\n")
-        put(log_of(config, new), b"mine\\n")
+        if what == "write":
+            put(second.path, b"mine\\n")
 
 sys.addaudithook(others)
 try:
@@ -326,17 +334,22 @@ except Refused as refusal:
 """
 
 
-def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> None:
-    config = config_at(tmp_path / "config")
-    before = tree(config)
+def interrupted(config: Path, what: str) -> bytes:
+    """Applies a plan while somebody else writes before its last step; returns what is said."""
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(config), NEW],
+        [sys.executable, "-c", INTERRUPTED, str(config), NEW, what],
         capture_output=True,
         check=True,
         env={**os.environ, "PYTHONPATH": paths},
     )
-    assert b"has changed since the edit began" in done.stdout
+    return done.stdout
+
+
+def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    before = tree(config)
+    assert b"has changed since the edit began" in interrupted(config, "write")
     assert log_of(config, NEW).read_bytes() == b"mine\n"
     log_of(config, NEW).unlink()
     assert tree(config) == before
@@ -344,6 +357,16 @@ def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> N
     assert edit.state == "undone"
     aside = config / ".plait" / "journal" / edit.id / "0000.aside"
     assert aside.read_bytes() == b"ours\ntheirs\n"
+
+
+def test_a_line_that_others_add_right_before_ours_stays_and_ours_is_refused(
+    tmp_path: Path,
+) -> None:
+    config = config_at(tmp_path / "config")
+    whole = log_of(config).read_bytes()
+    assert b"has changed since the edit began" in interrupted(config, "append")
+    assert log_of(config).read_bytes() == whole + b"theirs\n"
+    assert Archive([config]).edits() == []
 
 
 def test_a_journal_keeps_its_order_when_the_clock_goes_back(tmp_path: Path) -> None:

@@ -162,31 +162,67 @@ def test_two_hundred_kills(folder: Path) -> None:
     assert states["begun"] and states["ready"]
 
 
+LINE = b'{"title":1}\n'
+
+
+@pytest.mark.parametrize("written", range(len(LINE) + 1))
+@pytest.mark.parametrize("is_finished", [False, True])
 def test_an_added_line_that_was_cut_off_in_its_middle_is_finished_or_taken_back(
-    tmp_path: Path,
+    folder: Path, written: int, is_finished: bool
 ) -> None:
-    for finish in (False, True):
-        config = config_at(tmp_path / str(finish) / "config")
-        before, path = tree(config), log_of(config)
-        edit = cut_in_the_middle(config, path)
-        archive = Archive([config])
-        if finish:
-            archive.journals.finish(edit.id)
-            assert path.read_bytes() == b'{"a":1}\n{"b":2}\n{"title":1}\n'
-        else:
-            archive.undo()
-            assert tree(config) == before
+    config = config_at(folder / "config")
+    before, path = tree(config), log_of(config)
+    edit = cut_in_the_middle(config, path, LINE[:written])
+    archive = Archive([config])
+    if is_finished:
+        archive.journals.finish(edit.id)
+        assert path.read_bytes() == b'{"a":1}\n{"b":2}\n{"title":1}\n'
+    else:
+        archive.undo()
+        assert tree(config) == before
 
 
-def cut_in_the_middle(config: Path, path: Path) -> Edit:
+def cut_in_the_middle(config: Path, path: Path, end: bytes) -> Edit:
     """Leaves behind what a process does that ends while it adds a line."""
-    plan_of(config, added(path, b'{"title":1}\n')).apply()
+    size = path.stat().st_size
+    plan_of(config, added(path, LINE)).apply()
     folder = next((config / ".plait" / "journal").iterdir())
     done = (folder / "entry.json").read_text()
     (folder / "open.json").write_text(done.replace('"done"', '"ready"'))
     (folder / "entry.json").unlink()
-    os.truncate(path, path.stat().st_size - 5)
+    os.truncate(path, size)
+    with path.open("ab") as file:
+        file.write(end)
     return Archive([config]).edits()[0]
+
+
+def test_a_session_that_went_on_after_an_edit_was_cut_off_before_it_is_no_hindrance(
+    folder: Path,
+) -> None:
+    config = config_at(folder / "config")
+    path = log_of(config)
+    whole = path.read_bytes() + b'{"theirs":1}\n'
+    edit = cut_in_the_middle(config, path, b'{"theirs":1}\n')
+    with pytest.raises(Refused, match="has changed since the edit began"):
+        Archive([config]).journals.finish(edit.id)
+    assert plan_of(config, added(path, b"next\n")).apply(force=True).state == "done"
+    assert path.read_bytes() == whole + b"next\n"
+    assert [one.state for one in Archive([config]).edits()] == ["done", "undone"]
+
+
+def test_a_session_that_went_on_after_an_edit_was_cut_off_behind_it_waits_for_a_decision(
+    folder: Path,
+) -> None:
+    config = config_at(folder / "config")
+    path = log_of(config)
+    whole = path.read_bytes() + b"theirs\n"
+    edit = cut_in_the_middle(config, path, LINE + b"theirs\n")
+    with pytest.raises(Refused, match="was cut off"):
+        plan_of(config, added(path, b"next\n")).apply(force=True)
+    with pytest.raises(Refused, match="has grown since the edit"):
+        Archive([config]).undo(edit.id)
+    Archive([config]).undo(edit.id, force=True)
+    assert path.read_bytes() == whole
 
 
 def test_a_new_session_is_not_seen_half(tmp_path: Path) -> None:

@@ -65,10 +65,19 @@ def replaced(path: Path) -> None:
     put(path.with_name("other"), path.read_bytes()).replace(path)
 
 
+def cut_short(path: Path) -> None:
+    os.truncate(path, 3)
+
+
 @pytest.mark.parametrize("planned", PLANS)
 @pytest.mark.parametrize(
     ("change", "said"),
-    [(grown, "has grown since"), (Path.unlink, "has gone since"), (replaced, "has changed since")],
+    [
+        (grown, "has grown since"),
+        (Path.unlink, "has gone since"),
+        (replaced, "has changed since"),
+        (cut_short, "has changed since"),
+    ],
 )
 def test_a_session_that_changes_after_it_was_planned_is_left_alone(
     config: Path, planned: Callable[[Path], Plan], change: Callable[[Path], None], said: str

@@ -26,12 +26,11 @@ from plait.edit.entry import (
 from plait.edit.forward import Seen, begun, commit, prepare
 from plait.edit.live import sign_of_life
 from plait.edit.model import Plan, Subject
-from plait.edit.undo import give_up, take_back
+from plait.edit.undo import give_up, has_changed_nothing, take_back
 from plait.errors import Refused, SourceError, UserError
 from plait.line.atomic import held
 from plait.line.discover import OURS, config_above
 from plait.line.folder import unwritable
-from plait.line.replace import state_of
 
 __all__ = ["Edit", "EditStep", "Journal", "State", "home_of", "is_live", "noted_if_live"]
 
@@ -181,7 +180,7 @@ class Journal:
                 remove_unwritten(self.home, id_)
                 for edit in self._edits([id_]):
                     entry = Entry(self.home, edit)
-                    if not _has_changed_nothing(entry):
+                    if not has_changed_nothing(entry):
                         raise _cut_off(edit)
                     take_back(entry)
 
@@ -216,18 +215,6 @@ class Journal:
                 hint = f"`plait undo {later.id}` takes back what was done to it later"
                 return Refused(refusal.message, hint, *refusal.hints)
         return refusal
-
-
-def _has_changed_nothing(entry: Entry) -> bool:
-    edit = entry.edit
-    if edit.state == "begun":
-        return True
-    return edit.state == "ready" and all(map(_is_as_before, edit.steps))
-
-
-def _is_as_before(step: EditStep) -> bool:
-    there = state_of(step.path)
-    return there is None if step.before is None else step.before.is_as(there)
 
 
 def _cut_off(edit: Edit) -> Refused:

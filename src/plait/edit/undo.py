@@ -46,6 +46,32 @@ def take_back(entry: Entry, *, force: bool = False) -> None:
         entry.save("undone")
 
 
+def has_changed_nothing(entry: Entry) -> bool:
+    """Tells whether an edit that was cut off had not come to a file that was there."""
+    if entry.edit.state == "undoing":
+        return False
+    return entry.edit.state == "begun" or all(
+        _is_pending(entry, number, step) for number, step in enumerate(entry.edit.steps)
+    )
+
+
+def _is_pending(entry: Entry, number: int, step: EditStep) -> bool:
+    there = state_of(step.path)
+    match step.kind:
+        case "write":
+            waiting = state_of(entry.draft(number))
+            return waiting is not None and (there is None or there.inode != waiting.inode)
+        case "remove":
+            return state_of(entry.kept(number)) is None
+        case "append":
+            if there is None or step.before is None or there.size <= step.before.size:
+                return True
+            if state_of(entry.added(number)) is None:
+                return True
+            data, at = entry.added(number).read_bytes(), step.before.size
+            return not holds(step.path, data[: there.size - at], at)
+
+
 def give_up(entry: Entry) -> None:
     """Takes back an edit that failed, on a full disk too; what it cannot, the journal knows.
 
@@ -70,6 +96,8 @@ def _reverse(entry: Entry) -> None:
 
 def _objection(entry: Entry, number: int, step: EditStep, *, was_whole: bool) -> str | None:
     """Returns what has happened to a file since it was edited."""
+    if not was_whole and _is_pending(entry, number, step):
+        return None
     there = state_of(step.path)
     match step.kind:
         case "write":
@@ -85,8 +113,8 @@ def _objection(entry: Entry, number: int, step: EditStep, *, was_whole: bool) ->
 def _objection_to_write(
     entry: Entry, number: int, step: EditStep, there: FileState | None, was_whole: bool
 ) -> str | None:
-    if state_of(entry.draft(number)) or step.after is None:
-        return None  # it was not put in its place yet
+    if step.after is None:
+        return None  # it was cut off before the drafts were whole
     kept = state_of(entry.kept(number))
     if step.before:
         _check_kept(step, kept, is_needed=was_whole)
@@ -166,13 +194,13 @@ def _append_back(entry: Entry, number: int, step: EditStep) -> None:
     there, added = state_of(step.path), entry.added(number)
     if step.before is None or there is None or state_of(added) is None:
         return
-    data = added.read_bytes()
+    data, at = added.read_bytes(), step.before.size
     if step.before.is_as(there):
         pass  # nothing was added yet, and not even its times are touched
-    elif cut(step.path, data, step.before.size):
+    elif cut(step.path, data, at):
         _restore_times(step)
-    else:
-        _take_out(entry.draft(number), step.path, there, step.before.size, len(data))
+    elif holds(step.path, data, at):
+        _take_out(entry.draft(number), step.path, there, at, len(data))
     added.unlink()
 
 
