@@ -11,6 +11,7 @@ from plait import errors
 from plait.cli.app import COMMANDS, app
 from plait.cli.settings import KEYS
 from plait.edit.check import RULES
+from plait.edit.repair import RUNGS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -108,6 +109,12 @@ def test_every_rule_for_written_sessions_is_in_the_guide() -> None:
     text = guide("check")
     assert len(RULES) > 10
     assert [rule.name for rule in RULES if f"| `{rule.name}` | {rule.says} |" not in text] == []
+
+
+def test_every_rung_of_a_repair_is_in_the_guide() -> None:
+    text = guide("repair")
+    assert len(RUNGS) > 10
+    assert [rung.name for rung in RUNGS if f"| `{rung.name}` | {rung.says} |" not in text] == []
 
 
 def test_contributing_names_places_that_are_there() -> None:

@@ -198,7 +198,7 @@ class Archive:
 
         if len(sessions) == 1:
             return self.open(sessions[0]).client_graph
-        return graph_of(self._meant(sessions or None))
+        return graph_of(self.named(sessions or None))
 
     def records(
         self, graph: "SessionGraph", uuids: Iterable[str]
@@ -294,7 +294,7 @@ class Archive:
         watch: Watch[Session] | None = None,
     ) -> "SessionTree":
         """Returns some sessions, or all, as the tree that they form."""
-        return self._answers.tree(self._meant(sessions), way, watch)
+        return self._answers.tree(self.named(sessions), way, watch)
 
     def responses(
         self, watch: Watch[LogFile] | None = None, since: float | None = None
@@ -313,7 +313,7 @@ class Archive:
         watch: Watch[LogFile] | None = None,
     ) -> frozenset[str]:
         """Returns the uuids of those responses that stand on branches that were left."""
-        return self._answers.abandoned(responses, self._meant(sessions), watch)
+        return self._answers.abandoned(responses, self.named(sessions), watch)
 
     def usage(
         self,
@@ -342,7 +342,7 @@ class Archive:
         watch: Watch[Session] | None = None,
     ) -> "Figures":
         """Returns what was done in some sessions, or in all: turns, tools, agents, files."""
-        return self._answers.stats(self._meant(sessions), zone, since, until, watch)
+        return self._answers.stats(self.named(sessions), zone, since, until, watch)
 
     def search(self, text: str, filters: "Sequence[Field]" = (), **options: Any) -> "SearchResult":
         """Returns the turns that answer, the best first; an index is brought up to date before.
@@ -360,14 +360,14 @@ class Archive:
         """
         from plait.archive.export.plan import ExportPlan, export, redacted
 
-        plan = what if isinstance(what, ExportPlan) else redacted(self._meant(what), self.prices)
+        plan = what if isinstance(what, ExportPlan) else redacted(self.named(what), self.prices)
         return export(plan, as_)
 
     def traces(self, sessions: Several = None, **options: Any) -> "Iterator[list[Span]]":
         """Yields the spans of each answered turn of some sessions, the root of each first."""
         from plait.archive.traces import traces
 
-        return traces(self._meant(sessions), among=self.sessions, **options)
+        return traces(self.named(sessions), among=self.sessions, **options)
 
     def watch(self, **options: Any) -> Iterator[Session]:
         """Yields each session that is written to or begun from now on, as it is then."""
@@ -391,7 +391,8 @@ class Archive:
 
         return status_of(self, folder_of(self))
 
-    def _meant(self, sessions: Several) -> tuple[Session, ...]:
+    def named(self, sessions: Several) -> tuple[Session, ...]:
+        """Returns the sessions that some names mean, all of them for none."""
         if sessions is None:
             return self.sessions
         if isinstance(sessions, Session | Path | str):

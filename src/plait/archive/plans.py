@@ -44,13 +44,16 @@ class Plans:
 
     def repairs(self, sessions: Several = None, *, in_place: bool = False) -> Iterator["Plan"]:
         """Yields what mends those of some sessions, or of all, that can be mended."""
-        from plait.edit.repair import needs_repair, repair
+        for meant in self._archive.named(sessions):
+            if self.can_mend(meant):
+                yield self.repair(meant, in_place=in_place)
 
-        for meant in self._archive._meant(sessions):
-            if meant.file:
-                subject, known_of = subject_of(meant), self._known_beside(meant)
-                if needs_repair(subject, known_of):
-                    yield repair(subject, is_in_place=in_place, known_of=known_of)
+    def can_mend(self, session: Named) -> bool:
+        """Tells whether a repair would do anything."""
+        from plait.edit.repair import needs_repair
+
+        meant = self._archive.session(session)
+        return bool(meant.file) and needs_repair(subject_of(meant), self._known_beside(meant))
 
     def _known_beside(self, session: Session) -> Callable[[frozenset[str]], frozenset[str]]:
         """Returns what tells which of some uuids are records of the same project."""

@@ -61,6 +61,10 @@ COMMANDS = {
         "plait.cli.edit.in_place:rename_command",
         "Give a session another title.",
     ),
+    "repair": (
+        "plait.cli.edit.health:repair_command",
+        "Mend a session so that it resumes with all of its history.",
+    ),
     "resume": ("plait.cli.resume", "Print what continues a session in Claude Code, or run it."),
     "search": ("plait.cli.search", "Find anything that was said, run or printed."),
     "serve": ("plait.cli.serve:serve_command", "Serve your sessions as a page on this machine."),

@@ -1,18 +1,27 @@
-"""`plait check`: a session to the rules that it breaks."""
+"""`plait check` and `plait repair`: a session to the rules that it breaks, and to a mended one."""
 
 from collections import Counter
+from functools import partial
 
 import click
 
+from plait.cli.edit.carry_out import (
+    Manner,
+    carry_out,
+    carry_out_all,
+    edit_options,
+    in_place_option,
+)
 from plait.cli.options import (
     Request,
+    complete_session,
     global_options,
     json_option,
     session_argument,
 )
 from plait.cli.output import Output
 from plait.cli.text import counted, number, safe
-from plait.errors import Refused
+from plait.errors import Refused, UserError
 
 MOST_SHOWN = 20
 
@@ -58,3 +67,30 @@ def _print_broken(output: Output, rules: Counter[str], lines: list[str]) -> None
     width = max(len(number(count)) for count in rules.values())
     for rule, count in rules.most_common():
         output.print(f"  {number(count):>{width}}  {safe(rule)}", style="dim")
+
+
+@click.command("repair")
+@click.argument("session", metavar="SESSION", required=False, shell_complete=complete_session)
+@click.option("--all", "is_all", is_flag=True, help="Every session that can be mended.")
+@in_place_option
+@edit_options
+@click.pass_obj
+def repair_command(
+    request: Request, session: str | None, is_all: bool, in_place: bool, manner: Manner
+) -> None:
+    """Mend SESSION so that it resumes with all of its history.
+
+    Writes a new session and leaves SESSION as it is. Nothing is written where nothing is wrong;
+    what cannot be mended is said.
+    """
+    if (session is None) is not is_all:
+        raise UserError(
+            "say either a session or `--all`", "`plait repair SESSION`, `plait repair --all`"
+        )
+    plans = request.archive.plan
+    if session is not None:
+        found = request.session(session)
+        carry_out(request, found, plans.repair(found, in_place=in_place), manner)
+        return
+    broken = [one for one in request.archive.sessions if plans.can_mend(one)]
+    carry_out_all(request, broken, partial(plans.repair, in_place=in_place), manner)

@@ -55,7 +55,7 @@ def broken_lines(draft: Draft) -> None:
         following.append(line.record or following[-1])
     before: Record | None = None
     for line, after in zip(lines, following[-2::-1], strict=True):
-        if isinstance(line.entry, Broken):
+        if isinstance(line.entry, Broken) and not line.is_gone:
             phantom = after.parent_uuid if after and after.parent_uuid not in uuids else None
             parts = [
                 _part(part, is_whole, before or after, phantom)

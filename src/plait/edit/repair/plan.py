@@ -61,13 +61,14 @@ def _known_first(draft: Draft, known_of: KnownOf | None) -> frozenset[str]:
 
 
 def _left_over(draft: Draft) -> tuple[Finding, ...]:
-    """Returns what is still wrong with a mended log."""
+    """Returns what is still wrong with a mended log, by the lines of the one it was."""
     judged = Judged(rule for rule in RULES if rule.binds_all)
     judged.read(lines_of(_bytes_of(draft)))
-    seen = context(draft.records, size=draft.size)
+    path, seen = draft.log.path, context(draft.records, size=draft.size)
     found = judged.found(draft.elsewhere, None, seen.why_not)
+    numbers = [line.number for line in draft.lines if not line.is_gone]
     return tuple(
-        Finding(rule.name, one.sentence, draft.log.path, one.place.line, one.place.uuid)
+        Finding(rule.name, one.sentence, path, numbers[one.place.line - 1], one.place.uuid)
         for rule, one in found
     )
 
