@@ -11,7 +11,7 @@ from conformance.edits.judge import EditJudge
 from conformance.judge import Judge
 from conformance.known import explained
 from conformance.model import EditVerdict, Missing, Outcome, Skipped, Verdict
-from conformance.scenarios import PRINTED, SHOWN, Scenario
+from conformance.scenarios import PRINTED, SHOWN, WRITTEN, Scenario
 from conformance.terminal import NotShown
 
 MOST_EDITED = 200
@@ -56,7 +56,7 @@ def report(row: Verdict | EditVerdict | Skipped) -> None:
 
 def printed(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
     """Yields the verdicts on what the client writes in print mode."""
-    yield from played(judge, choice, PRINTED)
+    yield from played(judge, choice, (*PRINTED, *WRITTEN))
 
 
 def shown(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:

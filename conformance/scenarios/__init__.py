@@ -3,5 +3,6 @@
 from conformance.scenarios.model import Scenario
 from conformance.scenarios.printed import PRINTED
 from conformance.scenarios.shown import SHOWN
+from conformance.scenarios.written import WRITTEN
 
-__all__ = ["PRINTED", "SHOWN", "Scenario"]
+__all__ = ["PRINTED", "SHOWN", "WRITTEN", "Scenario"]

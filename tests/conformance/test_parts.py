@@ -13,7 +13,7 @@ from conformance.corpus import sample
 from conformance.judge import is_expected, safe, shortened
 from conformance.model import Resumed
 from conformance.sandbox import Desk
-from conformance.scenarios import PRINTED, SHOWN
+from conformance.scenarios import PRINTED, SHOWN, WRITTEN
 from conformance.scenarios.script import script
 from conformance.sdk import as_message
 from tests.standin import Answer, Json, StandIn, by_script
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_scenarios_have_names_of_their_own() -> None:
-    names = [scenario.name for scenario in (*PRINTED, *SHOWN)]
+    names = [scenario.name for scenario in (*PRINTED, *SHOWN, *WRITTEN)]
     assert len({safe(name) for name in names}) == len(names)
 
 

@@ -201,6 +201,7 @@ def test_every_line_of_a_story_is_known_and_accounted_for(
     assert graph.account.balanced
     assert [finding.code for finding in graph.findings] == []
     assert archive.context(session.session).resumes
+    assert archive.check(session.session) == ()
 
 
 @pytest.mark.parametrize("version", VERSIONS)

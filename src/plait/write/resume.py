@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from plait.graph.client import context
+from plait.graph.client import resumed_chain
 from plait.record import Record, ToolResult, ToolUse
 from plait.record.codec import mapping, said
 from plait.write.model import Position, Standing
@@ -26,7 +26,7 @@ class Past:
 
 def past_of(records: Sequence[Record], size: int) -> Past:
     """Returns where the client would go on, and what the lines that lead there say."""
-    chain = context(records, size=size).chain
+    chain = resumed_chain(records, size)
     by_uuid = {record.uuid: record for record in records}
     path = [by_uuid[uuid] for uuid in chain if uuid in by_uuid]
     prompts = [record for record in path if _is_prompt(record)]

@@ -20,7 +20,6 @@ from typing import Any, Literal, Self
 
 from plait.errors import UserError
 from plait.line import stamp_of
-from plait.record import read
 from plait.write import lines
 from plait.write.agents import SUBAGENTS, AgentWriter, Errand, sent_out
 from plait.write.history import FileHistory
@@ -29,7 +28,6 @@ from plait.write.lines import QueueOperation
 from plait.write.model import Content, Fields, Setting, Standing, wire_fields
 from plait.write.order import NEWEST, VERSIONS, Version
 from plait.write.place import branch_of, history_folder, session_file
-from plait.write.resume import past_of
 from plait.write.transcript import Transcript, in_short
 
 NOWHERE = "00000000-0000-0000-0000-000000000000"
@@ -123,6 +121,9 @@ class SessionWriter(Transcript):
         uuid: Callable[[], str] | None = None,
     ) -> Self:
         """Goes on with the session of a file, from the message that the client would choose."""
+        from plait.record import read
+        from plait.write.resume import past_of
+
         log = Path(path)
         ids = Ids(random, clock, uuid)
         records = list(read(log))

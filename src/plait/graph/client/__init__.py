@@ -1,6 +1,13 @@
 """Records of a session file to what the real client sends when it resumes that file."""
 
-from plait.graph.client.context import chain_at, context, last_answer, resumed_leaf, stands_at
+from plait.graph.client.context import (
+    chain_at,
+    context,
+    last_answer,
+    resumed_chain,
+    resumed_leaf,
+    stands_at,
+)
 from plait.graph.client.model import Context, LeftOut, Message, Reason
 
 __all__ = [
@@ -11,6 +18,7 @@ __all__ = [
     "chain_at",
     "context",
     "last_answer",
+    "resumed_chain",
     "resumed_leaf",
     "stands_at",
 ]

@@ -43,12 +43,15 @@ def _as_client(records: Iterable[Record], size: int) -> Context:
 
 def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
     """Returns the record that the client goes on from, without what it would send."""
+    uuids = resumed_chain(records, size)
+    return uuids[-1] if uuids else None
+
+
+def resumed_chain(records: Iterable[Record], size: int) -> tuple[str, ...]:
+    """Returns the records that lead to where the client goes on; none where it would not."""
     loaded, _ = load(records, size)
     chain = "cleared" if loaded.is_cleared else _chain_of(loaded)
-    if isinstance(chain, str):
-        return None
-    uuids = _written(loaded, prune(loaded, chain).kept)
-    return uuids[-1] if uuids else None
+    return () if isinstance(chain, str) else _written(loaded, prune(loaded, chain).kept)
 
 
 def stands_at(records: Iterable[Record], size: int, uuid: str) -> bool:
