@@ -76,6 +76,18 @@ def test_a_file_is_kept_before_it_changes_and_again_at_the_next_prompt(tmp_path:
     assert all(path.stat().st_mode & 0o777 == 0o600 for path in kept.iterdir())
 
 
+def test_a_backup_names_the_call_that_it_was_made_for(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    session.prompt("x")
+    with session.response() as response:
+        first, second = response.call("Edit", {}), response.call("Edit", {})
+    session.before_change("a.txt", first)
+    session.before_change("b.txt", second)
+    session.before_change("c.txt")
+    named = [entry["messageId"] for entry in told(session)[1:]]
+    assert named == [*response.messages, response.messages[1]]
+
+
 def test_a_file_that_stays_as_it_is_is_kept_once(tmp_path: Path) -> None:
     session = begun(tmp_path)
     (tmp_path / "app" / "a.txt").write_text("one")

@@ -155,14 +155,13 @@ class SessionWriter(Transcript):
             self.append(lines.last_prompt(self.session, NOWHERE, is_explicit=True))
         self._is_rewound = False
 
-    def before_change(self, path: str | Path) -> None:
+    def before_change(self, path: str | Path, call: str | None = None) -> None:
         """Keeps a file that a call is about to change, once for each prompt."""
-        prompt = self._standing.prompt
-        if not (self._history and prompt and self.tip):
-            return
-        line = self._history.before_change(Path(path), self.tip, prompt)
-        if line:
-            self.append(line)
+        prompt, message = self._standing.prompt, self._standing.calls.get(call or "", self.tip)
+        if self._history and prompt and message:
+            line = self._history.before_change(Path(path), message, prompt)
+            if line:
+                self.append(line)
 
     def rewind(self, to: str | None) -> None:
         """Goes back to a message of this conversation, None for its beginning.
