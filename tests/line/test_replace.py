@@ -1,0 +1,215 @@
+"""Files of a session replaced, kept, moved, added to and cut: whole, or not at all."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.line.replace import (
+    FileState,
+    add,
+    copy_draft,
+    cut,
+    digest_of,
+    finish_draft,
+    keep,
+    make_folder,
+    move,
+    pieces_without,
+    put,
+    put_new,
+    remove_if_empty,
+    settle_files,
+    state_of,
+    write_draft,
+)
+from plait.line.split import CHUNK
+
+MEMORY = Path("/dev/shm")
+
+
+def known(path: Path) -> FileState:
+    state = state_of(path)
+    assert state
+    return state
+
+
+def written(path: Path, data: bytes = b"old\n") -> Path:
+    path.write_bytes(data)
+    return path
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Path]:
+    """Returns a folder on another disk."""
+    if not MEMORY.is_dir() or MEMORY.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("needs a second disk: a folder in memory")
+    with TemporaryDirectory(dir=MEMORY) as name:
+        yield Path(name)
+
+
+def test_a_draft_is_the_owners_alone_and_its_digest_is_that_of_its_bytes(tmp_path: Path) -> None:
+    digest = write_draft(tmp_path / "draft", [b"one", b"", b"two"])
+    assert (tmp_path / "draft").read_bytes() == b"onetwo"
+    assert digest == hashlib.sha256(b"onetwo").hexdigest() == digest_of(tmp_path / "draft")
+    assert known(tmp_path / "draft").mode == 0o600
+
+
+@pytest.mark.parametrize("make", [write_draft, copy_draft])
+def test_a_draft_is_not_written_over_anything(tmp_path: Path, make: object) -> None:
+    draft, target = tmp_path / "draft", written(tmp_path / "target")
+    draft.symlink_to(target)
+    with pytest.raises(FileExistsError):
+        write_draft(draft, [b"new"]) if make is write_draft else copy_draft(draft, target)
+    assert target.read_bytes() == b"old\n"
+
+
+def test_a_copy_on_another_disk_has_the_same_bytes(tmp_path: Path, elsewhere: Path) -> None:
+    data = os.urandom(CHUNK * 2 + 17)
+    for place in (tmp_path, elsewhere):
+        copy_draft(place / "copy", written(tmp_path / "source", data))
+        assert (place / "copy").read_bytes() == data
+        assert known(place / "copy").mode == 0o600
+
+
+def test_a_draft_gets_mode_and_times(tmp_path: Path) -> None:
+    draft = written(tmp_path / "draft")
+    finish_draft(draft, 0o400, (5, 7))
+    assert (known(draft).mode, known(draft).modified) == (0o400, 7)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_file_that_root_replaces_stays_its_owners(tmp_path: Path) -> None:
+    draft, like = written(tmp_path / "draft"), written(tmp_path / "like")
+    os.chown(like, 1234, 2345)
+    finish_draft(draft, 0o640, None, like=like)
+    status = draft.stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (1234, 2345, 0o640)
+
+
+def test_a_file_is_replaced_only_if_it_is_as_it_was(tmp_path: Path) -> None:
+    path, draft = written(tmp_path / "log"), written(tmp_path / "draft", b"new\n")
+    was = known(path)
+    with path.open("ab") as file:
+        file.write(b"more\n")
+    assert not put(draft, path, was)
+    assert path.read_bytes() == b"old\nmore\n"
+    assert put(draft, path, known(path))
+    assert path.read_bytes() == b"new\n"
+    assert not draft.exists()
+
+
+def test_a_new_name_is_given_only_where_there_is_none(tmp_path: Path) -> None:
+    draft = written(tmp_path / "draft", b"new\n")
+    there = written(tmp_path / "there")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere")
+    for taken in (there, link):
+        with pytest.raises(FileExistsError):
+            put_new(draft, taken)
+    assert there.read_bytes() == b"old\n"
+    put_new(draft, tmp_path / "new")
+    assert (tmp_path / "new").read_bytes() == b"new\n"
+    assert not draft.exists()
+    assert (tmp_path / "new").stat().st_nlink == 1
+
+
+def test_what_is_kept_stays_when_the_file_is_replaced(tmp_path: Path, elsewhere: Path) -> None:
+    for number, place in enumerate((tmp_path, elsewhere)):
+        path = written(tmp_path / f"log{number}")
+        path.chmod(0o640)
+        os.utime(path, ns=(5, 7))
+        keep(path, place / "kept")
+        assert put(written(tmp_path / "draft", b"new\n"), path, known(path))
+        assert (place / "kept").read_bytes() == b"old\n"
+        assert (known(place / "kept").mode, known(place / "kept").modified) == (0o640, 7)
+        assert (known(place / "kept").inode == known(path).inode) is False
+
+
+def test_a_file_moves_to_another_disk_whole_with_its_times(tmp_path: Path, elsewhere: Path) -> None:
+    for place in (tmp_path, elsewhere):
+        path = written(tmp_path / "log")
+        path.chmod(0o640)
+        os.utime(path, ns=(5, 7))
+        move(path, place / "moved")
+        assert not path.exists()
+        assert (place / "moved").read_bytes() == b"old\n"
+        assert (known(place / "moved").mode, known(place / "moved").modified) == (0o640, 7)
+        assert [one.name for one in place.iterdir() if one.name.endswith(".part")] == []
+
+
+def test_a_link_moves_as_a_link(tmp_path: Path, elsewhere: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("nowhere")
+    move(link, elsewhere / "moved")
+    assert (elsewhere / "moved").readlink() == Path("nowhere")
+    assert not link.is_symlink()
+
+
+def test_what_cannot_be_moved_is_said(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        move(tmp_path / "nothing", tmp_path / "moved")
+
+
+LINE = b'{"title":1}\n'
+
+
+@pytest.mark.parametrize("there", range(len(LINE) + 1))
+def test_what_is_there_of_a_line_is_gone_on_with_or_taken_away(tmp_path: Path, there: int) -> None:
+    path = written(tmp_path / "log", b"old\n" + LINE[:there])
+    assert add(path, LINE, 4)
+    assert path.read_bytes() == b"old\n" + LINE
+    os.truncate(path, 4 + there)
+    assert cut(path, LINE, 4)
+    assert path.read_bytes() == b"old\n"
+
+
+@pytest.mark.parametrize("other", [b"old\nother\n", b"old\n" + LINE + b"more\n", b"ol"])
+def test_a_file_that_ends_otherwise_is_left_alone(tmp_path: Path, other: bytes) -> None:
+    path = written(tmp_path / "log", other)
+    assert not add(path, LINE, 4)
+    assert not cut(path, LINE, 4)
+    assert path.read_bytes() == other
+
+
+@given(st.binary(max_size=60), st.integers(0, 60), st.integers(0, 60))
+def test_bytes_are_taken_out_of_the_middle(data: bytes, start: int, length: int) -> None:
+    start = min(start, len(data))
+    with TemporaryDirectory() as folder:
+        path = written(Path(folder, "log"), data)
+        left = b"".join(pieces_without(path, start, length))
+    assert left == data[:start] + data[start + length :]
+
+
+def test_bytes_are_taken_out_of_the_middle_of_a_long_file(tmp_path: Path) -> None:
+    data = os.urandom(CHUNK * 3)
+    path = written(tmp_path / "log", data)
+    left = b"".join(pieces_without(path, CHUNK + 5, 11))
+    assert left == data[: CHUNK + 5] + data[CHUNK + 16 :]
+
+
+@pytest.mark.parametrize("count", [0, 1, 40])
+def test_few_files_and_many_are_waited_for(tmp_path: Path, count: int) -> None:
+    settle_files([written(tmp_path / str(number)) for number in range(count)])
+
+
+def test_few_files_are_waited_for_one_by_one_and_one_that_is_gone_is_said(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        settle_files([tmp_path / "nothing"])
+
+
+def test_folders_are_the_owners_alone_and_go_only_when_they_are_empty(tmp_path: Path) -> None:
+    make_folder(tmp_path / "a" / "b")
+    make_folder(tmp_path / "a" / "b")
+    assert {known(tmp_path / "a").mode, known(tmp_path / "a" / "b").mode} == {0o700}
+    remove_if_empty(tmp_path / "a")
+    assert (tmp_path / "a" / "b").is_dir()
+    remove_if_empty(tmp_path / "a" / "b")
+    remove_if_empty(tmp_path / "a")
+    remove_if_empty(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
