@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.sessions import drawn
-from tests.web.edit_desk import EditDesk, edit_desk
+from tests.web.edit_desk import EditDesk, edit_desk, rest
 from tests.web.reading_page import Reader, reader
 
 __all__ = ["reader"]
@@ -157,6 +157,22 @@ def test_a_clone_can_be_opened_and_undone_from_its_page(desk: EditDesk, reader: 
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()
     expect(page).to_have_url(re.compile("/sessions$"))
     assert desk.files == before
+
+
+def test_a_repair_is_offered_where_something_is_broken(desk: EditDesk, reader: Reader) -> None:
+    page = reader(desk.at, f"/s/{desk.name}")
+    page.keyboard.press("E")
+    expect(page.get_by_role("button", name=re.compile("^Delete"))).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile("^Repair"))).to_have_count(0)
+    desk.path.write_bytes(desk.path.read_bytes() + b'{"type":"user","uuid":"cut')
+    rest(desk.root)
+    page.reload()
+    page.keyboard.press("E")
+    page.get_by_role("button", name=re.compile("^Repair.*a fault is mended")).click()
+    expect(box(page)).to_contain_text("tokens of the next resume")
+    page.get_by_role("button", name="Repair", exact=True).click()
+    expect(page.locator(".undo-bar")).to_contain_text("Repaired.")
+    assert len(list(desk.root.rglob("*.jsonl"))) == 5
 
 
 def quiet_page(browser: Browser, desk: EditDesk, path: str) -> Page:

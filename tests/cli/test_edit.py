@@ -205,6 +205,8 @@ def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
         ("fork", "search box", "--at", "nobody said so"),
         ("fork", "search box", "--at", "99"),
         ("check",),
+        ("repair",),
+        ("repair", "torn one", "--all"),
         ("rename", "search box"),
         ("tag", "search box"),
         ("tag", "search box", "word", "--remove"),
@@ -372,3 +374,55 @@ def test_turns_are_counted_as_show_counts_them(desk: Desk, gallery: Path) -> Non
     assert "2 turns" in desk.said("show", "search box")[0]
     run(["rename", "e15389d1", "T", "--dry-run", "--json", "--root", str(gallery)])
     assert json.loads(desk.read())["before"]["turns"] == 3  # what stands before the first is none
+
+
+def test_a_session_is_mended_in_a_copy_or_in_place(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("repair", "torn one")
+    assert list(told) == KEYS
+    assert told["source"] == desk.broken.session != told["session"]
+    assert {path: desk.files[path] for path in before} == before
+    desk.said("check", told["session"])
+    desk.said("undo")
+    out, _ = desk.said("repair", "torn one", "--in-place")
+    assert out.endswith("nothing was changed: add `--yes` and it is done\n")
+    assert desk.files == before
+    told = desk.told("repair", "torn one", "--in-place", "--yes")
+    assert (told["applied"], told["session"]) == (True, desk.broken.session)
+    desk.said("check", "torn one")
+    desk.said("undo")
+    assert desk.files == before
+
+
+def test_a_session_that_is_fine_stays_byte_for_byte(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("repair", "search box")
+    assert (told["applied"], told["undo"], told["session"]) == (False, None, desk.work.session)
+    assert "nothing to mend" in desk.said("repair", "search box", "--in-place", "--yes")[0]
+    assert desk.files == before
+
+
+def test_all_are_mended_or_some_and_those_that_are_fine_counted(desk: Desk) -> None:
+    before = desk.files
+    out, _ = desk.said("repair", "--all", "--in-place")
+    assert out.endswith("1 session, 0 changed, nothing was changed: add `--yes` and it is done\n")
+    assert desk.files == before
+    names = (desk.work.session, desk.broken.session)
+    out, _ = desk.said("repair", *names, "--in-place", "--yes")
+    assert out.startswith(f"{desk.broken.session[:8]}  repaired (")
+    assert out.endswith("2 sessions, 1 changed, 1 with nothing to do\n")
+    assert [one["applied"] for one in desk.told("repair", *names)] == [False, False]
+    assert desk.told("repair", "--all") == []
+
+
+@pytest.mark.parametrize("width", [20, 40, 60])
+def test_plans_fit_any_terminal(desk: Desk, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setattr("plait.cli.output.PIPE_WIDTH", width)
+    for command in (
+        ("clone", "search box", "--title", "T"),
+        ("fork", "search box", "--at", "1"),
+        ("repair", "torn one"),
+        ("delete", "search box"),
+    ):
+        out, _ = desk.said(*command, "--dry-run")
+        assert max(map(len, out.splitlines())) <= width

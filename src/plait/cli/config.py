@@ -34,6 +34,7 @@ def config_command(request: Request, as_json: bool) -> None:
         "pager": settings.pager,
         "colour": settings.colour,
         "prices": str(settings.prices) if settings.prices else None,
+        "claude": settings.claude,
     }
     if as_json:
         request.output.json(shown)

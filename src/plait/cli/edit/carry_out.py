@@ -1,6 +1,6 @@
 """A plan to what becomes of it: checked, applied where that is meant, told, proved."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -138,12 +138,13 @@ def carry_out(request: Request, session: "Session", plan: "Plan", manner: Manner
 
 def carry_out_all(
     request: Request,
-    sessions: Iterable["Session"],
+    sessions: Sequence["Session"],
     plan_of: Callable[["Session"], "Plan"],
     manner: Manner,
 ) -> None:
     """Carries out a plan for each session; one that is refused does not keep the others."""
-    outcomes = [_tried(request, session, plan_of, manner) for session in sessions]
+    watched = request.output.progress(sessions, "planning")
+    outcomes = [_tried(request, session, plan_of, manner) for session in watched]
     if manner.as_json:
         request.output.json([one.as_object() for one in outcomes])
     else:

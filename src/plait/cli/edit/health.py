@@ -20,7 +20,7 @@ from plait.cli.options import (
     session_argument,
 )
 from plait.cli.output import Output
-from plait.cli.text import counted, number, safe
+from plait.cli.text import counted, number, safe, to_type
 from plait.errors import Refused, UserError
 
 MOST_SHOWN = 20
@@ -53,6 +53,9 @@ def check_command(ctx: click.Context, session: str, as_json: bool) -> None:
             rules = Counter(one.rule for one in report.violations)
             lines = [rule_words(one) for one in report.violations]
             _print_broken(request.output, rules, lines)
+            line = to_type("plait", "repair", found.id[:8], "--dry-run")
+            request.output.print("")
+            request.output.unbroken(f"`{line}` shows what can be mended", style="dim")
     if not report.ok:
         ctx.exit(Refused.exit_code)
 
@@ -70,27 +73,27 @@ def _print_broken(output: Output, rules: Counter[str], lines: list[str]) -> None
 
 
 @click.command("repair")
-@click.argument("session", metavar="SESSION", required=False, shell_complete=complete_session)
+@click.argument("names", metavar="[SESSION]...", nargs=-1, shell_complete=complete_session)
 @click.option("--all", "is_all", is_flag=True, help="Every session that can be mended.")
 @in_place_option
 @edit_options
 @click.pass_obj
 def repair_command(
-    request: Request, session: str | None, is_all: bool, in_place: bool, manner: Manner
+    request: Request, names: tuple[str, ...], is_all: bool, in_place: bool, manner: Manner
 ) -> None:
-    """Mend SESSION so that it resumes with all of its history.
+    """Mend each SESSION so that it resumes with all of its history.
 
-    Writes a new session and leaves SESSION as it is. Nothing is written where nothing is wrong;
+    Writes a new session and leaves the old one as it is. Nothing is written where nothing is wrong;
     what cannot be mended is said.
     """
-    if (session is None) is not is_all:
+    if bool(names) is is_all:
         raise UserError(
-            "say either a session or `--all`", "`plait repair SESSION`, `plait repair --all`"
+            "say either which sessions or `--all`", "`plait repair SESSION`, `plait repair --all`"
         )
     plans = request.archive.plan
-    if session is not None:
-        found = request.session(session)
-        carry_out(request, found, plans.repair(found, in_place=in_place), manner)
+    found = list(dict.fromkeys(request.session(name) for name in names))
+    if len(found) == 1:
+        carry_out(request, found[0], plans.repair(found[0], in_place=in_place), manner)
         return
-    broken = [one for one in request.archive.sessions if plans.can_mend(one)]
+    broken = found or [one for one in request.archive.sessions if plans.can_mend(one)]
     carry_out_all(request, broken, partial(plans.repair, in_place=in_place), manner)

@@ -52,23 +52,32 @@ def print_outcome(request: Request, outcome: Outcome, manner: Manner) -> None:
 
 
 def print_outcomes(request: Request, outcomes: Sequence[Outcome], manner: Manner) -> None:
-    """Prints what became of several plans, a line or two each."""
-    output, done = request.output, 0
+    """Prints what became of several plans, a line or two each; what is fine is only counted."""
+    output, done, idle = request.output, 0, 0
     for one in outcomes:
         name = short(one.session)
         if one.refusal:
             output.print(f"{name}  refused: {safe_line(one.refusal.message)}", style="red")
         elif one.report and one.report.is_idle:
-            output.print(f"{name}  {_idle_words(one.report)}", style="dim")
+            idle += 1
         elif one.report:
             done += one.report.applied
             output.print(f"{name}  {_brief(one.report)}")
             if one.report.undo:
                 line = to_type("plait", "undo", one.report.undo, *_roots(request, one.report))
                 output.unbroken(f"{'':8}  {line}", "dim")
+    parts = [counted(len(outcomes), "session"), f"{done} changed"]
+    if idle:
+        parts.append(f"{idle} with nothing to do")
+    if not manner.is_done:
+        parts.append(_held_words(manner))
     output.print("")
-    waiting = "" if manner.is_done else "; nothing was changed"
-    output.print(f"{counted(len(outcomes), 'session')}, {done} changed{waiting}", style="dim")
+    output.print(", ".join(parts), style="dim")
+
+
+def _held_words(manner: Manner) -> str:
+    say = "without `--dry-run`" if manner.is_dry else "add `--yes` and"
+    return f"nothing was changed: {say} it is done"
 
 
 def _idle_words(report: EditReport) -> str:
@@ -154,8 +163,7 @@ def _print_end(request: Request, report: EditReport, manner: Manner) -> None:
     output = request.output
     if not report.applied:
         if not report.violations:
-            say = "without `--dry-run`" if manner.is_dry else "add `--yes` and"
-            output.print(f"nothing was changed: {say} it is done", style="bold")
+            output.print(_held_words(manner), style="bold")
         return
     output.unbroken(done_words(report), style="bold green")
     for name, line in _next_lines(request, report):

@@ -155,7 +155,7 @@ class Mended:
         """Returns how lines fare, and why."""
         found: Counter[tuple[Fate, str]] = Counter()
         for line in self.changed:
-            found[_fate(line), "; ".join(line.reasons)] += 1
+            found[_fate(line), "; ".join(dict.fromkeys(line.reasons))] += 1
         changes = [Change(fate, count, why) for (fate, why), count in found.items()]
         return (*([Change(untouched, self.kept, reason)] if self.kept else ()), *changes)
 
@@ -164,7 +164,7 @@ class Mended:
         shown: Counter[str] = Counter()
         found: list[Difference] = []
         for line in self.changed:
-            why = "; ".join(line.reasons)
+            why = "; ".join(dict.fromkeys(line.reasons))
             shown[why] += 1
             if shown[why] <= SHOWN:
                 entry = line.entry

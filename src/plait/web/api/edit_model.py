@@ -11,7 +11,7 @@ from plait.web.api.model import Name, Words
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is to be done to a session."""
 
-    operation: Literal["clone", "fork", "switch", "rename", "tag", "delete"]
+    operation: Literal["clone", "fork", "switch", "repair", "rename", "tag", "delete"]
     at: Words | None = None
     """Where a fork goes on from: a message, a turn, the words of a prompt."""
     before: bool = False
@@ -22,6 +22,8 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A tag; none takes it away."""
     active_only: bool = False
     clean: bool = False
+    in_place: bool = False
+    """A repair of the session itself, not of a copy."""
 
 
 class Sure(Struct, frozen=True, forbid_unknown_fields=True):

@@ -99,6 +99,7 @@ PLANNERS: dict[str, Planner] = {
     "switch": lambda archive, session, asked: archive.plan.switch(
         session, _said(asked.branch, "branch")
     ),
+    "repair": lambda archive, session, asked: archive.plan.repair(session, in_place=asked.in_place),
     "rename": lambda archive, session, asked: archive.plan.rename(
         session, _said(asked.title, "title")
     ),

@@ -10,6 +10,7 @@ const headings = {
   clone: "Clone this session",
   fork: "Fork from here",
   switch: "Resume takes this branch",
+  repair: "Repair this session",
   rename: "Rename this session",
   tag: "Tag this session",
   delete: "Delete this session",
@@ -18,6 +19,7 @@ const verbs = {
   clone: "Clone",
   fork: "Fork",
   switch: "Switch",
+  repair: "Repair",
   rename: "Rename",
   tag: "Tag",
   delete: "Delete",
@@ -74,6 +76,7 @@ function openMenu(name, title) {
   const foot = made("div", "buttons");
   foot.append(link, closeButton(box));
   fillBox(box, "Edit this session", called, list, foot);
+  offerRepair(box, name, list, called);
 }
 
 function choicesFor(name) {
@@ -94,6 +97,20 @@ function choiceButton(box, name, asks, words, called) {
   button.append(made("b", "", verbs[asks.operation]), made("span", "", words));
   button.onclick = () => chosenEdit(box, name, asks, called);
   return button;
+}
+
+function offerRepair(box, name, list, called) {
+  fetch(`/api/v1/sessions/${encodeURIComponent(name)}/check`)
+    .then((answer) => answer.json())
+    .then((told) => {
+      if (told.ok !== false || !list.isConnected) return;
+      const count = told.violations.length;
+      const words = `makes a copy in which ${count === 1 ? "a fault is" : `${count} faults are`} mended`;
+      list.insertBefore(choiceButton(box, name, { operation: "repair" }, words, called), list.lastChild);
+    })
+    .catch(() => {
+      /* it is not offered */
+    });
 }
 
 function chosenEdit(box, name, asks, called) {
