@@ -93,6 +93,15 @@ def record_named(opened: "OpenSession", name: str) -> str | None:
     return found[0] if found else None
 
 
+def branch_start(opened: "OpenSession", record: str) -> str | None:
+    """Returns the first record of the branch that one stands on, None on the line that goes on."""
+    lines = (opened.graph.lines[name] for name in opened.by_line if name in opened.graph.lines)
+    for line in lines:
+        if line.kind == "branch" and record in line.nodes:
+            return line.nodes[0]
+    return None
+
+
 def place_named(opened: "OpenSession", name: str | int, *, is_before: bool = False) -> str:
     """Returns the record that a turn's number, a record's id or the words of a prompt mean.
 

@@ -111,6 +111,34 @@ class Plans:
         place = place_named(opened, -1 if at is None else at, is_before=before)
         return noted_if_live(fork(subject_of(meant), place, is_before=before, title=title))
 
+    def graft(
+        self,
+        session: Named,
+        onto: Named,
+        at: str | int | None = None,
+        *,
+        in_place: bool = False,
+        title: str | None = None,
+    ) -> "Plan":
+        """Returns another session with a branch of this one at its end: as a new one, or in place.
+
+        The branch is the one that a record, a turn or a prompt stands on, up to there; of the line
+        that goes on it is all. What both sessions have already is not repeated.
+        """
+        from plait.archive.choosing import branch_start, place_named
+        from plait.edit.graft import graft
+        from plait.edit.journal import noted_if_live
+
+        meant = self._archive.session(session)
+        opened = self._archive.open(meant)
+        place = place_named(opened, -1 if at is None else at)
+        since = branch_start(opened, place)
+        target = self._subject(onto)
+        plan = graft(
+            subject_of(meant), target, place, since=since, is_in_place=in_place, title=title
+        )
+        return plan if in_place else noted_if_live(plan)
+
     def switch(self, session: Named, branch: str) -> "Plan":
         """Returns another branch as the one that resume takes: its name, its number, a record."""
         from plait.archive.choosing import tip_named

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from plait.edit.clone import copy_plan, title_lines
 from plait.edit.copying import LogCopy, chosen
-from plait.edit.held import HeldLog, held
+from plait.edit.held import HeldLog, followed_by, held
 from plait.edit.ids import Ids
 from plait.edit.measure import measures
 from plait.edit.model import Operation, Plan, Subject
@@ -19,7 +19,7 @@ from plait.edit.switch import pointer_to
 from plait.errors import UserError
 from plait.graph.client import context, stands_at
 from plait.line import lines
-from plait.record import Record, record_of
+from plait.record import Record
 from plait.write.lines import last_prompt
 
 LEFT = "not on the way there"
@@ -60,8 +60,8 @@ def copied_to(
     added = (*([(pointer, POINTER)] if pointer else ()), *title_lines(session, title))
     choice = chosen(standing.lines, why_not)
     copy = LogCopy(log.file, log.stamp.size, ids, choice, added=added)
-    after = [*kept, record_of(last_prompt(session, standing.leaf, is_explicit=True))]
-    says = measures(log.file, after if pointer else kept, lines=0, size=0)
+    there = [last_prompt(session, standing.leaf, is_explicit=True)] if pointer else []
+    says = measures(log.file, followed_by(kept, there), lines=0, size=0)
     return copy_plan(operation, subject, copy, log.stamp, beside, log.measures, says)
 
 

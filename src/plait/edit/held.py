@@ -1,5 +1,6 @@
 """A session's log to its records, held in memory, with what the system said of the file."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -8,7 +9,7 @@ from plait.edit.measure import measures
 from plait.edit.model import Measures
 from plait.errors import SourceError
 from plait.line import FileStamp, LogFile, lines, stamp_of
-from plait.record import Record, entry_of
+from plait.record import Record, entry_of, record_of
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,16 @@ def held(file: LogFile) -> HeldLog:
         if isinstance(entry := entry_of(line), Record):
             records.append(entry)
     return HeldLog(file, stamp, records, count, is_ended)
+
+
+def followed_by(records: Sequence[Record], added: Iterable[bytes]) -> list[Record]:
+    """Returns records with those on some lines behind them, each at a place of its own."""
+    found = list(records)
+    for data in added:
+        last = found[-1] if found else None
+        line, offset = (last.line + 1, last.offset + len(last.raw) + 1) if last else (1, 0)
+        found.append(record_of(data, line, offset))
+    return found
 
 
 def stamp_now(path: Path) -> FileStamp:

@@ -8,6 +8,7 @@ the fields that hold ids alone.
 
 import re
 from collections.abc import Iterable
+from copy import copy
 from hashlib import blake2b
 from secrets import token_bytes
 
@@ -53,6 +54,12 @@ class Ids:
         names = b"|".join(map(re.escape, plain))
         self._folder = re.compile(rb"(?<=[/\\])(?:%b)%b" % (names, OWN_FOLDERS))
         self._is_regular = all(UUID.fullmatch(name) for name in plain)
+
+    def within(self, session: str) -> "Ids":
+        """Returns the same new ids of records for a copy that lies in another session."""
+        found = copy(self)
+        found.session, found._new_session = session, session.encode()
+        return found
 
     def learn(self, uuid: str) -> None:
         """Takes an id of a record of the session."""

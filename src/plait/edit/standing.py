@@ -50,6 +50,12 @@ def standing_at(records: Sequence[Record], uuid: str, *, is_before: bool = False
     return _standing(log, loaded, number)
 
 
+def way_to(records: Sequence[Record], uuid: str) -> tuple[Loaded, list[int]]:
+    """Returns the entries as the client has them standing at a record, and its chain there."""
+    number, loaded = _Log(records).loaded_for(uuid)
+    return loaded, chain_at(loaded, _whole_response(loaded, number))
+
+
 def standing_now(records: Sequence[Record], size: int) -> Standing | None:
     """Returns what the client needs to go on from where it does, None where from nowhere."""
     loaded, _ = load(records, size)

@@ -10,7 +10,7 @@ one that it stands on only an explicit one leads back.
 
 from dataclasses import replace
 
-from plait.edit.held import HeldLog, held
+from plait.edit.held import HeldLog, followed_by, held
 from plait.edit.measure import measures
 from plait.edit.model import Plan, Subject
 from plait.edit.rename import appended, at_the_end
@@ -38,7 +38,7 @@ def switch(subject: Subject, tip: str) -> Plan:
             f"`plait fork {subject.id[:8]} --at {tip[:8]}` makes a session that ends there",
         )
     data = at_the_end(subject.log, size, line)
-    records, size = [*log.records, record_of(line)], size + len(data)
+    records, size = followed_by(log.records, [line]), size + len(data)
     after = measures(subject.log, records, lines=log.lines + 1, size=size)
     return appended(subject, "switch", log.stamp, (log.measures, after), data, WHY)
 

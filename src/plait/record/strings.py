@@ -9,6 +9,8 @@ import re
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+import msgspec
+
 from plait.record.codec import encode
 
 TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],]', re.DOTALL)
@@ -29,6 +31,7 @@ USUAL = tuple(
 """How the names of fields end that hold an id in almost every line, as they are written."""
 SESSION_FIELD = b"sessionId"
 ORIGIN_FIELD = b"forkedFrom"
+PARENT_FIELD = b"parentUuid"
 
 
 class Spot(NamedTuple):
@@ -98,24 +101,30 @@ def names_any(data: bytes, ids: Container[str]) -> bool:
 def with_origin(data: bytes, session: str, uuid: str) -> bytes:
     """Returns an object that says where it was copied from, in the place of what it said before."""
     origin = encode({"sessionId": session, "messageUuid": uuid})
-    span = _origin_span(data) if ORIGIN_FIELD in data else None
+    return with_field(data, ORIGIN_FIELD, origin)
+
+
+def with_parent(data: bytes, uuid: str) -> bytes:
+    """Returns an object that hangs on another record."""
+    return with_field(data, PARENT_FIELD, msgspec.json.encode(uuid))
+
+
+def with_field(data: bytes, name: bytes, value: bytes) -> bytes:
+    """Returns an object one field of which has another value; it is the last where it is new."""
+    span = _span_of(data, name) if name in data else None
     if span:
-        return data[: span[0]] + origin + data[span[1] :]
+        return data[: span[0]] + value + data[span[1] :]
     end = len(data.rstrip()) - 1
-    return b'%b,"%b":%b%b' % (data[:end], ORIGIN_FIELD, origin, data[end:])
+    return b'%b,"%b":%b%b' % (data[:end], name, value, data[end:])
 
 
-def _origin_span(data: bytes) -> tuple[int, int] | None:
+def _span_of(data: bytes, name: bytes) -> tuple[int, int] | None:
     """Returns where the value of the field begins and ends, None where there is no such field."""
     found = None
     for spot in strings(data):
         is_next = spot.depth == 1 and spot.is_name
         if found is not None and is_next:
-            return found, _before_comma(data, spot.start)
-        if is_next and data[spot.start + 1 : spot.stop - 1] == ORIGIN_FIELD:
+            return found, data.rindex(b",", 0, spot.start)
+        if is_next and data[spot.start + 1 : spot.stop - 1] == name:
             found = data.index(b":", spot.stop) + 1
     return None if found is None else (found, len(data.rstrip()) - 1)
-
-
-def _before_comma(data: bytes, start: int) -> int:
-    return data.rindex(b",", 0, start)

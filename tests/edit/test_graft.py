@@ -1,0 +1,204 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait import Archive
+from plait.archive import Session
+from plait.edit.model import Append, Plan
+from plait.errors import Refused, UserError
+from plait.record import read
+from tests.edit.copies import (
+    EXAMPLES,
+    SESSION,
+    answer,
+    calls,
+    carried_out,
+    context_of,
+    copied,
+    editable,
+    gallery,
+    named,
+    result,
+    root_with,
+    user,
+    write,
+)
+
+OTHER = "7f0c2f0e-0b3c-4b69-9a51-0d5a3c1e7b11"
+NAMES = "abcdefghijklmnopqrstuvwxyz"
+U = {name: f"{at:08x}-1111-4222-8333-444444444444" for at, name in enumerate(NAMES, 10)}
+A, B, C, D, E, F, G, H = (U[name] for name in "abcdefgh")
+V, W, X, Y = (U[name] for name in "vwxy")
+
+
+def says(path: Path) -> list[str]:
+    """Returns what the client sends, in short; thoughts go where models differ."""
+    return [
+        str(block.get("text", "").strip() or block.get("id") or block.get("tool_use_id"))
+        for _, blocks in context_of(path).messages
+        for block in blocks
+        if block["type"] != "thinking"
+    ]
+
+
+def prompt(uuid: str) -> str:
+    return f"prompt {uuid[:8]}"
+
+
+def words(uuid: str) -> str:
+    return f"answer {uuid[:8]}"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Archive:
+    """A session with a branch that was left, and another one."""
+    here = [user(A), answer(B, A), user(C, B), answer(D, C, calls("t1")), result(E, D, "t1")]
+    root_with(tmp_path, *here, answer(F, E), user(G, B), answer(H, G))
+    there = [user(V), answer(W, V)]
+    mine = [{**line, "sessionId": OTHER} for line in there]
+    return Archive([root_with(tmp_path, *mine, session=OTHER)])
+
+
+def test_a_branch_follows_what_it_is_grafted_onto(archive: Archive) -> None:
+    plan = archive.plan.graft(SESSION, OTHER, F)
+    path = carried_out(plan)
+    assert says(path) == [prompt(V), words(W), prompt(C), "t1", "t1", words(F)]
+    assert plan.check() == ()
+    assert plan.operation == "graft"
+    assert plan.session not in (SESSION, OTHER)
+    assert plan.after.bytes == path.stat().st_size
+    assert plan.after.lines == len(list(read(path))) == 6
+    assert (plan.lines("rewritten"), plan.lines("added")) == (2, 4)
+    assert plan.after.turns == plan.before.turns + 1 == 2
+    origins = [one.forked_from for one in read(path)]
+    assert [one and one.session_id for one in origins] == [OTHER] * 2 + [SESSION] * 4
+    assert {one.session_id for one in read(path)} == {plan.session}
+
+
+def test_of_the_line_that_goes_on_all_is_grafted(archive: Archive) -> None:
+    path = carried_out(archive.plan.graft(SESSION, OTHER))
+    assert says(path) == [prompt(V), words(W), prompt(A), words(B), prompt(G), words(H)]
+
+
+def test_in_place_lines_are_added_and_nothing_else_changes(archive: Archive) -> None:
+    before = archive.session(OTHER).path.read_bytes()
+    plan = archive.plan.graft(SESSION, OTHER, prompt(C), in_place=True, title="Both")
+    assert [type(step) for step in plan.steps] == [Append]
+    path = carried_out(plan)
+    after = path.read_bytes()
+    assert (plan.session, path.stem) == (OTHER, OTHER)
+    assert after.startswith(before)
+    assert says(path) == [prompt(V), words(W), prompt(C), "t1", "t1", words(F)]
+    assert plan.check() == ()
+    assert plan.after.bytes == len(after)
+    assert plan.after.lines == after.count(b"\n") == 7
+    assert plan.lines("added") == 5
+    assert json.loads(after.splitlines()[-1])["customTitle"] == "Both"
+
+
+def test_what_both_have_is_not_repeated(archive: Archive, tmp_path: Path) -> None:
+    fork = archive.plan.fork(SESSION, B)
+    carried_out(fork)
+    grown = Archive([tmp_path])
+    path = carried_out(grown.plan.graft(SESSION, fork.session))
+    assert says(path) == [prompt(A), words(B), prompt(G), words(H)]
+    with pytest.raises(UserError, match="goes on from all of it already"):
+        grown.plan.graft(SESSION, fork.session, B)
+
+
+def test_a_branch_that_the_other_has_left_is_not_there_twice(
+    archive: Archive, tmp_path: Path
+) -> None:
+    wanted = [prompt(A), words(B), prompt(G), words(H), prompt(C), "t1", "t1", words(F)]
+    clone = archive.plan.clone(SESSION)
+    carried_out(clone)
+    for target in (SESSION, clone.session):
+        plan = Archive([tmp_path]).plan.graft(SESSION, target, F)
+        assert says(carried_out(plan)) == wanted
+        assert plan.check() == ()
+        with pytest.raises(Refused, match="holds these answers already"):
+            Archive([tmp_path]).plan.graft(SESSION, target, F, in_place=True)
+
+
+def test_what_cannot_be_resumed_cannot_be_grafted_onto(archive: Archive, tmp_path: Path) -> None:
+    root_with(tmp_path, {"type": "mode", "sessionId": X}, session=X)
+    with pytest.raises(UserError, match="cannot be resumed"):
+        Archive([tmp_path]).plan.graft(SESSION, X)
+
+
+def boundary(uuid: str, logical: str, **more: Any) -> dict[str, Any]:
+    found = user(uuid, None, type="system", subtype="compact_boundary", **more)
+    del found["message"]
+    return {**found, "logicalParentUuid": logical}
+
+
+@pytest.mark.parametrize("is_preserved", [False, True])
+def test_a_compaction_in_the_branch_stays_behind(
+    archive: Archive, tmp_path: Path, is_preserved: bool
+) -> None:
+    kept = {"preservedMessages": {"anchorUuid": D, "uuids": [B]}} if is_preserved else {}
+    recap = user(D, C, isCompactSummary=True)
+    mark = boundary(C, B, compactMetadata=kept)
+    root_with(tmp_path, user(A), answer(B, A), mark, recap, user(E, D), answer(F, E))
+    plan = Archive([tmp_path]).plan.graft(SESSION, OTHER)
+    own = [words(B)] if is_preserved else []
+    assert says(carried_out(plan)) == [
+        prompt(V),
+        words(W),
+        prompt(D),
+        *own,
+        prompt(E),
+        words(F),
+    ]
+
+
+def test_agents_and_outputs_of_the_branch_come_along(archive: Archive, tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    write(folder / SESSION / "subagents" / "agent-a1.jsonl", user(X, isSidechain=True))
+    write(folder / SESSION / "subagents" / "agent-a1.meta.json", {"toolUseId": "t1"})
+    write(folder / SESSION / "tool-results" / "t1.txt", "output")
+    write(folder / SESSION / "tool-results" / "t9.txt", "another's")
+    write(folder / OTHER / "tool-results" / "v1.txt", "its own")
+    grown = Archive([tmp_path])
+    plan = grown.plan.graft(SESSION, OTHER, F)
+    carried_out(plan)
+    found = sorted(str(step.path).partition(plan.session)[2] for step in plan.steps)
+    assert found == [
+        ".jsonl",
+        "/subagents/agent-a1.jsonl",
+        "/subagents/agent-a1.meta.json",
+        "/tool-results/t1.txt",
+        "/tool-results/v1.txt",
+    ]
+    [agent] = read(folder / plan.session / "subagents" / "agent-a1.jsonl")
+    assert agent.session_id == plan.session
+    assert agent.uuid != X
+    write(folder / OTHER / "tool-results" / "t1.txt", "there already")
+    in_place = Archive([tmp_path]).plan.graft(SESSION, OTHER, F, in_place=True)
+    beside = [step.path.name for step in in_place.steps[1:]]
+    assert beside == ["agent-a1.jsonl", "agent-a1.meta.json"]
+
+
+STRAIGHT = EXAMPLES / "gallery" / "straight-line"
+
+
+def grafts(root: Path, folder: Path) -> Iterator[tuple[Session, Session, Plan]]:
+    (base,) = editable(copied(STRAIGHT, folder))
+    for session in editable(copied(root, folder / "source")):
+        both = Archive([folder])
+        begins_whole = session.path.parents[2].name != "missing-head"  # else nothing to hang on
+        if any(turn.number for turn in session.turns) and session.id != base.id and begins_whole:
+            yield base, session, both.plan.graft(session, base)
+
+
+@pytest.mark.parametrize("root", gallery(), ids=named)
+def test_what_is_sent_is_that_of_both(root: Path, tmp_path: Path) -> None:
+    for base, session, plan in grafts(root, tmp_path):
+        before, own = says(base.path), says(session.path)
+        after = says(carried_out(plan))
+        assert plan.check() == () or Archive([session.path]).plan.check(session)  # it was not well
+        assert after[: len(before)] == before
+        assert after[len(before) :] == own
