@@ -92,7 +92,7 @@ def test_the_exit_code_is_zero_where_nothing_is_found(
     capfd: pytest.CaptureFixture[str], logs: Path
 ) -> None:
     code, out = check(capfd, logs, "--only", "emails")
-    assert (code, out.splitlines()[-1]) == (0, "nothing to hide")
+    assert (code, out.splitlines()[2]) == (0, "nothing to hide")
 
 
 def test_a_setting_tells_a_password_in_an_earlier_file(
@@ -245,3 +245,56 @@ def test_without_the_scanner_a_hint_says_what_to_install(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert run(["redact", "--check", "--second-opinion", str(logs)]) == 5
     assert "pip install 'plait[secrets]'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["/nonexistent", "./gone", "a/b", "notes.jsonl", "~/gone.md"])
+def test_a_path_that_leads_nowhere_is_told_as_a_path(
+    capfd: pytest.CaptureFixture[str], logs: Path, name: str
+) -> None:
+    assert run(["redact", "--check", name, "--root", str(logs)]) >= 2
+    assert f"error: no such file or folder: '{name}'" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["gone", "fix the parser / lexer"])
+def test_what_is_no_path_is_told_as_a_session(
+    capfd: pytest.CaptureFixture[str], logs: Path, name: str
+) -> None:
+    assert run(["redact", "--check", name, "--root", str(logs)]) == 2
+    assert "error: no session" in capfd.readouterr().err
+
+
+def test_the_report_says_what_cannot_be_recognised(
+    capfd: pytest.CaptureFixture[str], logs: Path
+) -> None:
+    _, out = check(capfd, logs, "--only", "secrets")
+    assert "looked for: secrets\ncannot be recognised:\n- what a picture" in out
+    report = json.loads(check(capfd, logs, "--json", "--strict")[1])
+    assert [*report["looked_for"]] == "secrets paths hosts emails accounts rules strict".split()
+    assert any("picture" in one for one in report["not_recognised"])
+
+
+def test_strictly_a_false_alarm_is_better(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    for option, expected in (
+        ([], b"seed: Fox99x!"),
+        (["--strict"], "seed: ‹secret 1: suspected›".encode()),
+    ):
+        feed(monkeypatch, b"seed: Fox99x!")
+        assert run(["redact", *option]) == 0
+        assert capfdbinary.readouterr().out == expected
+
+
+def test_a_log_on_stdin_is_read_line_by_line(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path
+) -> None:
+    log = json.dumps({"type": "user", "x": f'"{KEY}"\n'}) + "\n" + '{"type":"x", "y": 1}\n'
+    feed(monkeypatch, log.encode())
+    assert run(["redact", "--key", str(tmp_path / "key")]) == 0
+    found = capfdbinary.readouterr().out
+    first, second = found.decode().splitlines()
+    assert json.loads(first)["x"] == '"‹secret 1: github token›"\n'
+    assert second == '{"type":"x", "y": 1}'
+    feed(monkeypatch, found)
+    assert run(["redact", "--restore", "--key", str(tmp_path / "key")]) == 0
+    assert json.loads(capfdbinary.readouterr().out.splitlines()[0])["x"] == f'"{KEY}"\n'

@@ -1,12 +1,25 @@
 """Every way out gives the same for the same text: what is planted anywhere leaves by none."""
 
+import json
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from plait.cli.redact import redactor_with
 from tests.redact.letters import ALNUM, drawn
-from tests.redact.ways_out import PLACES, WAYS, everywhere, spoken, written
+from tests.redact.ways_out import (
+    PLACES,
+    WAYS,
+    Way,
+    everywhere,
+    exported,
+    hooked,
+    shared,
+    spoken,
+    traced,
+    written,
+)
 
 RNG = Random(11)
 VALUES = {
@@ -37,7 +50,38 @@ def context(text: str, value: str) -> str:
     return text[max(0, place - 150) : place + 80]
 
 
-@pytest.mark.parametrize("way", ["redact", "md", "html", "json", "jsonl", "trace"])
+WEAK = "seed: Fox99xq!"
+STRICTLY: dict[str, Way] = {
+    "md": exported("md", "--strict"),
+    "html": exported("html", "--strict"),
+    "jsonl": exported("jsonl", "--strict"),
+    "share": shared("md", "&strict=yes"),
+    "trace": traced("--strict"),
+    "hook": hooked(lambda: redactor_with(None, strict=True)),
+}
+
+
+@pytest.mark.parametrize("way", STRICTLY)
+def test_strictness_is_for_every_way_out(tmp_path: Path, way: str) -> None:
+    root = written(tmp_path / "root", PLACES["prompt"](WEAK), "nothing")
+    found = STRICTLY[way](root, tmp_path / "strict").decode("utf-8", "replace")
+    assert "Fox99xq" not in found
+    assert "suspected" in found
+    if way in WAYS:
+        assert "Fox99xq" in WAYS[way](root, tmp_path / "usual").decode("utf-8", "replace")
+
+
+def test_the_report_beside_an_export_says_what_cannot_be_recognised(tmp_path: Path) -> None:
+    root = written(tmp_path / "root", PLACES["prompt"](TEXT), TEXT)
+    told = exported("md", "--strict")(root, tmp_path)
+    assert b"also for what cannot be recognised" in b" ".join(told.split())
+    report = json.loads((tmp_path / "out" / "redaction-report.json").read_bytes())
+    assert [*report["looked_for"]][-1] == "strict"
+    assert any("picture" in one for one in report["not_recognised"])
+    assert not any(value in json.dumps(report) for value in VALUES.values())
+
+
+@pytest.mark.parametrize("way", ["redact", "md", "html", "json", "jsonl", "trace", "hook"])
 def test_the_test_would_see_it(tmp_path: Path, way: str) -> None:
     harmless = "a word that is nobodys secret"
     root = written(tmp_path, [*PLACES["prompt"](harmless), spoken("user", "x")], harmless)

@@ -35,6 +35,7 @@ PIECE = re.compile(
 
 Line = dict[str, Any]
 Place = Callable[[str], Iterator[Line]]
+Way = Callable[[Path, Path], bytes]
 
 
 def spoken(role: str, content: Any, **more: Any) -> Line:
@@ -170,7 +171,7 @@ def written(root: Path, lines: Iterable[Line], beside: str, name: str = "-srv-sh
     return root
 
 
-def exported(format_: str, *extra: str) -> Callable[[Path, Path], bytes]:
+def exported(format_: str, *extra: str) -> Way:
     """Returns what `plait export` writes into a folder, and what it says of it."""
 
     def way(root: Path, scratch: Path) -> bytes:
@@ -225,14 +226,16 @@ def _redacted_text(root: Path, _: Path) -> bytes:
     return commanded("redact", said=text)
 
 
-def _checked(*extra: str) -> Callable[[Path, Path], bytes]:
+def _checked(*extra: str) -> Way:
     return lambda root, _: commanded("redact", "--check", "--root", str(root), *extra)
 
 
-def _shared(format_: str) -> Callable[[Path, Path], bytes]:
+def shared(format_: str, more: str = "") -> Way:
+    """Returns what the page hands out."""
+
     def way(root: Path, scratch: Path) -> bytes:
         with bare(root, scratch / "index") as server:
-            body = f"format={format_}&branches=all".encode()
+            body = f"format={format_}&branches=all{more}".encode()
             origin = f"Origin: http://127.0.0.1:{server.port}"
             kind = "Content-Type: application/x-www-form-urlencoded"
             length = f"Content-Length: {len(body)}"
@@ -244,26 +247,34 @@ def _shared(format_: str) -> Callable[[Path, Path], bytes]:
     return way
 
 
-def _traced(root: Path, scratch: Path) -> bytes:
-    scratch.mkdir(exist_ok=True)
-    target = str(scratch / "traces.json")
-    arguments = ("--thinking", "--limit", "1000000", "--to", target)
-    return (
-        commanded("trace", "send", "--all", "--root", str(root), *arguments)
-        + Path(target).read_bytes()
-    )
+def traced(*extra: str) -> Way:
+    """Returns what is sent as traces."""
+
+    def way(root: Path, scratch: Path) -> bytes:
+        scratch.mkdir(exist_ok=True)
+        target = str(scratch / "traces.json")
+        arguments = ("--thinking", "--limit", "1000000", "--to", target, *extra)
+        told = commanded("trace", "send", "--all", "--root", str(root), *arguments)
+        return told + Path(target).read_bytes()
+
+    return way
 
 
-def _hooked(root: Path, scratch: Path) -> bytes:
-    log = next(root.rglob(f"{SESSION}.jsonl"))
-    told = {"session_id": SESSION, "transcript_path": str(log), "hook_event_name": "SessionEnd"}
-    leave_job(scratch, "session-end", json.dumps(told).encode())
-    with Receiver() as receiver:
-        manner = HookManner(Content(has_thinking=True, limit=1_000_000), Redactor)
-        HookWorker(scratch, otlp(receiver.url), manner, HookLimits(0.1, 0.2, 0.3)).run()
-        sent = json.dumps([str(one) for one in receiver.spans]).encode()
-    assert receiver.spans
-    return sent + (scratch / "hook.log").read_bytes()
+def hooked(redactor: Callable[[], Redactor] = Redactor) -> Way:
+    """Returns what the hook sends, and its log."""
+
+    def way(root: Path, scratch: Path) -> bytes:
+        log = next(root.rglob(f"{SESSION}.jsonl"))
+        told = {"session_id": SESSION, "transcript_path": str(log), "hook_event_name": "SessionEnd"}
+        leave_job(scratch, "session-end", json.dumps(told).encode())
+        with Receiver() as receiver:
+            manner = HookManner(Content(has_thinking=True, limit=1_000_000), redactor)
+            HookWorker(scratch, otlp(receiver.url), manner, HookLimits(0.1, 0.2, 0.3)).run()
+            sent = "\n".join(map(str, receiver.spans.values())).encode()
+        assert receiver.spans
+        return sent + (scratch / "hook.log").read_bytes()
+
+    return way
 
 
 def _library(root: Path, _: Path) -> bytes:
@@ -274,7 +285,7 @@ def _library(root: Path, _: Path) -> bytes:
     return b"".join(files) + "".join(spans).encode("utf-8", "replace")
 
 
-WAYS: dict[str, Callable[[Path, Path], bytes]] = {
+WAYS: dict[str, Way] = {
     "redact": _redacted_text,
     "redact --check": _checked("--all"),
     "redact --check --json": _checked("--json"),
@@ -288,10 +299,10 @@ WAYS: dict[str, Callable[[Path, Path], bytes]] = {
     "html, single": exported("html", "--single-file"),
     "json": exported("json"),
     "jsonl": exported("jsonl", "--agents", "files"),
-    "share html": _shared("html"),
-    "share md": _shared("md"),
-    "share json": _shared("json"),
-    "trace": _traced,
-    "hook": _hooked,
+    "share html": shared("html"),
+    "share md": shared("md"),
+    "share json": shared("json"),
+    "trace": traced(),
+    "hook": hooked(),
     "library": _library,
 }

@@ -29,6 +29,7 @@ from plait.cli.options import (
     json_option,
     names_argument,
     rules_option,
+    strict_option,
 )
 from plait.cli.output import escaped, write_bytes
 from plait.cli.selection import all_named
@@ -94,6 +95,7 @@ _form_options = grouped(
 @click.option("--turn", metavar="N[-M]", help="Only this turn of one session, or these.")
 @click.option("--copy", "is_copied", is_flag=True, help="Copy the turn, or all, to the clipboard.")
 @click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as they are.")
+@strict_option
 @rules_option
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files.")
 @json_option
@@ -230,7 +232,7 @@ def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
         ),
         asked["branches"],
         is_one_file,
-        None if asked["no_redact"] else redactor_with(asked["rules"]),
+        None if asked["no_redact"] else redactor_with(asked["rules"], strict=asked["strict"]),
         page_depth=asked["depth"] or ("answers" if asked["no_tools"] else None),
         is_single=asked["single_file"],
     )
@@ -258,8 +260,8 @@ def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
 
 def _say_redacted(request: Request, plan: ExportPlan, where: str) -> None:
     report = plan.redactor.report if plan.redactor else None
-    kinds = in_words(report.kinds) if report else ""
-    request.output.note(f"redacted: {kinds}; see {where}" if kinds else "nothing was redacted")
+    told = f"redacted: {in_words(report.kinds)}" if report else "nothing was redacted"
+    request.output.note(f"{told}; see {where}, also for what cannot be recognised")
 
 
 def _shown(request: Request, files: Iterable[File]) -> Iterator[File]:

@@ -168,6 +168,9 @@ names_argument = click.argument(
 ascii_option = click.option(
     "--ascii", "ascii_only", is_flag=True, help="Draw with plain characters."
 )
+strict_option = click.option(
+    "--strict", is_flag=True, help="Replace what only may be secret, too: rather a false alarm."
+)
 rules_option = click.option("--rules", metavar="FILE", help="Your own rules of what to replace.")
 no_index_option = click.option(
     "--no-index", is_flag=True, help="Read the logs, whatever the index says."

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
-CONTENTS = ("redacted", "all", "none")
+CONTENTS = ("redacted", "strict", "all", "none")
 LANGFUSE = ("public_key", "secret_key", "host")
 KEYS: dict[str, type] = {
     "roots": list,
@@ -67,7 +67,7 @@ class Collector:
     langfuse_public_key: str | None = None
     langfuse_secret_key: str | None = field(default=None, repr=False)
     content: str = "redacted"
-    """What of a conversation the hook sends: redacted, all or none of it."""
+    """What of a conversation the hook sends: redacted, strictly redacted, all or none of it."""
 
 
 @dataclass(frozen=True, slots=True)

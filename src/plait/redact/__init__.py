@@ -13,6 +13,7 @@ The package itself can be called, because `plait.redact` names both.
 import sys
 from types import ModuleType
 
+from plait.redact.log_text import is_log, redacted_log, restored_log
 from plait.redact.machine import with_own_names
 from plait.redact.model import GROUPS, Found, Group, Kind, Place, Report
 from plait.redact.redactor import Redactor
@@ -28,8 +29,11 @@ __all__ = [
     "Redactor",
     "Report",
     "Rules",
+    "is_log",
     "redact",
+    "redacted_log",
     "restored",
+    "restored_log",
     "rules_of",
     "with_own_names",
 ]

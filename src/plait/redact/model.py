@@ -132,6 +132,10 @@ class Report:
     """What was found, by its stand-in, in the order of appearance."""
 
     found: dict[str, Found] = field(default_factory=dict)
+    groups: tuple[Group, ...] = GROUPS
+    """What was looked for."""
+    is_strict: bool = False
+    """Whether what only may be secret was looked for too."""
 
     def __bool__(self) -> bool:
         return bool(self.found)
@@ -140,6 +144,21 @@ class Report:
     def count(self) -> int:
         """How many stretches of text were found."""
         return sum(one.count for one in self.found.values())
+
+    @property
+    def looked_for(self) -> dict[str, str]:
+        """What was looked for, in plain words, by group."""
+        from plait.redact.limits import LOOKED_FOR, STRICTLY
+
+        words = {str(group): LOOKED_FOR[group] for group in self.groups}
+        return words | ({"strict": STRICTLY} if self.is_strict else {})
+
+    @property
+    def not_recognised(self) -> tuple[str, ...]:
+        """What cannot be recognised, whatever is looked for, in plain words."""
+        from plait.redact.limits import NOT_RECOGNISED
+
+        return NOT_RECOGNISED
 
     @property
     def kinds(self) -> dict[str, int]:

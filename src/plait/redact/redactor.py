@@ -13,6 +13,7 @@ from plait.redact.model import GROUP_OF, Found, Hit, Place, Report, TextSpan
 from plait.redact.rules import CustomRules, Rules
 from plait.redact.scan import Scanner, apart, stand_ins_in
 from plait.redact.stand_ins import Ledger
+from plait.redact.strict import is_worth_remembering
 from plait.redact.tree import Joined, Tree, holds_more
 from plait.redact.wrapped import is_wrapped, unwrap
 
@@ -42,8 +43,8 @@ class Redactor:
 
     def __init__(self, rules: Rules | None = None, *, engine: Engine = BEST) -> None:
         self.rules = rules or Rules()
-        self.report = Report()
-        self._scanner = Scanner(self.rules.groups, engine)
+        self.report = Report(groups=self.rules.groups, is_strict=self.rules.strict)
+        self._scanner = Scanner(self.rules.groups, engine, strict=self.rules.strict)
         self._ledger = Ledger()
         self._known = KnownValues(engine)
         self._custom = CustomRules(self.rules)
@@ -220,7 +221,7 @@ class Redactor:
             self._note_quiet(mark)
         if self._kept:
             found = [hit for hit in found if hit.value not in self._kept]
-        for hit in found:
+        for hit in filter(is_worth_remembering, found):
             self._known.add(hit)
         return found
 

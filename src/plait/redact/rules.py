@@ -28,6 +28,8 @@ class Rules:
     """Values that are never replaced."""
     off: tuple[Group, ...] = ()
     """Groups that are not looked for."""
+    strict: bool = False
+    """Whether what only may be secret is replaced too."""
     own: tuple[tuple[Kind, str], ...] = ()
     """Names of whoever's machine this is, replaced wherever they stand alone."""
 
@@ -67,7 +69,8 @@ def rules_of(table: Mapping[str, Any], source: str = "the rules") -> Rules:
             )
     for expression in table.get("expressions", ()):
         _check_expression(expression, source)
-    return Rules(**{key: tuple(value) for key, value in table.items()})
+    known: dict[str, Any] = {key: tuple(value) for key, value in table.items()}
+    return Rules(**known)
 
 
 def _check_expression(expression: str, source: str) -> None:

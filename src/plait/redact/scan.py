@@ -17,6 +17,7 @@ from plait.redact.look_alikes import STAND_IN
 from plait.redact.model import GROUP_OF, GROUPS, Family, Group, Hit, Island, Kind, TextSpan
 from plait.redact.numbers import NUMBERS
 from plait.redact.people import PEOPLE
+from plait.redact.strict import STRICT, SUSPECTED
 from plait.redact.wrapped import WRAPPING, is_wrapped, unwrap
 
 # In two expressions: the states of an automaton grow with the product of what it looks for.
@@ -26,7 +27,7 @@ PARTS: tuple[tuple[Family, ...], ...] = (
 )
 FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(PARTS))
 MOST_LAYERS = 3
-TOLD = frozenset(family.label for family in CONTEXTS)
+TOLD = frozenset((SUSPECTED, *(family.label for family in CONTEXTS)))
 STAND_INS = re.compile(STAND_IN)
 
 
@@ -45,10 +46,13 @@ class Texts(Protocol):
 class Scanner:
     """Looks for some groups of things."""
 
-    def __init__(self, groups: Collection[Group] = GROUPS, engine: Engine = BEST) -> None:
+    def __init__(
+        self, groups: Collection[Group] = GROUPS, engine: Engine = BEST, *, strict: bool = False
+    ) -> None:
         kinds = frozenset(kind for kind, group in GROUP_OF.items() if group in groups)
         self.engine = engine
-        expressions = (_expression_of(kinds, engine, part) for part in PARTS)
+        parts = (*PARTS, STRICT) if strict else PARTS
+        expressions = (_expression_of(kinds, engine, part) for part in parts)
         self.expressions = [one for one in expressions if one.families]
         self.keys = _keys_of(engine)
 

@@ -302,6 +302,8 @@ def _report_of(plan: ExportPlan) -> dict[str, Any]:
         "count": sum(one.count for one in found),
         "kinds": report.kinds if report else {},
         "records_changed": plan.redaction.changed if plan.redaction else 0,
+        "looked_for": {} if report is None else report.looked_for,
+        "not_recognised": () if report is None else report.not_recognised,
         "found": [msgspec.to_builtins(one) for one in found],
     }
 

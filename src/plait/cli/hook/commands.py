@@ -76,8 +76,9 @@ def _manner_of(content: str, prices: "Pricing") -> "HookManner":
     from plait.cli.redact import redactor_with
     from plait.trace.model import Content
 
-    if content == "redacted":
-        return HookManner(Content(), lambda: redactor_with(None), prices)
+    if content in ("redacted", "strict"):
+        is_strict = content == "strict"
+        return HookManner(Content(), lambda: redactor_with(None, strict=is_strict), prices)
     return HookManner(Content(has_content=content == "all"), None, prices)
 
 

@@ -2,16 +2,24 @@
 
 import json
 import os
+import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from plait.cli.options import Request, complete_session, global_options, json_option
+from plait.archive import Session
+from plait.cli.options import (
+    Request,
+    complete_session,
+    global_options,
+    json_option,
+    strict_option,
+)
 from plait.cli.output import write_bytes
 from plait.cli.redact.report import as_object, print_report
 from plait.cli.selection import named
@@ -20,7 +28,19 @@ from plait.errors import ConfigError, SourceError, UserError
 from plait.line import lines, read_small
 from plait.line.discover import SUFFIX
 from plait.record import Blank, Broken, entry_of
-from plait.redact import Group, Place, Redactor, Report, Rules, restored, rules_of, with_own_names
+from plait.redact import (
+    Group,
+    Place,
+    Redactor,
+    Report,
+    Rules,
+    is_log,
+    redacted_log,
+    restored,
+    restored_log,
+    rules_of,
+    with_own_names,
+)
 
 HITS = 1
 HEAD = 8192
@@ -37,6 +57,7 @@ HEAD = 8192
     help="Look for this group alone. Repeatable.",
 )
 @click.option("--rules", "rules_file", metavar="FILE", help="Your own rules, as TOML or JSON.")
+@strict_option
 @click.option("--all", "show_all", is_flag=True, help="List every place.")
 @click.option("--second-opinion", is_flag=True, help="Ask the scanner `kingfisher` too.")
 @click.option("--key", "key_file", metavar="FILE", help="Keep here what the stand-ins stand for.")
@@ -50,6 +71,7 @@ def command(
     check: bool,
     groups: tuple[Group, ...],
     rules_file: str | None,
+    strict: bool,
     show_all: bool,
     second_opinion: bool,
     key_file: str | None,
@@ -65,9 +87,10 @@ def command(
     """
     _refuse_what_does_not_fit(paths, check=check, restore=restore, key_file=key_file)
     if restore:
-        _write_text(restored(_read_text(), _read_key(Path(key_file or ""))))
+        text, key = _read_text(), _read_key(Path(key_file or ""))
+        _write_text(restored_log(text, key) if is_log(text) else restored(text, key))
         return 0
-    rules = with_own_names(_rules_in(rules_file), own_home())
+    rules = replace(with_own_names(_rules_in(rules_file), own_home()), strict=strict)
     redactor = Redactor(rules.only(groups) if groups else rules)
     if not check:
         _redact_text(redactor, key_file)
@@ -131,7 +154,8 @@ def _refuse_what_does_not_fit(
 
 
 def _redact_text(redactor: Redactor, key_file: str | None) -> None:
-    text = redactor.text(_read_text())
+    text = _read_text()
+    text = redacted_log(redactor, text) if is_log(text) else redactor.text(text)
     if key_file:
         _write_key(Path(key_file), redactor.key)
     _write_text(text)
@@ -163,9 +187,9 @@ def _second_look(sources: list[Source], redactor: Redactor) -> list[dict[str, ob
     return opinions([source.path for source in sources], redactor.values)
 
 
-def redactor_with(rules: str | None) -> Redactor:
+def redactor_with(rules: str | None, *, strict: bool = False) -> Redactor:
     """Returns what replaces that which should not be shared, with a file of rules besides."""
-    return Redactor(with_own_names(_rules_in(rules), own_home()))
+    return Redactor(replace(with_own_names(_rules_in(rules), own_home()), strict=strict))
 
 
 def _rules_in(name: str | None) -> Rules:
@@ -225,10 +249,25 @@ def _paths_of(request: Request, name: str) -> Iterator[Path]:
     elif path.is_file():
         yield path
     else:
-        for session in named(request, name):
+        for session in _sessions_called(request, name):
             yield session.path
             yield from (file.path for file in session.agents)
             yield from _files_below(session.path.with_suffix(""))
+
+
+def _sessions_called(request: Request, name: str) -> Iterable[Session]:
+    try:
+        return named(request, name)
+    except UserError:
+        if PATH_LIKE.search(name) is None:
+            raise
+    raise UserError(f"no such file or folder: '{name}'", "`plait ls` lists sessions")
+
+
+PATH_LIKE = re.compile(
+    r"\A(?:[.~]{0,2}[/\\]|[A-Za-z]:[/\\])|\A\S*[/\\]\S*\Z|\.(?:jsonl?|md|txt|log)\Z"
+)
+"""What is meant as a path, once no session is called so."""
 
 
 def _files_below(folder: Path) -> Iterator[Path]:

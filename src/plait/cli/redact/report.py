@@ -49,6 +49,8 @@ def as_object(
         "bytes": sum(source.size for source in sources),
         "hits": report.count,
         "kinds": report.kinds,
+        "looked_for": report.looked_for,
+        "not_recognised": report.not_recognised,
         "found": [msgspec.to_builtins(one) for one in _in_order(report)],
     }
     return found if also is None else found | {"second_opinion": also}
@@ -72,6 +74,15 @@ def print_report(
     output.print(_summary(report), style="bold red" if _has_secret(report) else "bold")
     if also is not None:
         _print_opinion(output, also)
+    _print_limits(output, report)
+
+
+def _print_limits(output: Output, report: Report) -> None:
+    output.print("")
+    output.print(f"looked for: {', '.join(report.looked_for)}", style="dim")
+    output.print("cannot be recognised:", style="dim")
+    for one in report.not_recognised:
+        output.print(f"- {one}", style="dim")
 
 
 def _in_order(report: Report) -> list[Found]:

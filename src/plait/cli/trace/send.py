@@ -19,6 +19,7 @@ from plait.cli.options import (
     json_option,
     names_argument,
     rules_option,
+    strict_option,
 )
 from plait.cli.output import write_bytes
 from plait.cli.selection import all_named
@@ -44,6 +45,7 @@ _content_options = grouped(
         help="The most characters of one input or output; more are cut.",
     ),
     click.option("--no-redact", is_flag=True, help="Leave secrets, names and paths as is."),
+    strict_option,
     rules_option,
 )
 
@@ -147,7 +149,7 @@ def _plan_of(request: Request, asked: dict[str, Any]) -> TracePlan:
         has_thinking=asked["thinking"],
         limit=asked["limit"],
     )
-    redactor = None if asked["no_redact"] else redactor_with(asked["rules"])
+    redactor = None if asked["no_redact"] else redactor_with(asked["rules"], strict=asked["strict"])
     return TracePlan(tuple(sessions), content, redactor, among=request.archive.sessions)
 
 

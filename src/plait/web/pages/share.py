@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO
 
 import msgspec
@@ -13,7 +14,7 @@ from starlette.routing import Route
 from plait.archive import Branches, ExportPlan, Session, without_collector
 from plait.archive.live import LiveArchive
 from plait.errors import UserError
-from plait.redact import Redactor
+from plait.redact import Redactor, Rules
 from plait.view.passages.stream import Manner
 from plait.web.answers import library_in
 from plait.web.guard import small_form
@@ -42,7 +43,8 @@ def _answered(request: Request, asked: dict[str, str]) -> Response:
         raise UserError("nothing would be redacted", "say `sure=yes` where that is meant")
     library = library_in(request)
     session = library.now.session(request.path_params["name"])
-    redactor = Redactor(library.rules) if is_redacted else None
+    rules = replace(library.rules or Rules(), strict=asked.get("strict") == "yes")
+    redactor = Redactor(rules) if is_redacted else None
     branches: Branches = "all" if asked.get("branches") == "all" else "active"
     file, size = _written(library, session, format_, branches, redactor)
     kind, _ = FORMATS[format_]

@@ -113,14 +113,20 @@ def share_dialog(name: str) -> str:
         f"<b>{words}</b> <span>{more}</span></label>"
         for place, (value, words, more) in enumerate(FORMATS)
     )
+    from plait.redact.limits import NOT_RECOGNISED
+
+    unseen = "".join(f"<li>{esc(one)}</li>" for one in NOT_RECOGNISED)
     return (
         '<dialog class="exporting" aria-labelledby="share-title">'
         f'<form method="post" action="/s/{esc(quote(name))}/export">'
         f'<h2 id="share-title">Export this session</h2><div class="formats">{rows}'
         '<label class="all"><input type="checkbox" name="branches" value="all" checked>'
-        "<b>All branches</b> <span>the abandoned ones too</span></label></div>"
+        "<b>All branches</b> <span>the abandoned ones too</span></label>"
+        '<label class="all"><input type="checkbox" name="strict" value="yes">'
+        "<b>Strictly</b> <span>what only may be secret, too</span></label></div>"
         "<p>Secrets, user names in paths, hosts, addresses and accounts are replaced by "
         "stand-ins before the file is made. What was replaced is told when it is there.</p>"
+        f"<details><summary>What cannot be recognised</summary><ul>{unseen}</ul></details>"
         '<p class="told" role="status"></p><div class="buttons">'
         f'<button class="main" name="redact" value="yes">{icon("share")}Download, redacted'
         "</button>"
