@@ -126,8 +126,8 @@ class SessionWriter(Transcript):
 
         log = Path(path)
         ids = Ids(random, clock, uuid)
-        records = list(read(log))
-        past = past_of(records, log.stat().st_size)
+        records, stamp = list(read(log)), stamp_of(log)
+        past = past_of(records, stamp.size if stamp else 0)
         place = str(Path(cwd).resolve()) if cwd else past.cwd
         if place is None:
             raise UserError(f"'{log}' does not say its working directory", "`cwd` tells it")
