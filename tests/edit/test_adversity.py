@@ -305,42 +305,46 @@ def test_no_line_that_a_writer_adds_is_lost_while_edits_come_and_go(folder: Path
 
 
 INTERRUPTED = """
-import os, sys
+import sys
 from pathlib import Path
 from plait.errors import Refused
-from tests.edit.plans import added, log_of, plan_of, put, written
-config, new, what = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-log = log_of(config)
-second = written(log_of(config, new), b"new\\n") if what == "write" else added(log, b"ours\\n")
-first = [written(log, b"ours\\n")] if what == "write" else []
-plan = plan_of(config, *first, second)
-is_due = True
+from tests.edit.plans import OTHER, added, log_of, plan_of, put, removed, written
+config, new, kind, event, ending, times = Path(sys.argv[1]), *sys.argv[2:6], int(sys.argv[6])
+log, other = log_of(config), log_of(config, new)
+steps = {
+    "write": lambda: [written(log, b"ours\\n")],
+    "append": lambda: [added(log, b"ours\\n")],
+    "remove": lambda: [removed(log)],
+    "write and make": lambda: [written(log, b"ours\\n"), written(other, b"new\\n")],
+    "write and append": lambda: [written(log, b"ours\\n"), added(log_of(config, OTHER), b"x\\n")],
+}
+plan, left = plan_of(config, *steps[kind]()), iter(range(times))
 
-def others(event, args):
-    global is_due
-    path = str(args[1] if event == "os.link" else args[0]) if args else ""
-    if is_due and event in ("os.link", "open") and path == str(second.path):
-        is_due = False
+def others(what, args):
+    is_meant = what == event and any(str(one).endswith(ending) for one in args)
+    if is_meant and next(left, None) == times - 1:
         with log.open("ab") as file:
             file.write(b"theirs\\n")
-        if what == "write":
-            put(second.path, b"mine\\n")
+        if kind == "write and make":
+            put(other, b"mine\\n")
 
 sys.addaudithook(others)
 try:
-    plan.apply()
+    print(plan.apply().state)
 except Refused as refusal:
     print(refusal.message)
 """
 
 
-def interrupted(config: Path, what: str) -> bytes:
-    """Applies a plan while somebody else writes before its last step; returns what is said."""
+def interrupted(config: Path, kind: str, event: str, ending: str, times: int = 1) -> str:
+    """Applies a plan while somebody else writes right before a call; returns what is said."""
     paths = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    given = [str(config), NEW, kind, event, ending, str(times)]
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, str(config), NEW, what],
+        [sys.executable, "-c", INTERRUPTED, *given],
         capture_output=True,
         check=True,
+        text=True,
         env={**os.environ, "PYTHONPATH": paths},
     )
     return done.stdout
@@ -349,7 +353,8 @@ def interrupted(config: Path, what: str) -> bytes:
 def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> None:
     config = config_at(tmp_path / "config")
     before = tree(config)
-    assert b"has changed since the edit began" in interrupted(config, "write")
+    said = interrupted(config, "write and make", "os.link", f"{NEW}.jsonl")
+    assert "has changed since the edit began" in said
     assert log_of(config, NEW).read_bytes() == b"mine\n"
     log_of(config, NEW).unlink()
     assert tree(config) == before
@@ -359,14 +364,24 @@ def test_what_others_wrote_while_an_edit_failed_is_not_lost(tmp_path: Path) -> N
     assert aside.read_bytes() == b"ours\ntheirs\n"
 
 
-def test_a_line_that_others_add_right_before_ours_stays_and_ours_is_refused(
-    tmp_path: Path,
+@pytest.mark.parametrize("kind", ["write", "append", "remove"])
+def test_a_line_that_others_add_when_all_is_ready_stays_and_the_edit_is_refused(
+    tmp_path: Path, kind: str
 ) -> None:
     config = config_at(tmp_path / "config")
     whole = log_of(config).read_bytes()
-    assert b"has changed since the edit began" in interrupted(config, "append")
+    said = interrupted(config, kind, "os.rename", "open.json", 2)
+    assert "has changed since the edit began" in said
     assert log_of(config).read_bytes() == whole + b"theirs\n"
     assert Archive([config]).edits() == []
+
+
+def test_a_line_that_others_add_right_after_ours_is_no_failure(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    assert interrupted(config, "write and append", "open", f"{OTHER}.jsonl") == "done\n"
+    assert log_of(config).read_bytes() == b"ours\ntheirs\n"
+    with pytest.raises(Refused, match="is live"):
+        Archive([config]).undo()
 
 
 def test_a_journal_keeps_its_order_when_the_clock_goes_back(tmp_path: Path) -> None:

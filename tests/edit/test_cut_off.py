@@ -15,7 +15,7 @@ from plait.edit.model import Plan
 from plait.errors import Refused
 from tests.conftest import ROOT
 from tests.edit.cutting import NEW, large_config_at, large_plan_in, plan_in
-from tests.edit.plans import OTHER, Tree, added, config_at, log_of, plan_of, tree, written
+from tests.edit.plans import OTHER, Tree, added, config_at, log_of, plan_of, removed, tree, written
 
 SAMPLE, ALL = 25, 200
 
@@ -223,6 +223,18 @@ def test_a_session_that_went_on_after_an_edit_was_cut_off_behind_it_waits_for_a_
         Archive([config]).undo(edit.id)
     Archive([config]).undo(edit.id, force=True)
     assert path.read_bytes() == whole
+
+
+def test_a_file_that_went_elsewhere_after_an_edit_was_cut_off_is_not_thought_to_be_kept(
+    folder: Path,
+) -> None:
+    config = config_at(folder / "config")
+    edit = plan_of(config, removed(log_of(config))).apply()
+    ours = config / ".plait" / "journal" / edit.id
+    (ours / "open.json").write_text((ours / "entry.json").read_text().replace('"done"', '"ready"'))
+    (ours / "0000.was").unlink()
+    with pytest.raises(Refused, match="has changed since the edit began"):
+        Archive([config]).journals.finish(edit.id)
 
 
 def test_a_new_session_is_not_seen_half(tmp_path: Path) -> None:
