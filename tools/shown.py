@@ -25,8 +25,8 @@ def pages() -> list[Path]:
 
 
 def folders() -> list[Path]:
-    """Returns the folders of the gallery that show a command."""
-    return sorted(path.parent for path in (ROOT / "examples" / "gallery").glob("*/command"))
+    """Returns the folders of examples that show a command."""
+    return sorted(path.parent for path in (ROOT / "examples").glob("*/*/command"))
 
 
 def shown_in(page: str) -> Iterator[tuple[str, str]]:

@@ -204,6 +204,8 @@ def test_an_edit_that_is_forgotten_cannot_be_undone(desk: Desk) -> None:
         ("fork", "search box"),
         ("fork", "search box", "--at", "nobody said so"),
         ("fork", "search box", "--at", "99"),
+        ("fork", "search box", "--at", "1", "--in-place"),
+        ("fork", "search box", "--at", "1", "--before", "--onto", "torn one"),
         ("check",),
         ("repair",),
         ("repair", "torn one", "--all"),
@@ -426,3 +428,22 @@ def test_plans_fit_any_terminal(desk: Desk, monkeypatch: pytest.MonkeyPatch, wid
     ):
         out, _ = desk.said(*command, "--dry-run")
         assert max(map(len, out.splitlines())) <= width
+
+
+def test_a_branch_is_put_at_the_end_of_another_session(desk: Desk) -> None:
+    desk.said("repair", "torn one", "--in-place", "--yes")
+    before = desk.files
+    asked = ("fork", "search box", "--at", "Take LIKE", "--onto", desk.broken.session)
+    told = desk.told(*asked)
+    assert list(told) == KEYS
+    assert (told["operation"], told["source"]) == ("graft", desk.broken.session)
+    assert {path: desk.files[path] for path in before} == before
+    said = desk.told("context", told["session"])["messages"]
+    assert said[0][1][0]["text"] == "Begin."
+    assert said[-1][1][0]["text"] == TEXTS["A2"]
+    desk.said("undo")
+    assert desk.told(*asked, "--in-place")["applied"] is False
+    assert desk.files == before
+    assert desk.told(*asked, "--in-place", "--yes")["session"] == desk.broken.session
+    desk.said("undo")
+    assert desk.files == before

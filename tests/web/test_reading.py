@@ -152,7 +152,8 @@ def test_links_to_entries_are_copied(at: Served, reader: Reader) -> None:
 
 def test_the_line_of_the_log_is_one_click_away(at: Served, reader: Reader) -> None:
     page = reader(at, f"/s/{name_of(at, 'ways')}")
-    page.locator(".say", has_text="The mole it is.").locator(".rawbtn:not(.linkbtn)").click()
+    said = page.locator(".say", has_text="The mole it is.")
+    said.get_by_role("button", name="Raw JSON").click()
     expect(page.locator("pre.rawjson")).to_contain_text('"type": "assistant"')
     page.locator(".call", has_text="mole.txt").locator("> summary").click()
     page.get_by_role("button", name="Show all: 120 lines").click()

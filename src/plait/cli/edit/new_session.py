@@ -2,8 +2,9 @@
 
 import click
 
-from plait.cli.edit.carry_out import Manner, carry_out, edit_options
-from plait.cli.options import Request, session_argument
+from plait.cli.edit.carry_out import Manner, carry_out, edit_options, in_place_option
+from plait.cli.options import Request, complete_session, session_argument
+from plait.errors import UserError
 
 
 @click.command("clone")
@@ -40,15 +41,38 @@ def clone_command(
 )
 @click.option("--before", is_flag=True, help="Leave that turn out, to ask it differently.")
 @click.option("--title", metavar="T", help="What the new session is called.")
+@click.option(
+    "--onto",
+    metavar="SESSION",
+    shell_complete=complete_session,
+    help="Put the branch at the end of a copy of this session.",
+)
+@in_place_option
 @edit_options
 @click.pass_obj
 def fork_command(
-    request: Request, session: str, at: str, before: bool, title: str | None, manner: Manner
+    request: Request,
+    session: str,
+    at: str,
+    before: bool,
+    title: str | None,
+    onto: str | None,
+    in_place: bool,
+    manner: Manner,
 ) -> None:
     """Go on from any message of SESSION in a new session, abandoned branches included.
 
+    With `--onto` the branch that the message stands on is put at the end of another session.
     SESSION stays as it is.
     """
-    found = request.session(session)
-    plan = request.archive.plan.fork(found, at, before=before, title=title)
-    carry_out(request, found, plan, manner)
+    found, plans = request.session(session), request.archive.plan
+    if onto is None:
+        if in_place:
+            raise UserError("`--in-place` changes another session", "name it: `--onto SESSION`")
+        carry_out(request, found, plans.fork(found, at, before=before, title=title), manner)
+        return
+    if before:
+        raise UserError("say either `--before` or `--onto`, not both")
+    target = request.session(onto)
+    plan = plans.graft(found, target, at, in_place=in_place, title=title)
+    carry_out(request, target, plan, manner)
