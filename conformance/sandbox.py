@@ -12,6 +12,7 @@ import socket
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ USER = "plait-judge"
 UID = 64321
 KEY = "made-up-key-for-the-stand-in"
 SESSION = "c0ffee00-0000-4000-8000-000000000001"
-LONG_AGO = 1_790_000_000
+AN_HOUR = 3600
 QUIET = (
     "DISABLE_TELEMETRY",
     "DISABLE_AUTOUPDATER",
@@ -163,8 +164,12 @@ class Desk:
 
 
 def make_old(file: Path) -> None:
-    """Makes a file one that nobody has written to for long: its session is not live."""
-    os.utime(file, (LONG_AGO, LONG_AGO))
+    """Makes a file one that nobody writes to now: its session is not live.
+
+    Nor is it so old that the client, when it starts, deletes it.
+    """
+    then = time.time() - AN_HOUR
+    os.utime(file, (then, then))
 
 
 class Room:

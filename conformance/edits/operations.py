@@ -6,6 +6,8 @@ as Plait does, and undo brings back every file.
 """
 
 import json
+import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -14,9 +16,9 @@ from pathlib import Path
 from conformance.client import objects
 from conformance.edits.ids import old_ids, with_old_ids
 from conformance.edits.model import Case, Edited, Faults, Operation, Trial
-from conformance.model import Json, Resumed
-from conformance.sandbox import make_old
+from conformance.model import Json, Message, Resumed
 from conformance.shapes import last_prompt
+from conformance.whole import unsigned
 
 TITLE = " A name \u201efor it\u201c "
 TAG = "judged"
@@ -76,12 +78,13 @@ def some_message(case: Case) -> str | None:
 
 
 def stands_at(at: str, edited: Edited) -> Faults:
-    """Yields in what a fork is not what the client says standing at a message."""
+    """Yields in what a fork is not what the client says standing at its last message."""
     olds = old_ids(edited.file, edited.case.file.stem)
-    chain = with_old_ids(edited.after.client.chain, olds)
-    if at not in chain:
-        yield "the message to go on from is not on its chain"
-    elif (standing := standing_at(edited.case, chain[-1])).leaf == chain[-1]:
+    if at not in olds.values():
+        yield "the message to go on from is not in it"
+    leaf = with_old_ids(edited.after.client.leaf, olds)
+    standing = standing_at(edited.case, leaf) if leaf else None
+    if standing and standing.leaf == leaf:
         yield from differences(standing, edited.after.client, olds)
 
 
@@ -90,7 +93,7 @@ def standing_at(case: Case, leaf: str) -> Resumed:
 
     Of a compaction that was still to come it knows nothing: the lines from there on are left out.
     """
-    known = case.file.read_bytes()
+    known, was = case.file.read_bytes(), case.file.stat()
     line = {**last_prompt("", explicit=True), "leafUuid": leaf, "sessionId": case.file.stem}
     told = [*before_next_boundary(known.splitlines(), leaf), json.dumps(line).encode()]
     case.file.write_bytes(b"".join(one + b"\n" for one in told))
@@ -98,7 +101,7 @@ def standing_at(case: Case, leaf: str) -> Resumed:
         return case.judge.client.resume(case.desk, case.file)
     finally:
         case.file.write_bytes(known)
-        make_old(case.file)
+        os.utime(case.file, ns=(was.st_atime_ns, was.st_mtime_ns))
 
 
 def before_next_boundary(lines: list[bytes], leaf: str) -> list[bytes]:
@@ -119,7 +122,8 @@ def switch(case: Case) -> Trial | None:
     if not tips:
         return None
     tip = case.chance.choice(tips)
-    return Trial(case.archive.plan.switch(case.file.stem, tip), partial(goes_on_at, tip))
+    plan = case.archive.plan.switch(case.file.stem, tip)
+    return Trial(plan, partial(goes_on_at, tip)) if plan.steps else None
 
 
 def other_tips(case: Case) -> list[str]:
@@ -130,12 +134,62 @@ def other_tips(case: Case) -> list[str]:
 
 
 def goes_on_at(tip: str, edited: Edited) -> Faults:
-    """Yields in what a session does not go on at the end of a branch; notes may stand behind it."""
+    """Yields in what a session does not go on at the end of a branch.
+
+    Behind it may stand notes, the rest of its response, and the results of that.
+    """
     chain = edited.after.client.chain
+    said = {entry["uuid"]: entry for entry in messages_of(edited.file)}
     behind = chain[chain.index(tip) + 1 :] if tip in chain else chain
-    said = {entry["uuid"] for entry in messages_of(edited.file)}
-    if tip not in chain or not said.isdisjoint(behind):
+    more = [said[uuid] for uuid in behind if uuid in said]
+    if tip not in chain or not all(is_result(one) or is_part(one, said[tip]) for one in more):
         yield f"the client goes on at {edited.after.client.leaf}, not at {tip}"
+
+
+def is_part(entry: Json, other: Json) -> bool:
+    """Whether two lines are of one response."""
+    names = [(one.get("message") or {}).get("id") for one in (entry, other)]
+    return names[0] is not None and names[0] == names[1]
+
+
+def is_result(entry: Json) -> bool:
+    """Whether a line holds results of tools."""
+    content = (entry.get("message") or {}).get("content")
+    blocks = content if isinstance(content, list) else []
+    return any(isinstance(one, dict) and one.get("type") == "tool_result" for one in blocks)
+
+
+def repair(case: Case) -> Trial | None:
+    """A session that is mended: it resumes, all that was asked is still asked, once is enough."""
+    plan = case.archive.plan.repair(case.file.stem)
+    return Trial(plan, mended) if plan.steps else None
+
+
+def mended(edited: Edited) -> Faults:
+    """Yields what a repair should not have left so."""
+    before, after = edited.case.before.client, edited.after.client
+    if before.resumes and not after.resumes:
+        yield "it does not resume any more"
+    asked = {words for entry in messages_of(edited.case.file) for words in texts_of(entry)}
+    lost = Counter(words_of(before.messages)) - Counter(words_of(after.messages))
+    if lost.keys() & asked:
+        yield f"what was asked is no longer sent: {sorted(lost.keys() & asked)}"
+    if edited.case.archive.plan.repair(edited.plan.session).steps:
+        yield "it wants to be repaired again"
+
+
+def words_of(messages: list[Message]) -> Iterator[str]:
+    """Yields the texts of the user's messages."""
+    for role, blocks in messages:
+        if role == "user":
+            yield from (block["text"].strip() for block in blocks if block.get("type") == "text")
+
+
+def texts_of(entry: Json) -> Iterator[str]:
+    """Yields the texts that stand in an entry of the user."""
+    content = (entry.get("message") or {}).get("content")
+    if entry["type"] == "user":
+        yield from words_of([("user", unsigned(content))])
 
 
 def rename(case: Case) -> Trial:
@@ -179,6 +233,7 @@ OPERATIONS: dict[str, Operation] = {
     "clone": clone,
     "fork": fork,
     "switch": switch,
+    "repair": repair,
     "rename": rename,
     "tag": tag,
     "delete": delete,

@@ -17,6 +17,7 @@ from conformance.edits.operations import (
     goes_on_at,
     other_tips,
     some_message,
+    words_of,
 )
 from conformance.model import Json, Listed, Mark, Message, Readings, Resumed
 from conformance.sandbox import Desk, make_old
@@ -102,10 +103,18 @@ def test_a_message_stands_before_the_compaction_that_came_later() -> None:
 
 def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:
     note = {"type": "attachment", "uuid": "n"}
-    judged = case(session(tmp_path, user("a"), user("b", "a"), user("c", "b"), note), "a")
-    for chain, is_right in (("ab", True), ("abn", True), ("abnc", False), ("a", False)):
+    result = user("r", "b", message={"content": [{"type": "tool_result"}]})
+    parts = [user(one, "a", message={"id": "m"}) for one in ("b", "p")]
+    judged = case(session(tmp_path, user("a"), *parts, user("c", "b"), note, result), "a")
+    right, wrong = ("ab", "abn", "abpr"), ("abnc", "a", "abrc")
+    for chain, is_right in [*((one, True) for one in right), *((one, False) for one in wrong)]:
         found = list(goes_on_at("b", edited(judged, resumed(chain=tuple(chain)))))
         assert (found == []) is is_right
+
+
+def test_only_the_users_words_are_counted() -> None:
+    answer: Message = ("assistant", [{"type": "text", "text": "b"}])
+    assert list(words_of([*said("a"), answer, ("user", [{"type": "image"}])])) == ["a"]
 
 
 @pytest.mark.parametrize(
