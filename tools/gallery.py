@@ -1,6 +1,6 @@
-"""The examples gallery to transcripts that document it.
+"""The examples gallery to transcripts that document it, and the repairs to one page.
 
-python -m tools.gallery        write docs/gallery anew
+python -m tools.gallery        write docs/gallery and docs/repairs.md anew
 """
 
 from pathlib import Path
@@ -12,6 +12,12 @@ from plait.redact import Redactor
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "gallery"
+REPAIRS = ROOT / "docs" / "repairs.md"
+INTRODUCTION = """# Repairs, before and after
+
+What [`plait repair`](guide/repair.md) makes of each kind of damage. The sessions lie in
+`examples/repairs`, drawn like those of the gallery.
+"""
 
 
 def transcripts() -> dict[str, bytes]:
@@ -20,6 +26,20 @@ def transcripts() -> dict[str, bytes]:
     ordered = sorted(sessions, key=lambda session: str(session.path))
     plan = ExportPlan(tuple(ordered), redactor=Redactor(), pricing=Prices())
     return {name: data for name, data in export(plan, "md") if name.endswith(".md")}
+
+
+def repairs() -> str:
+    """Returns the page of the repairs: what is wrong, and what is planned."""
+    return "\n".join(
+        (INTRODUCTION, *map(_repair, sorted((ROOT / "examples" / "repairs").iterdir())))
+    )
+
+
+def _repair(folder: Path) -> str:
+    texts = [(folder / name).read_text(encoding="utf-8") for name in ("README.md", "expected.txt")]
+    command = (folder / "command").read_text(encoding="utf-8").strip()
+    plan = texts[1].partition("\n\n")[2]
+    return f"#{texts[0]}\n```text\n$ {command}\n{plan}```\n"
 
 
 def main() -> None:
@@ -31,6 +51,7 @@ def main() -> None:
             old.unlink()
     for name, data in found.items():
         (PAGES / name).write_bytes(data)
+    REPAIRS.write_text(repairs(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -52,7 +52,8 @@ interruption, api-error, queued, unknown TYPE.
 
 Lines without a uuid: mode, permission-mode, ai-title, custom-title, agent-name, tag, summary,
 last-prompt ("text" leaf NAME|zero|none explicit), enqueue, dequeue, remove, tools-used, pr-link,
-file-history-snapshot (of NAME files={}), `line {json}`; `raw "bytes"`, `raw b"\\xff"`, `blank`.
+file-history-snapshot (of NAME files={}), `line {json}`; `raw "bytes"`, `raw b"\\xff"` (open),
+`blank`.
 `set key=value` changes version, cwd, model, branch, session… from there on.
 
 Other files: `file NAME` another session; `agent NAME of CALL type=Explore` a sub-agent of the

@@ -157,7 +157,7 @@ def _draw(sheet: Sheet, statement: Statement) -> None:
 
 
 def _raw(sheet: Sheet, statement: Statement) -> None:
-    sheet.lines.append(DrawnLine(statement.fields()["data"] + b"\n"))
+    sheet.lines.append(DrawnLine(statement.fields()["data"]))
 
 
 def _blank(sheet: Sheet, _: Statement) -> None:

@@ -82,7 +82,9 @@ def _statements(entry: _Entry) -> list[Statement]:
     if _HEAD.fullmatch(verb):
         return [_headed(entry.line, verb, _tokens(entry, rest))]
     if verb == "raw":
-        return [Statement(entry.line, "raw", tokens=(Field("data", _bytes(entry, rest)),))]
+        data = _bytes(entry, rest.removesuffix(" open"))
+        ending = b"" if rest.endswith(" open") else b"\n"
+        return [Statement(entry.line, "raw", tokens=(Field("data", data + ending),))]
     if verb == "<" or not re.fullmatch(r"[a-z][\w-]*", verb):
         raise DrawingError(entry.line, f"'{verb}' is neither a name nor a line type")
     return [_with_edges(Statement(entry.line, verb), _tokens(entry, rest))]

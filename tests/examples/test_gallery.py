@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 
 from examples import build
+from plait.edit.repair import RUNGS
+from plait.edit.repair.draft import draft_of
+from plait.line import discover, lines, root_at
 
 ROOT = Path(build.__file__).parent
 FOLDERS = list(build.gallery(ROOT))
@@ -32,13 +35,37 @@ NAMES = {
     "unknown-record",
     "workflow",
 }
-BROKEN = {"glued-lines": 3, "torn-tail": 1}
+BROKEN = {
+    "glued-lines": 3,
+    "torn-tail": 1,
+    "glued-records": 1,
+    "torn-prompt": 1,
+    "nul-bytes": 2,
+}
+REPAIRS = [folder for folder in FOLDERS if folder.parent.name == "repairs"]
 
 each = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
 def test_the_gallery_is_complete() -> None:
     assert {folder.name for folder in FOLDERS} >= NAMES
+
+
+def test_every_rung_of_a_repair_has_an_example() -> None:
+    taken = {name for path in REPAIRS for name in rungs_taken(path)}
+    assert taken == {rung.name for rung in RUNGS}
+
+
+def rungs_taken(folder: Path) -> set[str]:
+    """Returns the names of the rungs that mend the session of an example."""
+    (log,) = discover([root_at(folder)]).files
+    draft = draft_of(log, lines(log.path))
+    found: set[str] = set()
+    for rung in RUNGS:
+        count = len(draft.undoings)
+        rung.mend(draft)
+        found |= {rung.name} if len(draft.undoings) > count else set()
+    return found
 
 
 @each

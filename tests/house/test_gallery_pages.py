@@ -1,8 +1,12 @@
 """The documentation of the gallery: what an export of it gives today."""
 
-from tools.gallery import PAGES, transcripts
+from tools.gallery import PAGES, REPAIRS, repairs, transcripts
 
 
 def test_the_gallery_is_documented_by_its_export() -> None:
     written = {path.name: path.read_bytes() for path in PAGES.glob("*.md")}
     assert written == transcripts(), "run `python -m tools.gallery`"
+
+
+def test_the_repairs_are_documented_by_their_plans() -> None:
+    assert REPAIRS.read_text(encoding="utf-8") == repairs(), "run `python -m tools.gallery`"

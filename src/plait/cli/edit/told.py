@@ -138,7 +138,8 @@ def _difference(one: DifferentLine, width: int) -> Iterator["Text"]:
 
 
 def _print_remarks(output: Output, report: EditReport) -> None:
-    rows = [("note:", "bold", note) for note in report.notes]
+    notes = () if report.is_idle else report.notes  # it was said that there is nothing to do
+    rows = [("note:", "bold", note) for note in notes]
     rows += [("stays:", "bold yellow", rule_words(one)) for one in report.unmended]
     rows += [("broken:", "bold red", rule_words(one)) for one in report.violations]
     if not rows:

@@ -114,7 +114,7 @@ def _record_of(
         message = {"model": "", "id": identity, "stop_reason": None, "usage": {}, **message}
         frame["requestId"] = message["id"]
     own = {"parentUuid": parent, "type": kind, "message": message, "uuid": identity}
-    return {**frame, **fields, **own}
+    return {**fields, **own, **{key: frame[key] for key in frame if key not in fields}}
 
 
 def _kind(fields: dict[str, Any]) -> object:

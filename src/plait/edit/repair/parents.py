@@ -17,7 +17,7 @@ from plait.record import Record
 
 MISSING = "a parent that is nowhere is replaced by the record that came before"
 ROOTED = "a parent that is nowhere is taken away: nothing came before"
-CIRCULAR = "parents that led in a circle lead to the record before it"
+CIRCULAR = "a circle of parents is cut where it closes"
 
 
 def missing_parents(draft: Draft) -> None:

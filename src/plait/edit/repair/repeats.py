@@ -71,9 +71,9 @@ def copied_records(draft: Draft) -> None:
             draft.rewrite(line, data, RELINKED)
 
 
-LINKS = ("uuid", "parentUuid", "logicalParentUuid", "sourceToolAssistantUUID", "sessionId")
+SAID = ("type", "subtype", "message", "attachment", "content", "data")
+"""What a copy has in common with its original, besides its time."""
 
 
 def _said(record: Record) -> bytes:
-    fields = record.fields.items()
-    return encode({key: value for key, value in fields if key not in (*VARYING, *LINKS)})
+    return encode({key: record.fields[key] for key in SAID if key in record.fields})

@@ -49,6 +49,7 @@ RUNGS: tuple[Rung, ...] = (
         "double compaction",
         "a second compaction of the same history goes where the first was continued",
         double_compactions,
+        is_lossless=False,
     ),
     Rung(
         "compaction without facts",
