@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,10 @@ import pytest
 from examples.drawing import Drawing, draw
 from plait.archive import Archive
 from plait.cli.app import run
+from plait.cli.edit.carry_out import Manner, carry_out
+from plait.cli.options import Request
+from plait.edit.model import Append
+from plait.errors import Refused
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -446,4 +451,24 @@ def test_a_branch_is_put_at_the_end_of_another_session(desk: Desk) -> None:
     assert desk.files == before
     assert desk.told(*asked, "--in-place", "--yes")["session"] == desk.broken.session
     desk.said("undo")
+    assert desk.files == before
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_plan_that_breaks_a_rule_is_told_and_refused(desk: Desk, as_json: bool) -> None:
+    before, request = desk.files, Request((str(desk.config),))
+    session = request.session("search box")
+    plan = request.archive.plan.rename(session, "T")
+    (step,) = plan.steps
+    assert isinstance(step, Append)
+    torn = replace(plan, steps=(replace(step, data=b'{"type":"user","uuid":"x"'),))
+    with pytest.raises(Refused, match="refusing to rename: 2 rules would be broken"):
+        carry_out(request, session, torn, Manner(as_json=as_json))
+    out = desk.read()
+    if as_json:
+        told = json.loads(out)
+        assert (told["applied"], told["undo"], len(told["violations"])) == (False, None, 2)
+    else:
+        assert "broken:" in out
+        assert "renamed" not in out
     assert desk.files == before

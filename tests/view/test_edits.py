@@ -58,6 +58,7 @@ def test_only_lines_that_there_are_have_a_reason() -> None:
         ({"session": "a", "rewritten": 0, "added": 0, "dropped": 1}, False),
         ({"session": "a", "rewritten": 1, "added": 0}, False),
         ({"rewritten": 0, "added": 0}, False),
+        ({"operation": "delete", "session": "a", "rewritten": 0, "added": 0}, False),
     ],
 )
 def test_an_edit_that_leaves_every_line_is_idle(changes: dict[str, object], is_idle: bool) -> None:

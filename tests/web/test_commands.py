@@ -214,4 +214,5 @@ def test_the_first_command_shows_the_gallery_and_stops(tmp_path: Path) -> None:
     with at_terminal(command, home.env) as terminal:
         said = terminal.wait_for("Ctrl-C")
         assert "this is the examples gallery" in said
+        assert (tmp_path / "state" / "gallery" / "rewind").is_dir()  # a copy, which may be edited
         assert terminal.press_ctrl_c() == 0

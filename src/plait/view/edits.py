@@ -100,8 +100,9 @@ class EditReport(Struct, frozen=True, kw_only=True):
 
     @property
     def is_idle(self) -> bool:
-        """Tells whether there is nothing to do."""
-        return not (self.dropped or self.rewritten or self.added or self.is_new)
+        """Tells whether there is nothing to do: a session that goes is something, however empty."""
+        is_changed = self.dropped or self.rewritten or self.added or self.is_new
+        return not (is_changed or self.operation == "delete")
 
 
 class CheckReport(Struct, frozen=True):

@@ -2,6 +2,7 @@
 
 const meant = { "Content-Type": "application/json", "Plait-Edit": "yes" };
 
+// What a hint says to type helps at a terminal only.
 export async function sendEdit(address, asks) {
   const answer = await fetch(`/api/v1${address}`, {
     method: "POST",
@@ -12,9 +13,8 @@ export async function sendEdit(address, asks) {
   });
   const told = await answer.json().catch(() => ({}));
   if (answer.ok) return told;
-  const error = new Error(sentences([told.error || `answered ${answer.status}`, ...(told.hints || [])]));
-  error.canForce = answer.status === 409 && /--force|force/.test(error.message);
-  throw error;
+  const hints = (told.hints || []).filter((hint) => !hint.includes("`"));
+  throw new Error(sentences([told.error || `answered ${answer.status}`, ...hints]));
 }
 
 export function sentences(parts) {

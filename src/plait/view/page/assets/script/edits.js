@@ -142,7 +142,7 @@ function askWords(box, name, [field, label, value], called) {
 }
 
 function planIn(box, name, asks, called) {
-  const heading = headings[asks.operation];
+  const heading = asks.before ? "Fork before this prompt" : headings[asks.operation];
   fillBox(box, heading, called, toldLine("Planning …"), closeButton(box));
   sendEdit(`/sessions/${encodeURIComponent(name)}/plan`, asks).then(
     (planned) => showPlan(box, heading, called, planned),
