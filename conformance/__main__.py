@@ -10,6 +10,7 @@ process there, it runs the stand-in, the client and the comparison. Exit codes: 
 import argparse
 import shutil
 import sys
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from conformance.client import Client
 from conformance.edits.operations import OPERATIONS
 from conformance.judge import Judge
 from conformance.model import Missing, Outcome, Places, Skipped
-from conformance.run import GROUPS, Choice, run
+from conformance.run import GROUPS, SOURCES, Choice, run
 from conformance.sdk import Sdk, second_reader
 from conformance.table import skips, table
 from tests.standin import StandIn, by_script
@@ -45,16 +46,23 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--logs", type=Path, help="a folder of real logs")
     parser.add_argument("--only", default="", help="scenarios and cases whose names hold this")
     parser.add_argument("--edits", default=",".join(OPERATIONS), help="which operations")
+    parser.add_argument("--cases", default=",".join(SOURCES), help="which sessions are edited")
     parser.add_argument("--produced", type=Path, help="sessions of the client that are edited")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
-    for group in given.groups:
-        if group not in GROUPS:
-            parser.error(f"no group '{group}': there are {', '.join(GROUPS)}")
-    for operation in given.edits.split(","):
-        if operation not in OPERATIONS:
-            parser.error(f"no operation '{operation}': there are {', '.join(OPERATIONS)}")
+    named(parser, "group", given.groups, GROUPS)
+    named(parser, "operation", given.edits.split(","), OPERATIONS)
+    named(parser, "source of cases", given.cases.split(","), SOURCES)
     return given
+
+
+def named(
+    parser: argparse.ArgumentParser, what: str, given: Iterable[str], known: Iterable[str]
+) -> None:
+    """Ends where something was named that there is not."""
+    for one in given:
+        if one not in known:
+            parser.error(f"no {what} '{one}': there are {', '.join(known)}")
 
 
 def prepared(given: argparse.Namespace) -> int:
@@ -108,6 +116,7 @@ def choice(given: argparse.Namespace, places: Places) -> Choice:
         folder=drawn,
         produced=given.produced or places.produced,
         operations=tuple(given.edits.split(",")),
+        cases=tuple(given.cases.split(",")),
     )
 
 

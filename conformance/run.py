@@ -32,6 +32,7 @@ class Choice:
     folder: Path
     produced: Path
     operations: tuple[str, ...]
+    cases: tuple[str, ...]
 
 
 def run(judge: Judge, choice: Choice, outcome: Outcome) -> None:
@@ -89,8 +90,9 @@ def examples(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
 
 def fuzzed(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
     """Yields the verdicts on shapes by chance."""
-    for name, file in fuzz_cases(choice, choice.fuzz):
-        yield explained(judge.given("fuzz", name, file))
+    for name, file in fuzz.cases(choice.fuzz, choice.seed, choice.folder):
+        if choice.only in name:
+            yield explained(judge.given("fuzz", name, file))
 
 
 def real(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
@@ -105,14 +107,8 @@ def real(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
 def edited(judge: Judge, choice: Choice) -> Iterator[EditVerdict]:
     """Yields what came of every operation on all sessions that the other groups are about."""
     edits = EditJudge(judge, choice.operations)
-    sources = {
-        "examples": example_cases(choice),
-        "produced": produced_cases(choice),
-        "fuzz": fuzz_cases(choice, min(choice.fuzz, MOST_EDITED)),
-        "corpus": real_cases(choice),
-    }
-    for group, cases in sources.items():
-        for name, file in cases:
+    for group in choice.cases:
+        for name, file in SOURCES[group](choice):
             yield edits.judged(group, name, file)
 
 
@@ -131,9 +127,9 @@ def produced_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
             yield f"{name.parts[0]} {file.stem}", file
 
 
-def fuzz_cases(choice: Choice, count: int) -> Iterator[tuple[str, Path]]:
-    """Yields shapes by chance."""
-    for name, file in fuzz.cases(count, choice.seed, choice.folder):
+def fuzz_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
+    """Yields shapes by chance, as many as are edited."""
+    for name, file in fuzz.cases(min(choice.fuzz, MOST_EDITED), choice.seed, choice.folder):
         if choice.only in name:
             yield name, file
 
@@ -147,6 +143,13 @@ def real_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
         if choice.only in name:
             yield name, file
 
+
+SOURCES: dict[str, Callable[[Choice], Iterator[tuple[str, Path]]]] = {
+    "examples": example_cases,
+    "produced": produced_cases,
+    "fuzz": fuzz_cases,
+    "corpus": real_cases,
+}
 
 GROUPS: dict[str, Callable[[Judge, Choice], Iterator[Verdict | EditVerdict | Skipped]]] = {
     "print": printed,

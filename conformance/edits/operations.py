@@ -17,11 +17,26 @@ from conformance.client import objects
 from conformance.edits.ids import old_ids, with_old_ids
 from conformance.edits.model import Case, Edited, Faults, Operation, Trial
 from conformance.model import Json, Message, Resumed
-from conformance.shapes import last_prompt
+from conformance.sandbox import make_old
+from conformance.shapes import answer, last_prompt, text, time_of, user
 from conformance.whole import unsigned
 
 TITLE = " A name \u201efor it\u201c "
 TAG = "judged"
+ONTO = "c0ffee00-0000-4000-8000-0000000000ff"
+STOCK_WORDS = ("stock one", "stock two", "stock three", "stock four")
+STOCK = [
+    {**line, "sessionId": ONTO, "timestamp": time_of(second)}
+    for second, line in enumerate(
+        [
+            user("stock one", None),
+            answer("stock two", "stock one", [text("stock two")], None),
+            user("stock three", "stock two"),
+            answer("stock four", "stock three", [text("stock four")], None),
+        ]
+    )
+]
+"""A session to graft onto."""
 
 
 def clone(case: Case) -> Trial:
@@ -114,6 +129,25 @@ def before_next_boundary(lines: list[bytes], leaf: str) -> list[bytes]:
         if number > last and b'"compact_boundary"' in line
     )
     return lines[: next(ends, len(lines))]
+
+
+def graft(case: Case) -> Trial | None:
+    """A branch on top of another session: what that said comes first, then the branch."""
+    at = some_message(case)
+    if at is None:
+        return None
+    other = case.file.with_name(f"{ONTO}.jsonl")
+    other.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in STOCK))
+    make_old(other)
+    return Trial(case.archive.plan.graft(case.file.stem, ONTO, at), follows)
+
+
+def follows(edited: Edited) -> Faults:
+    """Yields in what a branch does not follow what the other session said."""
+    said = json.dumps(edited.after.client.messages)
+    places = [said.find(json.dumps(words)) for words in STOCK_WORDS]
+    if -1 in places or places != sorted(places):
+        yield "the session that was grafted onto is not said first"
 
 
 def switch(case: Case) -> Trial | None:
@@ -232,6 +266,7 @@ def deleted(edited: Edited) -> Faults:
 OPERATIONS: dict[str, Operation] = {
     "clone": clone,
     "fork": fork,
+    "graft": graft,
     "switch": switch,
     "repair": repair,
     "rename": rename,

@@ -12,8 +12,10 @@ from conformance.edits.judge import held, told, weighed
 from conformance.edits.model import Case, Edited
 from conformance.edits.operations import (
     OPERATIONS,
+    STOCK_WORDS,
     before_next_boundary,
     differences,
+    follows,
     goes_on_at,
     other_tips,
     some_message,
@@ -110,6 +112,13 @@ def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:
     for chain, is_right in [*((one, True) for one in right), *((one, False) for one in wrong)]:
         found = list(goes_on_at("b", edited(judged, resumed(chain=tuple(chain)))))
         assert (found == []) is is_right
+
+
+def test_a_graft_begins_with_what_it_was_grafted_onto(tmp_path: Path) -> None:
+    judged = case(session(tmp_path, user("a")), "a")
+    assert list(follows(edited(judged, resumed(*STOCK_WORDS, "branch")))) == []
+    assert list(follows(edited(judged, resumed("branch", *STOCK_WORDS[1:]))))
+    assert list(follows(edited(judged, resumed(*reversed(STOCK_WORDS)))))
 
 
 def test_only_the_users_words_are_counted() -> None:
