@@ -50,6 +50,21 @@ def compacted_here(client: Client, desk: Desk) -> None:
     ask(client, desk, "What do the notes say?", "--resume", session.session)
 
 
+def cut_off(client: Client, desk: Desk) -> None:
+    """Leaves two calls of which one has ended, goes on here, and lets the client go on."""
+    session = SessionWriter.new(desk.config, cwd=desk.directory)
+    session.prompt("Both at once.")
+    with session.response(usage=USAGE) as response:
+        first = response.call("Bash", {"command": "true"})
+        response.call("Bash", {"command": "sleep 100"})
+    session.result(first, "", {"stdout": "", "stderr": "", "interrupted": False})
+    with SessionWriter.resume(session.path) as later:
+        later.prompt("What became of them?")
+        later.answer("One is done, of the other nothing is known.", usage=USAGE)
+    desk.hand_over()
+    ask(client, desk, "Try it again.", "--resume", session.session)
+
+
 def _turns(session: SessionWriter) -> None:
     session.prompt("Look at the notes.")
     with session.response(usage=USAGE) as response:
@@ -75,4 +90,5 @@ WRITTEN = (
     Scenario("written in turn, older form", in_turn("2.1.29")),
     Scenario("gone on with here", gone_on_with),
     Scenario("compacted here", compacted_here),
+    Scenario("cut off and gone on with here", cut_off),
 )

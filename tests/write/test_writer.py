@@ -442,3 +442,45 @@ def test_a_line_that_could_not_be_written_is_not_gone_on_from(tmp_path: Path) ->
     assert session.tip == tip
     session.path = held
     assert lines_of(held)[-1]["uuid"] == tip
+
+
+def test_of_several_messages_that_are_preserved_the_first_and_the_last_are_named(
+    tmp_path: Path,
+) -> None:
+    session = writer(tmp_path)
+    kept = [session.prompt("x"), *session.answer("y", "z").messages]
+    anchor = session.compact("So far.", preserved=kept)
+    told = lines_of(session.path)[-2]["compactMetadata"]
+    assert told["preservedSegment"] == {
+        "headUuid": kept[0],
+        "anchorUuid": anchor,
+        "tailUuid": kept[2],
+    }
+    assert told["preservedMessages"]["uuids"] == kept
+
+
+@pytest.mark.parametrize(
+    ("version", "entrypoint", "is_told"),
+    [("2.1.325", "cli", True), ("2.1.325", "sdk-cli", False), ("2.1.29", "cli", False)],
+)
+def test_what_a_turn_brings_about_names_its_process_in_the_terminal(
+    tmp_path: Path, version: Version, entrypoint: str, is_told: bool
+) -> None:
+    session = plait.SessionWriter.new(
+        tmp_path, cwd="/tmp/app", version=version, entrypoint=entrypoint
+    )
+    sent_out(session)
+    session.interrupt()
+    session.api_error("API Error")
+    told = [(entry["type"], "session_id" in entry) for entry in lines_of(session.path)[1:]]
+    assert told[0] == ("user", False), "a prompt never does"
+    assert [found for _, found in told[1:]] == [is_told] * (len(told) - 1)
+    agents = list(tmp_path.rglob("agent-*.jsonl"))
+    assert len(agents) == 2
+    assert not any(b"session_id" in path.read_bytes() for path in agents)
+    asked = lines_of(session.path)[1]
+    if version == "2.1.325":
+        assert asked["promptSource"] == ("typed" if is_told else "sdk")
+        assert asked["turnOrigin"] == ("human" if is_told else "sdk")
+        assert asked["turnPosition"] == {"promptIndex": int(is_told), "turnIndex": 1}
+        assert ("origin" in asked) == is_told

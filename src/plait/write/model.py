@@ -81,3 +81,20 @@ class Standing:
     def position(self) -> Position:
         """How much leads to the tip."""
         return self.positions[self.tip]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a session that goes on was."""
+
+    standing: Standing
+    cwd: str | None
+    git_branch: str | None
+    slug: str | None
+    permission_mode: str | None
+    model: str | None
+    backups: Fields
+    cut_off: tuple[str, ...]
+    """The calls at its end that nobody answered."""
+    needs_answer: bool
+    """Whether the client makes up an answer before it goes on."""

@@ -1,32 +1,19 @@
 """Records of a session to where it goes on: the message, the calls, the names it was given."""
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from plait.graph.client import resumed_chain
+from plait.graph.client import resumption
 from plait.record import Record, ToolResult, ToolUse
 from plait.record.codec import mapping, said
-from plait.write.model import Position, Standing
+from plait.write.model import Past, Position, Standing
 from plait.write.transcript import in_short
-
-
-@dataclass(frozen=True, slots=True)
-class Past:
-    """What a session that goes on was."""
-
-    standing: Standing
-    cwd: str | None
-    git_branch: str | None
-    slug: str | None
-    permission_mode: str | None
-    model: str | None
-    backups: dict[str, Any] = field(default_factory=dict)
 
 
 def past_of(records: Sequence[Record], size: int) -> Past:
     """Returns where the client would go on, and what the lines that lead there say."""
-    chain = resumed_chain(records, size)
+    resumed = resumption(records, size)
+    chain = resumed.chain
     by_uuid = {record.uuid: record for record in records}
     path = [by_uuid[uuid] for uuid in chain if uuid in by_uuid]
     prompts = [record for record in path if _is_prompt(record)]
@@ -47,6 +34,8 @@ def past_of(records: Sequence[Record], size: int) -> Past:
         permission_mode=_last(records, "permissionMode"),
         model=_last_model(answers),
         backups=_backups(records),
+        cut_off=resumed.open_calls,
+        needs_answer=resumed.needs_answer,
     )
 
 

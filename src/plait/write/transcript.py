@@ -243,17 +243,18 @@ class Transcript:
         **fields: Any,
     ) -> str:
         """Writes what the person is told when the API does not answer; the model is not."""
+        told = {"error": error, "isApiErrorMessage": True, **wire_fields(fields)}
+        if request:
+            told["requestId"] = request
+        return self._synthetic(text, told, stop_reason)
+
+    def _synthetic(self, text: str, fields: Fields, stop_reason: str = "stop_sequence") -> str:
+        """Writes words of the client in the model's place."""
         named = {"id": self.ids.uuid(), "model": SYNTHETIC, "role": "assistant"}
         ended = {"stop_reason": stop_reason, "stop_sequence": "", "type": "message"}
         message = {**named, **ended, "usage": NO_USAGE, "content": [{"type": "text", "text": text}]}
-        told = {
-            "type": "assistant",
-            "message": message,
-            "requestId": request or self.ids.request(),
-            "error": error,
-            "isApiErrorMessage": True,
-        }
-        return self._chained("api error", told | wire_fields(fields))
+        told: Fields = {"type": "assistant", "message": message, "requestId": self.ids.request()}
+        return self._chained("api error", told | fields)
 
     def progress(
         self, data: Mapping[str, Any], *, call: str | None = None, label: str | None = None

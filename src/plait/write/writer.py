@@ -20,12 +20,13 @@ from typing import Any, Literal, Self
 
 from plait.errors import UserError
 from plait.line import stamp_of
+from plait.record.message import NO_RESPONSE
 from plait.write import lines
 from plait.write.agents import SUBAGENTS, AgentWriter, Errand, sent_out
 from plait.write.history import FileHistory
 from plait.write.ids import Clock, Ids, now
 from plait.write.lines import QueueOperation
-from plait.write.model import Content, Fields, Setting, Standing, wire_fields
+from plait.write.model import Content, Fields, Past, Setting, wire_fields
 from plait.write.order import NEWEST, VERSIONS, Version
 from plait.write.place import branch_of, history_folder, session_file
 from plait.write.transcript import Transcript, in_short
@@ -51,18 +52,20 @@ class SessionWriter(Transcript):
         path: Path,
         setting: Setting,
         ids: Ids,
-        standing: Standing | None = None,
+        past: Past | None = None,
         *,
         has_snapshots: bool = True,
         is_settled: bool = False,
-        backups: Fields | None = None,
     ) -> None:
         if setting.version not in VERSIONS:
             raise UserError(f"lines of version '{setting.version}' are not written")
+        standing = past.standing if past else None
         super().__init__(path, setting, ids, standing, is_settled=is_settled)
         folder = history_folder(path) if has_snapshots else None
+        backups = past.backups if past else {}
         self._history = FileHistory(folder, setting, ids, backups) if folder else None
-        self._told_leaf = self.tip
+        self._past = past
+        self._told_leaf = self._resumed_tip = self.tip
         self._is_rewound = False
 
     @classmethod
@@ -136,19 +139,23 @@ class SessionWriter(Transcript):
         setting.model = model or past.model or setting.model
         setting.permission_mode = permission_mode or past.permission_mode or "default"
         setting.entrypoint = entrypoint
-        return cls(
-            log,
-            setting,
-            ids,
-            past.standing,
-            has_snapshots=has_snapshots,
-            is_settled=is_settled,
-            backups=past.backups,
-        )
+        return cls(log, setting, ids, past, has_snapshots=has_snapshots, is_settled=is_settled)
 
     def _before_prompt(self, uuid: str) -> None:
+        if self._past and self.tip == self._resumed_tip:
+            self._close_past(self._past)
         if self._history:
             self.append(self._history.at_prompt(uuid))
+
+    def _close_past(self, past: Past) -> None:
+        """Writes what the client makes up before it goes on with what was cut off."""
+        from plait.graph.client.speech import INTERRUPTED
+
+        denial = {} if self.setting.is_older else {"tool_denial_kind": "interrupted"}
+        for call in past.cut_off:
+            self.result(call, INTERRUPTED, INTERRUPTED, is_error=True, **denial)
+        if past.needs_answer:
+            self._synthetic(NO_RESPONSE, {"isApiErrorMessage": False, "madeBy": "other"})
 
     def _after_prompt(self) -> None:
         if self._is_rewound and not self.setting.is_older:

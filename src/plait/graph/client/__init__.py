@@ -4,8 +4,8 @@ from plait.graph.client.context import (
     chain_at,
     context,
     last_answer,
-    resumed_chain,
     resumed_leaf,
+    resumption,
     stands_at,
 )
 from plait.graph.client.model import Context, LeftOut, Message, Reason
@@ -18,7 +18,7 @@ __all__ = [
     "chain_at",
     "context",
     "last_answer",
-    "resumed_chain",
     "resumed_leaf",
+    "resumption",
     "stands_at",
 ]

@@ -7,10 +7,10 @@ from typing import Literal
 from plait.graph.ascent import walk
 from plait.graph.client.chain import with_parallel
 from plait.graph.client.load import block_heads, load
-from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Said
+from plait.graph.client.model import Block, Context, LeftOut, Loaded, Message, Resumption, Said
 from plait.graph.client.prune import prune, reasons
 from plait.graph.client.sdk import sdk_chain
-from plait.graph.client.speech import since_boundary, speech, with_closing
+from plait.graph.client.speech import needs_closing, since_boundary, speech, with_closing
 from plait.graph.client.turns import Turn, repaired, system_text, turns
 from plait.graph.entries import ROOT
 from plait.graph.leaf import leaf as leaf_of
@@ -43,15 +43,19 @@ def _as_client(records: Iterable[Record], size: int) -> Context:
 
 def resumed_leaf(records: Iterable[Record], size: int) -> str | None:
     """Returns the record that the client goes on from, without what it would send."""
-    uuids = resumed_chain(records, size)
+    uuids = resumption(records, size).chain
     return uuids[-1] if uuids else None
 
 
-def resumed_chain(records: Iterable[Record], size: int) -> tuple[str, ...]:
-    """Returns the records that lead to where the client goes on; none where it would not."""
+def resumption(records: Iterable[Record], size: int) -> Resumption:
+    """Returns what leads to where the client goes on, and what it has to make up there."""
     loaded, _ = load(records, size)
     chain = "cleared" if loaded.is_cleared else _chain_of(loaded)
-    return () if isinstance(chain, str) else _written(loaded, prune(loaded, chain).kept)
+    if isinstance(chain, str):
+        return Resumption()
+    pruned = prune(loaded, chain)
+    needs_answer = needs_closing(loaded.records, pruned)
+    return Resumption(_written(loaded, pruned.kept), tuple(pruned.open_calls), needs_answer)
 
 
 def stands_at(records: Iterable[Record], size: int, uuid: str) -> bool:

@@ -50,6 +50,18 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
+class Resumption:
+    """Where the client goes on, without what it would send."""
+
+    chain: tuple[str, ...] = ()
+    """The records that lead there, the last of them last; none where it would not resume."""
+    open_calls: tuple[str, ...] = ()
+    """The calls at its end that the client answers itself, since nobody did."""
+    needs_answer: bool = False
+    """Whether it then makes up an answer too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What Claude will see when a session is resumed."""
 

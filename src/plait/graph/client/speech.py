@@ -153,17 +153,24 @@ COMMAND_TAGS = (
 
 def with_closing(records: list[Record], pruned: Pruned, said: list[Said]) -> list[Said]:
     """Returns what is said with the results and the answer that the client makes up."""
-    chain = pruned.kept
+    if not needs_closing(records, pruned):
+        return said
     if pruned.open_calls:
         results: list[Block] = [_interrupted(call) for call in pruned.open_calls]
         return [*said, Said(ROOT, "user", results), _no_response()]
-    if not _awaits_answer(records, chain) or _is_stopped(records, chain):
-        return said
-    last = _notices_at_end(records, chain)
-    if any(is_boundary(records[number]) for number in last):
-        return said
+    last = _notices_at_end(records, pruned.kept)
     place = next((p for p, one in enumerate(said) if one.number in last), len(said))
     return [*said[:place], _no_response(), *said[place:]]
+
+
+def needs_closing(records: list[Record], pruned: Pruned) -> bool:
+    """Tells whether the client makes up an answer before it goes on."""
+    chain = pruned.kept
+    if pruned.open_calls:
+        return True
+    if not _awaits_answer(records, chain) or _is_stopped(records, chain):
+        return False
+    return not any(is_boundary(records[number]) for number in _notices_at_end(records, chain))
 
 
 def _interrupted(call: str) -> Block:
