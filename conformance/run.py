@@ -46,13 +46,14 @@ def run(judge: Judge, choice: Choice, outcome: Outcome) -> None:
 
 
 def report(row: Verdict | EditVerdict | Skipped) -> None:
-    """Says on stderr how far the run is."""
-    word = (
-        f"skipped: {row.why}" if isinstance(row, Skipped) else "ok" if row.is_equal else "DIFFERS"
-    )
-    name = "" if isinstance(row, Skipped) else row.name
-    edits = "edits, " if isinstance(row, EditVerdict) else ""
-    print(f"{edits}{row.group}: {name}: {word}", file=sys.stderr, flush=True)
+    """Says on stderr how far the run is, and at once what is wrong."""
+    if isinstance(row, Skipped):
+        words = f"{row.group}: skipped: {row.why}"
+    else:
+        edits = "edits, " if isinstance(row, EditVerdict) else ""
+        found = "ok" if row.is_equal else f"DIFFERS {row.why}".strip()
+        words = f"{edits}{row.group}: {row.name}: {found}"
+    print(words, file=sys.stderr, flush=True)
 
 
 def printed(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:

@@ -138,6 +138,11 @@ def test_a_part_of_a_response_means_all_of_it_and_its_results(at: str, talk: Pat
     assert len(context_of(last_written(talk)).chain) == len(FIRST)
 
 
+def test_a_result_above_its_call_is_not_where_the_call_ends(tmp_path: Path) -> None:
+    lines = user(A), result(E, A, "t1"), answer(C, E, calls("t1")), user(H, C)
+    assert forked(root_with(tmp_path, *lines), C) == [say(A), "result of t1", "t1"]
+
+
 def last_written(root: Path) -> Path:
     [path] = [path for path in root.rglob("*.jsonl") if path.stem != SESSION]
     return path

@@ -81,11 +81,16 @@ def _above(loaded: Loaded, number: int) -> int:
 
 
 def _whole_response(loaded: Loaded, number: int) -> int:
-    """Returns the last record of a response and of the results of its calls."""
+    """Returns the last record of a response and of the results of its calls.
+
+    A result that stands above its call is sent behind it, but nothing can go on from there.
+    """
     record = loaded.records[number]
     if record.type != "assistant" and not is_result(record):
         return number
-    return with_parallel(loaded, walk(loaded, number))[-1]
+    way = walk(loaded, number)
+    above = frozenset(way[:-1])
+    return next(one for one in reversed(with_parallel(loaded, way)) if one not in above)
 
 
 class _Log:
