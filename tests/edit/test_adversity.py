@@ -316,6 +316,7 @@ steps = {
     "append": lambda: [added(log, b"ours\\n")],
     "remove": lambda: [removed(log)],
     "write and make": lambda: [written(log, b"ours\\n"), written(other, b"new\\n")],
+    "append and write": lambda: [added(log, b"ours\\n"), written(log_of(config, OTHER), b"x\\n")],
     "write and append": lambda: [written(log, b"ours\\n"), added(log_of(config, OTHER), b"x\\n")],
 }
 plan, left = plan_of(config, *steps[kind]()), iter(range(times))
@@ -382,6 +383,23 @@ def test_a_line_that_others_add_right_after_ours_is_no_failure(tmp_path: Path) -
     assert log_of(config).read_bytes() == b"ours\ntheirs\n"
     with pytest.raises(Refused, match="is live"):
         Archive([config]).undo()
+
+
+def test_a_line_that_others_add_right_after_our_line_is_a_sign_of_life(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    assert interrupted(config, "append and write", "open", f"{OTHER}.jsonl") == "done\n"
+    assert log_of(config).read_bytes().endswith(b"ours\ntheirs\n")
+    with pytest.raises(Refused, match="is live: a line was added"):
+        plan_of(config, added(log_of(config), b"more\n")).apply()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may write to files of others as they may")
+def test_a_session_that_root_edits_stays_its_owners(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    os.chown(log_of(config), 1234, 2345)
+    plan_of(config, written(log_of(config), b"new\n")).apply()
+    status = log_of(config).stat()
+    assert (status.st_uid, status.st_gid) == (1234, 2345)
 
 
 def test_a_journal_keeps_its_order_when_the_clock_goes_back(tmp_path: Path) -> None:

@@ -225,6 +225,20 @@ def test_a_session_that_went_on_after_an_edit_was_cut_off_behind_it_waits_for_a_
     assert path.read_bytes() == whole
 
 
+def test_a_folder_that_became_a_link_after_an_edit_was_cut_off_is_not_followed(
+    folder: Path,
+) -> None:
+    config = config_at(folder / "config")
+    path = log_of(config)
+    whole = path.read_bytes()
+    edit = cut_in_the_middle(config, path, b"")
+    path.parent.rename(folder / "elsewhere")
+    path.parent.symlink_to(folder / "elsewhere")
+    with pytest.raises(Refused, match="a link leads elsewhere"):
+        Archive([config]).journals.finish(edit.id)
+    assert (folder / "elsewhere" / path.name).read_bytes() == whole
+
+
 def test_a_file_that_went_elsewhere_after_an_edit_was_cut_off_is_not_thought_to_be_kept(
     folder: Path,
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from plait import Archive
 from plait.archive.plans import subject_of
+from plait.edit.journal import home_of
 from plait.edit.model import CopyOf, Plan, Write
 from plait.errors import Refused, UserError
 from tests.edit.plans import (
@@ -169,3 +170,41 @@ def test_a_session_outside_a_configuration_folder_has_its_journal_beside_it(
     assert archive.edits() == [edit]
     archive.undo()
     assert tree(tmp_path) == before
+
+
+def test_a_session_outside_a_configuration_folder_goes_with_its_folder(tmp_path: Path) -> None:
+    log = put(tmp_path / "logs" / f"{SESSION}.jsonl", b"old\n")
+    output = put(log.with_suffix("") / "tool-results" / "toolu_1.txt", b"long")
+    before = tree(tmp_path)
+    subject = subject_of(Archive([tmp_path]).session(SESSION))
+    steps = removed(log), removed(output)
+    Plan("delete", subject, SESSION, log, steps, NOTHING, NOTHING).apply()
+    assert [path.name for path in log.parent.iterdir()] == [".plait"]
+    Archive([tmp_path]).undo()
+    assert tree(tmp_path) == before
+
+
+def test_the_journal_of_a_session_lies_by_where_its_file_lies(tmp_path: Path) -> None:
+    log = tmp_path / "projects" / "-home-me" / "a.jsonl"
+    assert home_of(log) == tmp_path
+    assert home_of(log, tmp_path / "other") == tmp_path
+    assert home_of(log.parent / "deeper" / "a.jsonl", tmp_path) == tmp_path
+    assert home_of(log.parent / "deeper" / "a.jsonl") == log.parent / "deeper"
+    assert home_of(tmp_path / "a.jsonl") == tmp_path
+
+
+def test_a_name_that_means_edits_in_several_places_is_refused(tmp_path: Path) -> None:
+    configs = [config_at(tmp_path / name) for name in ("one", "two")]
+    edits = [plan_of(config, added(log_of(config), b"x\n")).apply() for config in configs]
+    archive = Archive(configs)
+    assert [edit.id for edit in archive.edits()] == [edit.id for edit in reversed(edits)]
+    with pytest.raises(UserError, match=r"'20' means several edits"):
+        archive.undo("20")
+    assert archive.undo(edits[0].id).path == log_of(configs[0])
+
+
+def test_an_edit_is_found_by_the_root_that_is_named_for_it(tmp_path: Path) -> None:
+    config, other = config_at(tmp_path / "one"), config_at(tmp_path / "two")
+    edit = plan_of(config, added(log_of(config), b"x\n")).apply()
+    assert Archive([config]).journals.root_beyond(edit.id, edit.path) is None
+    assert Archive([other]).journals.root_beyond(edit.id, edit.path) == config

@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from examples.drawing import draw
 from plait import Archive
+from plait.archive.plans import subject_of
 from plait.edit.journal import Journal, is_live
 from plait.edit.model import Plan
 from plait.errors import Refused, SourceError
@@ -188,12 +190,20 @@ def test_an_agent_that_still_writes_is_a_sign_of_life(config: Path) -> None:
     step = removed(log_of(config).with_suffix("") / "tool-results" / "toolu_1.txt")
     assert plan_of(config, step).apply()
     session = Archive([config]).session(SESSION)
-    from plait.archive.plans import subject_of
-
     subject = subject_of(session)
     sign = is_live(subject)
     assert sign
     assert sign.startswith("a line was added ")
+    with pytest.raises(Refused, match="is live: a line was added"):
+        replace(one_line(config), source=subject).apply()
+
+
+def test_a_client_may_know_a_session_by_another_name_than_its_file_has(config: Path) -> None:
+    running(config, os.getpid(), "another-name")
+    plan = one_line(config)
+    with pytest.raises(Refused, match="a running client has it open"):
+        replace(plan, source=replace(plan.source, id="another-name")).apply()
+    assert plan.apply().state == "done"
 
 
 @pytest.mark.parametrize("operation", ["clone", "fork"])
@@ -246,6 +256,16 @@ def test_a_file_that_changed_since_its_edit_is_brought_back_only_by_force(config
     assert tree(config) == before
     aside = config / ".plait" / "journal" / edit.id / "0000.aside"
     assert aside.read_bytes() == b"mine\n"
+
+
+def test_a_later_edit_that_is_undone_does_not_stand_in_the_way(config: Path) -> None:
+    first = in_place(config).apply()
+    one_line(config).apply()
+    Archive([config]).undo()
+    put(log_of(config), b"mine\n")
+    with pytest.raises(Refused, match="has changed since the edit") as told:
+        Archive([config]).undo(first.id)
+    assert told.value.hints == ("`--force` undoes the edit all the same",)
 
 
 def test_a_new_session_that_went_on_is_taken_away_only_by_force(config: Path) -> None:
@@ -387,6 +407,7 @@ def test_a_journal_that_is_a_link_is_not_written_to(tmp_path: Path, ours: str) -
         "settings.json",
         ".plait/lock",
         "projects/-home-me/.plait/x",
+        "projects/-home-me/a\0b",
         "",
     ],
 )
@@ -402,6 +423,36 @@ def test_a_journal_that_names_another_place_is_not_followed(config: Path, place:
         Archive([config]).undo(edit.id, force=True)
     assert outside.read_bytes() == b"mine\n"
     assert new_session(config).apply().state == "done"
+
+
+def test_an_entry_that_lies_under_another_name_is_not_read(config: Path) -> None:
+    edit = in_place(config).apply()
+    folder = config / ".plait" / "journal" / edit.id
+    folder.rename(folder.with_name("20010101-000000-000000"))
+    assert Archive([config]).edits() == []
+    with pytest.raises(SourceError, match=f"it says that it is '{edit.id}'"):
+        Archive([config]).undo("20010101-000000-000000")
+
+
+def test_an_entry_that_is_a_link_is_neither_read_nor_cleared_away(config: Path) -> None:
+    edit = in_place(config).apply()
+    folder = config / ".plait" / "journal" / edit.id
+    elsewhere = config.parent / "elsewhere"
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
+    assert Archive([config]).edits() == []
+    mine = config.parent / "mine"
+    put(mine / "file", b"mine")
+    folder.with_name("20010101-000000-000000").symlink_to(mine)
+    assert new_session(config).apply().state == "done"
+    assert (mine / "file").read_bytes() == b"mine"
+
+
+def test_what_lies_in_the_journal_and_is_no_edit_is_left_alone(config: Path) -> None:
+    mine = put(config / ".plait" / "journal" / "notes" / "mine.txt", b"mine")
+    in_place(config).apply()
+    assert mine.read_bytes() == b"mine"
+    assert len(Archive([config]).edits()) == 1
 
 
 def test_a_folder_that_became_a_link_since_is_not_followed(tmp_path: Path) -> None:

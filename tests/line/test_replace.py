@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from plait.line.append import appending
 from plait.line.replace import (
     FileState,
     add,
@@ -102,6 +105,24 @@ def test_a_file_is_replaced_only_if_it_is_as_it_was(tmp_path: Path) -> None:
     assert put(draft, path, known(path))
     assert path.read_bytes() == b"new\n"
     assert not draft.exists()
+
+
+def test_a_file_is_not_replaced_while_a_writer_holds_it(tmp_path: Path) -> None:
+    path, draft = written(tmp_path / "log"), written(tmp_path / "draft", b"new\n")
+    was, is_held = known(path), threading.Event()
+
+    def write() -> None:
+        with appending(path) as handle:
+            is_held.set()
+            time.sleep(0.1)
+            os.write(handle, b"theirs\n")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    is_held.wait()
+    assert not put(draft, path, was)
+    writer.join()
+    assert path.read_bytes() == b"old\ntheirs\n"
 
 
 def test_a_new_name_is_given_only_where_there_is_none(tmp_path: Path) -> None:
