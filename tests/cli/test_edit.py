@@ -472,3 +472,12 @@ def test_a_plan_that_breaks_a_rule_is_told_and_refused(desk: Desk, as_json: bool
         assert "broken:" in out
         assert "renamed" not in out
     assert desk.files == before
+
+
+def test_a_large_session_is_not_read_to_say_how_it_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.cli.edit.told.LARGE", 100)
+    out, _ = desk.said("rename", "search box", "T")
+    session, root = desk.work.session, desk.config
+    assert f"  resume  plait resume {session} --root {root}\n" in out

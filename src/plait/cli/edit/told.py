@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FATES = {"dropped": "red", "rewritten": "yellow", "added": "green", "kept": "dim"}
 MOST_SHOWN = 4
 MOST_LISTED = 10
+LARGE = 50_000_000
 
 
 def print_outcome(request: Request, outcome: Outcome, manner: Manner) -> None:
@@ -174,13 +175,21 @@ def _print_end(request: Request, report: EditReport, manner: Manner) -> None:
 def _next_lines(request: Request, report: EditReport) -> Iterator[tuple[str, str]]:
     if report.operation != "delete":
         yield "file", report.path
-        archive = request.archive.renewed()
-        found = archive.session_at(Path(report.path))
-        resume = archive.resume(found, default=expanded(claude_folder({}), {}))
-        if resume.why_not is None:
-            yield "resume", resume.line
+        yield from (("resume", line) for line in _resume_line(request, report))
     if report.undo:
         yield "undo", to_type("plait", "undo", report.undo, *_roots(request, report))
+
+
+def _resume_line(request: Request, report: EditReport) -> Iterator[str]:
+    """Yields what continues the session; of a large one, what says so: it is not read for that."""
+    if report.after.bytes > LARGE:
+        yield to_type("plait", "resume", report.session, *_roots(request, report))
+        return
+    archive = request.archive.renewed()
+    found = archive.session_at(Path(report.path))
+    resume = archive.resume(found, default=expanded(claude_folder({}), {}))
+    if resume.why_not is None:
+        yield resume.line
 
 
 def _roots(request: Request, report: EditReport) -> list[str]:
