@@ -165,4 +165,6 @@ def compiled(expression: bytes, engine: Engine = BEST) -> Any:
     options.encoding = re2.Options.Encoding.LATIN1
     options.max_mem = MEMORY
     options.never_capture = True
-    return re2.compile(expression, options)
+    found = re2.compile(expression, options)
+    re2.purge()  # else it keeps a hundred of them, also those that nobody asks any more
+    return found

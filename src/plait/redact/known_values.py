@@ -31,8 +31,10 @@ WORDS = frozenset(
 )
 FEW: dict[Engine, int] = {"re2": 2000, "re": 60}
 """How many strings one expression holds."""
-RENEWALS = 400
+RENEWALS = 100
 """How often the expression is made anew before the other way is taken."""
+BEGINNING = 16
+"""Letters that many strings may have in common: what is asked for stands behind them."""
 SIZES = ((4, 4, 1), (6, 4, 3), (12, 6, 7))
 """From which length on: how many letters are asked for, at every how many of the text."""
 
@@ -130,7 +132,9 @@ class KnownValues:
     def _sample(self, string: bytes) -> None:
         size = max(n for n, (least, _, _) in enumerate(SIZES) if n == 0 or len(string) >= least)
         _, width, step = SIZES[size]
-        for offset in range(min(step, max(1, len(string) - width + 1))):
+        last = max(0, len(string) - width)
+        first = max(0, min(BEGINNING, last - step + 1))
+        for offset in range(first, min(first + step, last + 1)):
             gram = string[offset : offset + width]
             self._samples[size].setdefault(gram, []).append((string, offset))  # type: ignore[index]
 
@@ -160,7 +164,7 @@ class KnownValues:
                     span = TextSpan(start, start + len(string))
                     if best is None or (span.start, -span.end) < (best.start, -best.end):
                         best = span
-            if best is not None and at > best.start + step:
+            if best is not None and at > best.start + BEGINNING + step:
                 break
         return best
 

@@ -150,7 +150,7 @@ class Redactor:
         elif isinstance(source, Record):
             self._learn_owner(source)
             plain, _ = self._without_owners(source)
-            if self._told_at_once(plain) == "something":
+            if self._told_at_once(plain, is_learning=True) == "something":
                 self.learn(plain.fields)
         elif isinstance(source, dict):
             tree = Tree(source)
@@ -184,7 +184,7 @@ class Redactor:
         custom = self._custom.hits_in(joined.data, joined.islands)
         return self._with_known(joined.data, [*self._found_in(joined), *custom])
 
-    def _told_at_once(self, record: Record) -> Told:
+    def _told_at_once(self, record: Record, *, is_learning: bool = False) -> Told:
         """Tells what is to be hidden in a record, as far as that can be told at once."""
         texts = None if self._custom else texts_at_once(record.fields)
         if texts is None or holds_more(record.raw, texts.keys):
@@ -195,6 +195,8 @@ class Redactor:
             if any(self._scanner.hits_in(texts)):
                 return "something"
             self._note_quiet(mark)
+        if is_learning:
+            return "nothing"
         is_known = any(self._known.hits(data)) or (
             is_wrapped(data) and any(_as_read(data, self._known))
         )

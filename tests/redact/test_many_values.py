@@ -1,0 +1,90 @@
+"""Thousands of different values: what is looked for stays bounded in memory and in steps."""
+
+import resource
+import subprocess
+import sys
+from random import Random
+
+import pytest
+
+from plait.redact import Redactor, known_values
+from plait.redact.expression import compiled
+from plait.redact.known_values import RENEWALS, KnownValues
+from plait.redact.model import Hit, TextSpan
+from tests.redact.letters import ALNUM, drawn
+
+COUNT = 3000
+MOST_BYTES = 200 << 20
+SCRIPT = f"""
+import json
+from plait.record import record_of
+from plait.redact import Redactor
+from random import Random
+from tests.redact.letters import ALNUM, drawn
+redactor, rng = Redactor(), Random(1)
+for number in range({COUNT}):
+    text = "use gh" + "p_" + drawn(rng, ALNUM, 36) + " now"
+    redactor.record(record_of(json.dumps({{"type": "user", "x": text}}).encode()))
+assert len(redactor.report.found) == {COUNT}
+"""
+
+
+def token(rng: Random) -> str:
+    return "gh" + "p_" + drawn(rng, ALNUM, 36)
+
+
+def test_memory_is_bounded_in_one_pass() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], check=False, preexec_fn=bounded)
+    assert done.returncode == 0
+
+
+def bounded() -> None:
+    """Gives a process so much memory for its data."""
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+
+
+def test_the_expression_is_made_anew_only_so_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bytes] = []
+
+    def counted(expression: bytes, *more: object) -> object:
+        made.append(expression)
+        return compiled(expression, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(known_values, "compiled", counted)
+    redactor, rng = Redactor(), Random(2)
+    for _ in range(RENEWALS * 2):
+        redactor.text(f"use {token(rng)} now")
+    assert len(made) == RENEWALS
+
+
+def test_learning_makes_no_expression(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_values, "compiled", None)
+    redactor, rng = Redactor(), Random(3)
+    redactor.learn([f"use {token(rng)} now" for _ in range(20)])
+    assert redactor.learnt > 20
+
+
+def many(*values: bytes) -> KnownValues:
+    known = KnownValues()
+    known._renewed = RENEWALS
+    for value in values:
+        known.add(Hit("secret", "x", value, (TextSpan(0, len(value)),)))
+    return known
+
+
+def test_what_begins_alike_is_not_asked_for_by_its_beginning() -> None:
+    rng = Random(4)
+    known = many(*(token(rng).encode() for _ in range(500)))
+    assert [*known.hits(b"nothing here")] == []
+    crowded = max(len(bucket) for grams in known._samples or () for bucket in grams.values())
+    assert crowded < 20
+
+
+@pytest.mark.parametrize("shift", range(9))
+@pytest.mark.parametrize("length", [6, 7, 9, 11, 12, 13, 18, 24, 27, 28, 29, 40])
+def test_a_value_is_found_at_any_place_among_many(length: int, shift: int) -> None:
+    rng = Random(length)
+    value, other = (drawn(rng, ALNUM, length).encode() for _ in range(2))
+    text = b"." * shift + value + b". " + other + b" " + value
+    found = [text[hit.start : hit.end] for hit in many(value, other).hits(text)]
+    assert found == [value, other, value]
