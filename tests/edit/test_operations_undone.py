@@ -30,7 +30,13 @@ OPERATIONS: dict[str, Act] = {
         session, active_only=True
     ),
     "fork": lambda archive, session: archive.plan.fork(session, 1),
-    "switch": lambda archive, session: archive.plan.switch(session, "1"),
+    "repair": lambda archive, session: archive.plan.repair(session),
+    "repair in place": lambda archive, session: archive.plan.repair(session, in_place=True),
+    "graft": lambda archive, session: archive.plan.graft(session, archive.sessions[0]),
+    "graft in place": lambda archive, session: archive.plan.graft(
+        session, archive.sessions[-1], in_place=True
+    ),
+    "switch": lambda archive, session: archive.plan.switch(session, "2"),
     "delete": lambda archive, session: archive.plan.delete(session),
 }
 STEPS = st.tuples(st.sampled_from([*OPERATIONS, "undo"]), st.integers(0, 50))
@@ -45,7 +51,7 @@ def config_at(folder: Path) -> Path:
     return folder
 
 
-@settings(max_examples=12)
+@settings(max_examples=15)
 @given(st.lists(STEPS, min_size=3, max_size=10))
 def test_any_sequence_of_operations_is_undone_step_by_step(steps: list[tuple[str, int]]) -> None:
     with TemporaryDirectory(dir=MEMORY) as folder:

@@ -36,11 +36,12 @@ class Plans:
 
         It has no steps where nothing is wrong; what stays wrong is said.
         """
+        from plait.edit.journal import noted_if_live
         from plait.edit.repair import repair
 
         meant = self._archive.session(session)
         known_of = self._known_beside(meant)
-        return repair(subject_of(meant), is_in_place=in_place, known_of=known_of)
+        return noted_if_live(repair(subject_of(meant), is_in_place=in_place, known_of=known_of))
 
     def repairs(self, sessions: Several = None, *, in_place: bool = False) -> Iterator["Plan"]:
         """Yields what mends those of some sessions, or of all, that can be mended."""
@@ -137,7 +138,7 @@ class Plans:
         plan = graft(
             subject_of(meant), target, place, since=since, is_in_place=in_place, title=title
         )
-        return plan if in_place else noted_if_live(plan)
+        return noted_if_live(plan)
 
     def switch(self, session: Named, branch: str) -> "Plan":
         """Returns another branch as the one that resume takes: its name, its number, a record."""

@@ -54,7 +54,8 @@ def is_live(subject: Subject) -> str | None:
 
 def noted_if_live(plan: Plan) -> Plan:
     """Returns a plan that says so where it makes a new session of one that is being written to."""
-    sign = None if plan.is_in_place else is_live(plan.source)
+    is_new = plan.steps and not plan.is_in_place
+    sign = is_live(plan.source) if is_new else None
     note = f"the session is live: {sign}; what comes later is not in the new one"
     return replace(plan, notes=(*plan.notes, note)) if sign else plan
 
