@@ -161,7 +161,7 @@ def write_case(folder: Path, file: Path, read: Readings) -> None:
         shutil.copyfile(file, folder / "session.jsonl")
     for name, found in read.by_name().items():
         if found:
-            told = {**found.as_object(), "note": found.note}
+            told = {**found.as_object(), "request": found.request, "note": found.note}
             (folder / f"{name}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
 
 

@@ -102,13 +102,14 @@ class EditJudge:
     def _listed(self, desk: Desk, session: str) -> Listed | None:
         return one_of(self.judge.sdk.listed(desk) if self.judge.sdk else [], session)
 
-    def _listing_fault(self, edited: Edited, ours: str | None) -> Iterator[Fault]:
+    def _listing_fault(self, edited: Edited, before: str | None) -> Iterator[Fault]:
         """Yields in what the lists of SDK and Plait differ, if they were the same before."""
-        if self.judge.sdk is None or ours != told(edited.case.listed):
+        if self.judge.sdk is None or before != told(edited.case.listed):
             return
-        now = told(our_listing(edited.case, edited.plan.session))
-        if now != told(edited.listed):
-            yield "list", f"listed as {now!r}, by the SDK as {told(edited.listed)!r}"
+        ours, theirs = our_listing(edited.case, edited.plan.session), edited.listed
+        is_unasked = ours and not ours.first_prompt and not theirs  # the SDK leaves those out
+        if told(ours) != told(theirs) and not is_unasked:
+            yield "list", f"listed as {told(ours)!r}, by the SDK as {told(theirs)!r}"
 
 
 def our_listing(case: Case, session: str) -> Listed | None:

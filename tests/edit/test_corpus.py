@@ -1,8 +1,9 @@
-"""Real sessions to copies and forks of them: no rule is broken anew, nothing that was said is lost.
+"""Real sessions to copies, forks and repairs of them: no rule is broken anew, nobody loses a word.
 
 Nothing is written where they lie: what a plan would write is looked at elsewhere.
 """
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from plait.archive import Session
 from plait.edit.model import Plan, Write
 from plait.record import Record, read
 from plait.record.prompt import is_human_prompt, prompt_text
-from tests.edit.copies import editable, plain_records, without_ids
+from tests.edit.copies import editable, names_in, plain_records, without_ids
 
 A_FEW = pytest.param(17, 3, id="a few")
 ALL = pytest.param(1, 1, id="all", marks=pytest.mark.long)
@@ -53,10 +54,23 @@ def is_copy(record: Record) -> bool:
     return "forkedFrom" in record.fields
 
 
+def agents_origins(plan: Plan, folder: Path) -> dict[str, str]:
+    """Returns the same of the records of agents: each stands where it stood."""
+    found = {}
+    logs = {log.path.name: log.path for log in plan.source.others}
+    for step in plan.steps:
+        if isinstance(step, Write) and step.path.name in logs:
+            copy = folder / "agent.jsonl"
+            copy.write_bytes(b"".join(step.content()))
+            found.update(names_in(list(read(copy)), list(read(logs[step.path.name]))))
+            copy.unlink()
+    return found
+
+
 def check_records(session: Session, plan: Plan, path: Path) -> None:
     """Asserts that every record of a copy is that of its source, but for ids."""
     before, after = list(read(session.path)), list(read(path))
-    olds = {**origins(after), plan.session: session.id}
+    olds = {**agents_origins(plan, path.parent), **origins(after), plan.session: session.id}
     wanted: dict[str | None, list[Any]] = {}
     for record, plain in zip(before, plain_records(before, {}), strict=True):
         wanted.setdefault(record.uuid, []).append(plain)
@@ -101,3 +115,19 @@ def asked(records: list[Record]) -> list[str]:
     """Returns the prompts of people."""
     found = (one.uuid for one in records if is_human_prompt(one) and not one.is_sidechain)
     return [uuid for uuid in found if uuid]
+
+
+@pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
+def test_repairs_of_real_sessions(share: int, _: int, shared: Path, tmp_path: Path) -> None:
+    for session in editable(shared / "corpus")[::share]:
+        assert session.archive
+        plan = session.archive.plan.repair(session, in_place=True)
+        assert plan.check() == ()
+        if plan.path not in [step.path for step in plan.steps]:
+            continue
+        path = written(plan, tmp_path)
+        before, after = list(read(session.path)), list(read(path))
+        assert set(typed(before)) <= set(typed(after))
+        lines = [Counter(one.read_bytes().splitlines()) for one in (session.path, path)]
+        assert (lines[0] & lines[1]).total() == plan.lines("kept"), session.path
+        path.unlink()

@@ -365,3 +365,15 @@ def test_a_clone_of_the_active_part_is_sent_as_its_source_is(root: Path, tmp_pat
         assert plan.operation == "clone"
         assert plan.check() == ()
         assert plan.after.tokens == plan.before.tokens
+
+
+def test_a_parent_in_the_log_of_an_agent_that_stays_behind_is_still_there(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A), answer(B, A), user(C, G), answer(D, C))
+    agents = root / "projects" / "-home-dev-shop" / SESSION / "subagents"
+    write(agents / "agent-a1.jsonl", answer(G, B, isSidechain=True))
+    session = only(root)
+    plan = forks(session, D)
+    assert [step.path for step in plan.steps] == [plan.path]
+    assert plan.check() == ()
+    *_, asked, _ = read(carried_out(plan))
+    assert asked.parent_uuid == G

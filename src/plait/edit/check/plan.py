@@ -34,10 +34,14 @@ def _sources(plan: Plan) -> Iterator[Path]:
 
 
 def _untouched(plan: Plan) -> set[Path]:
-    """Returns the logs of the session that results which the plan leaves alone."""
-    if plan.session != plan.source.id:
-        return set()
-    own = {plan.source.log.path, *(log.path for log in plan.source.others)}
+    """Returns the logs that the plan leaves alone and that its records may still hang on.
+
+    Those of the session that results; of another one its agents': a parent in another file stays
+    a pointer to that file.
+    """
+    own = {log.path for log in plan.source.others}
+    if plan.session == plan.source.id:
+        own.add(plan.source.log.path)
     return own - {step.path for step in plan.steps}
 
 
