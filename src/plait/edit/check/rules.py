@@ -29,7 +29,7 @@ from plait.edit.check.log_rules import (
 from plait.edit.check.model import Found, Log, Rule
 from plait.edit.measure import LARGE
 from plait.edit.model import Violation
-from plait.graph.client import context
+from plait.graph.client import refusal
 from plait.line import Line, LogFile, lines
 from plait.record import Entry, Record, entry_of, read
 from plait.record.record import content_blocks
@@ -116,13 +116,8 @@ def violations_of(log: LogFile, known_of: KnownOf | None = None) -> tuple[Violat
     judged.read(lines(log.path))
     lost = frozenset(str(one.keys[0]) for one in unknown_parent(Log(judged.facts)))
     known = known_of(lost) if lost and known_of and not is_agent else frozenset()
-    why_not = None if is_agent or log.size >= LARGE else refusal_of(read(log.path), log.size)
+    why_not = None if is_agent or log.size >= LARGE else refusal(read(log.path), log.size)
     return tuple(told(rule, one, log.path) for rule, one in judged.found(known, None, why_not))
-
-
-def refusal_of(records: Iterable[Record], size: int) -> str | None:
-    """Says why the client would not resume a log of these records."""
-    return context(records, size=size).why_not
 
 
 def records_among(paths: Iterable[Path], uuids: frozenset[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ from plait.edit.model import Change, Difference, Fate, Measures, Plan, Subject, 
 from plait.edit.repair.draft import Draft, DraftLine, draft_of
 from plait.edit.repair.rungs import mend
 from plait.edit.side_files import side_files
-from plait.graph.client import context
+from plait.graph.client import refusal
 from plait.graph.entries import CHAIN_TYPES
 from plait.line import FileStamp, Finding, Line, LogFile, lines, mode_of
 from plait.line.discover import SUFFIX
@@ -64,8 +64,8 @@ def _left_over(draft: Draft) -> tuple[Finding, ...]:
     """Returns what is still wrong with a mended log, by the lines of the one it was."""
     judged = Judged(rule for rule in RULES if rule.binds_all)
     judged.read(lines_of(_bytes_of(draft)))
-    path, seen = draft.log.path, context(draft.records, size=draft.size)
-    found = judged.found(draft.elsewhere, None, seen.why_not)
+    path, why_not = draft.log.path, refusal(draft.records, draft.size)
+    found = judged.found(draft.elsewhere, None, why_not)
     numbers = [line.number for line in draft.lines if not line.is_gone]
     return tuple(
         Finding(rule.name, one.sentence, path, numbers[one.place.line - 1], one.place.uuid)

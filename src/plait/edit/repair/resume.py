@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 from plait.edit.repair.draft import Draft, with_field
-from plait.graph.client import context
+from plait.graph.client import context, refusal
+from plait.graph.client.context import last_message
 from plait.graph.client.load import load
-from plait.graph.leaf import leaf, path_to_message
 from plait.record import Record
 from plait.write.lines import last_prompt
 
@@ -15,21 +15,17 @@ POINTED = "a pointer leads back to the conversation: the client does not resume 
 
 def timeless_leaf(draft: Draft) -> None:
     """Gives the message that a session goes on from a time."""
-    if (record := _last_message(draft)) is None or "time" not in _refusal(draft):
+    loaded, _ = load(draft.records, draft.size)
+    record = last_message(loaded)
+    if record is None or "time" not in _why_not(draft):
         return
     for line, one in list(draft.spoken):
         if one.uuid == record.uuid:
             draft.rewrite(line, with_field(one, "timestamp", _time_near(draft, one)), TIMED)
 
 
-def _refusal(draft: Draft) -> str:
-    return context(draft.records, size=draft.size).why_not or ""
-
-
-def _last_message(draft: Draft) -> Record | None:
-    loaded, _ = load(draft.records, draft.size)
-    end = leaf(loaded)
-    return None if end is None else loaded.records[path_to_message(loaded, end)[0]]
+def _why_not(draft: Draft) -> str:
+    return refusal(draft.records, draft.size) or ""
 
 
 def _time_near(draft: Draft, record: Record) -> str:
@@ -45,7 +41,7 @@ def _time_near(draft: Draft, record: Record) -> str:
 
 def pointer_to_sidechain(draft: Draft) -> None:
     """Points to the end of the conversation where the last pointer led to an agent's record."""
-    if "sidechain" not in _refusal(draft):
+    if "sidechain" not in _why_not(draft):
         return
     unpointed = [record for record in draft.records if record.type != "last-prompt"]
     found = context(unpointed, size=draft.size)

@@ -120,23 +120,41 @@ MOST_ROUNDS = 8
 
 def mend(draft: Draft) -> None:
     """Mends all that can be mended: what one rung did may be what another waited for."""
+    ladder = Ladder(draft)
     for _ in range(MOST_ROUNDS):
         count = len(draft.undoings)
         for rung in RUNGS:
-            _take(rung, draft)
+            ladder.take(rung)
         if len(draft.undoings) == count:
             break
 
 
-def _take(rung: Rung, draft: Draft) -> None:
-    """Takes a rung, unless the client would then send less than before."""
-    count = len(draft.undoings)
-    rung.mend(draft)
-    if rung.is_lossless and len(draft.undoings) > count:
+class Ladder:
+    """Takes one rung after the other, and none after which the client would send less."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.sent: frozenset[bytes] | None = None
+        """What the client would send of the draft as it is, where that was asked."""
+
+    def take(self, rung: Rung) -> None:
+        """Takes a rung, or leaves the draft as it was."""
+        draft, count = self.draft, len(self.draft.undoings)
+        rung.mend(draft)
+        if len(draft.undoings) == count:
+            return
+        if not rung.is_lossless:
+            self.sent = None
+            return
         after = sent_by(draft)
-        draft.take_back(count)
-        if sent_by(draft) <= after:
+        if self.sent is None:
+            draft.take_back(count)
+            self.sent = sent_by(draft)
             rung.mend(draft)
+        if self.sent <= after:
+            self.sent = after
+        else:
+            draft.take_back(count)
 
 
 MADE_UP = frozenset(

@@ -19,6 +19,7 @@ from plait.record import Record
 from plait.record.record import content_blocks
 from plait.record.time import NO_TIME, milliseconds
 
+NO_CONVERSATION = "no conversation in the file"
 NEXT_PROMPT = "\0next prompt\0"
 INTRODUCTION = "remote_session_change"
 """The attachment whose text the client sends once, before a prompt."""
@@ -68,6 +69,21 @@ def stands_at(records: Iterable[Record], size: int, uuid: str) -> bool:
     return chain_at(loaded, end) == chain_at(loaded, meant)
 
 
+def refusal(records: Iterable[Record], size: int) -> str | None:
+    """Says why the client would not resume a file, None where it would; without what it sends."""
+    loaded, _ = load(records, size)
+    if loaded.is_cleared:
+        return None
+    message = last_message(loaded)
+    return NO_CONVERSATION if message is None else _refusal(message)
+
+
+def last_message(loaded: Loaded) -> Record | None:
+    """Returns the prompt or answer that the client goes on from."""
+    found = leaf_of(loaded)
+    return None if found is None else loaded.records[path_to_message(loaded, found)[0]]
+
+
 def last_answer(records: Iterable[Record], chain: Iterable[str]) -> Record | None:
     """Returns the last answer of a chain that says what it cost."""
     by_uuid = {record.uuid: record for record in records if record.kind == "assistant"}
@@ -83,7 +99,7 @@ def _chain_of(loaded: Loaded) -> list[int] | str:
     """Returns the entries that the client goes on from, or why it would not."""
     leaf = leaf_of(loaded)
     if leaf is None:
-        return "no conversation in the file"
+        return NO_CONVERSATION
     if why_not := _refusal(loaded.records[path_to_message(loaded, leaf)[0]]):
         return why_not
     return chain_at(loaded, leaf)
@@ -187,7 +203,7 @@ def _as_sdk(records: Iterable[Record]) -> Context:
     request: list[Message] = [(record.kind, content_blocks(record)) for record in chain]
     return Context(
         resumes=bool(chain),
-        why_not=None if chain else "no conversation in the file",
+        why_not=None if chain else NO_CONVERSATION,
         leaf=uuids[-1] if uuids else None,
         chain=uuids,
         messages=_comparable(request),

@@ -1,0 +1,102 @@
+"""Real sessions: what is wrong with them, and that mending them loses nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from plait import Archive
+from plait.archive.model import Session
+from plait.edit.check.line_source import lines_of
+from plait.edit.model import Plan
+from plait.edit.repair.draft import Draft, draft_of
+from plait.edit.repair.rungs import mend, sent_by
+from plait.line import LogFile
+from plait.record.prompt import is_human_prompt
+from tests.edit.mending import context_of, result_of, texts_of
+
+SAMPLE = 30
+
+
+def sessions_in(folder: Path) -> list[Session]:
+    """Returns the sessions that have a log of their own, in the order of their paths."""
+    found = (session for session in Archive([folder]).sessions if session.file)
+    return sorted(found, key=lambda session: str(session.path))
+
+
+def judge(session: Session) -> Plan:
+    """Plans a repair in place and as a new session, and holds it to what it promises."""
+    log = session.file
+    assert log and session.archive
+    before = log.path.read_bytes()
+    plan = session.archive.plan.repair(session, in_place=True)
+    if not plan.steps:
+        return plan
+    after = result_of(plan)
+    assert plan.check() == () and session.archive.plan.repair(session).check() == ()
+    old, new = drafted(log, before), drafted(log, after)
+    assert sent_by(old) <= sent_by(new)
+    assert typed(old) <= typed(new)
+    kept = Counter(after.split(b"\n"))
+    assert (Counter(before.split(b"\n")) & kept).total() >= plan.lines("kept")
+    new.elsewhere = frozenset(record.parent_uuid or "" for record in new.records)
+    mend(new)
+    assert not new.is_changed
+    return plan
+
+
+def drafted(log: LogFile, data: bytes) -> Draft:
+    return draft_of(log, lines_of([data]))
+
+
+def typed(draft: Draft) -> set[str]:
+    return {record.text for record in draft.records if is_human_prompt(record)}
+
+
+def test_of_real_sessions_nothing_is_lost(shared: Path) -> None:
+    every = sessions_in(shared / "corpus")
+    plans = [judge(session) for session in Random(17).sample(every, SAMPLE)]
+    assert len(plans) == SAMPLE
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("folder", ["corpus", "client-sessions", "produced", "audit-cases"])
+def test_of_all_real_sessions_nothing_is_lost(shared: Path, folder: str) -> None:
+    plans = [judge(session) for session in sessions_in(shared / folder)]
+    mended = [plan for plan in plans if plan.steps]
+    reasons = Counter(change.reason for plan in mended for change in plan.changes)
+    print(f"{folder}: {len(plans)} sessions, {len(mended)} mended, {reasons}")
+
+
+@pytest.mark.parametrize("folder", ["client-sessions", "produced"])
+def test_what_the_client_wrote_needs_no_repair(shared: Path, folder: str) -> None:
+    plans = [judge(session) for session in sessions_in(shared / folder)]
+    assert plans and not any(plan.steps or plan.unmended for plan in plans)
+
+
+CLASSES = ("D", "G", "P", "C", "E", "A18", "F02")
+
+
+def test_damaged_sessions_say_as_much_or_more(shared: Path) -> None:
+    cases = [one for one in sorted((shared / "resume-cases").iterdir()) if one.is_dir()]
+    told: list[str] = []
+    for case in cases:
+        path = case / "session.jsonl"
+        if not case.name.startswith(CLASSES) or not path.exists():
+            continue
+        archive = Archive([path])
+        plan = archive.plan.repair(path, in_place=True)
+        expected = json.loads((case / "expected.json").read_text())
+        before = context_of(path.read_bytes())
+        assert before.resumes == expected["resumes"]
+        if plan.steps:
+            after = context_of(result_of(plan))
+            gained = len(texts_of(after)) - len(texts_of(before))
+            told.append(f"{case.name}: {gained:+}")
+            assert after.resumes and plan.check() == ()
+    assert len(told) > 15
+    print("\n".join(told))
