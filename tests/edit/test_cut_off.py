@@ -185,11 +185,7 @@ def test_an_added_line_that_was_cut_off_in_its_middle_is_finished_or_taken_back(
 def cut_in_the_middle(config: Path, path: Path, end: bytes) -> Edit:
     """Leaves behind what a process does that ends while it adds a line."""
     size = path.stat().st_size
-    plan_of(config, added(path, LINE)).apply()
-    folder = next((config / ".plait" / "journal").iterdir())
-    done = (folder / "entry.json").read_text()
-    (folder / "open.json").write_text(done.replace('"done"', '"ready"'))
-    (folder / "entry.json").unlink()
+    made_ready(config, plan_of(config, added(path, LINE)).apply())
     os.truncate(path, size)
     with path.open("ab") as file:
         file.write(end)
@@ -225,6 +221,39 @@ def test_a_session_that_went_on_after_an_edit_was_cut_off_behind_it_waits_for_a_
     assert path.read_bytes() == whole
 
 
+def made_ready(config: Path, edit: Edit) -> Path:
+    """Turns an edit that was done into one that was cut off when all was ready."""
+    ours = config / ".plait" / "journal" / edit.id
+    done = (ours / "entry.json").read_text()
+    (ours / "open.json").write_text(done.replace('"done"', '"ready"'))
+    (ours / "entry.json").unlink()
+    return ours
+
+
+def test_a_new_session_that_has_two_names_waits_for_a_decision(folder: Path) -> None:
+    config = config_at(folder / "config")
+    path = log_of(config, NEW)
+    edit = plan_of(config, written(path, b"new\n")).apply()
+    made_ready(config, edit)
+    os.link(path, path.with_name(f".{path.name}.{edit.id}-0.new"))
+    with pytest.raises(Refused, match="was cut off"):
+        plan_of(config, added(log_of(config), b"next\n")).apply()
+    Archive([config]).journals.finish(edit.id)
+    assert path.read_bytes() == b"new\n"
+    assert path.stat().st_nlink == 1
+
+
+def test_a_session_that_has_gone_in_part_waits_for_a_decision(folder: Path) -> None:
+    config = config_at(folder / "config")
+    before, paths = tree(config), [log_of(config), log_of(config, OTHER)]
+    ours = made_ready(config, plan_of(config, *map(removed, paths)).apply())
+    (ours / "0001.was").rename(paths[1])
+    with pytest.raises(Refused, match="was cut off"):
+        plan_of(config, added(paths[1], b"next\n"), session=OTHER).apply()
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
 def test_a_folder_that_became_a_link_after_an_edit_was_cut_off_is_not_followed(
     folder: Path,
 ) -> None:
@@ -244,9 +273,7 @@ def test_a_file_that_went_elsewhere_after_an_edit_was_cut_off_is_not_thought_to_
 ) -> None:
     config = config_at(folder / "config")
     edit = plan_of(config, removed(log_of(config))).apply()
-    ours = config / ".plait" / "journal" / edit.id
-    (ours / "open.json").write_text((ours / "entry.json").read_text().replace('"done"', '"ready"'))
-    (ours / "0000.was").unlink()
+    (made_ready(config, edit) / "0000.was").unlink()
     with pytest.raises(Refused, match="has changed since the edit began"):
         Archive([config]).journals.finish(edit.id)
 
