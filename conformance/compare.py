@@ -11,6 +11,8 @@ VARYING = ("cache_control", "signature")
 LACKS_TOOLS = "the resuming client lacks tools that the session had loaded"
 TOO_LONG = "too long to go on: the client first asks for a summary of all but the last answer"
 OWN_WORDS = "attachments of older clients keep no text: the client has words of its own for them"
+STOPPED = "a task in the background had not ended: the resuming client tells that it was stopped"
+NOT_ENDED = "didn't finish before the previous session ended"
 REFERENCES_REMOVED = "[Tool references removed - tools no longer available]"
 
 
@@ -86,6 +88,18 @@ def without_reminders(block: Json) -> Json:
     said = [{**part, "text": part["text"].rstrip()} if "text" in part else part for part in parts]
     kept = [part for part in said if part.get("text") != ""]
     return {**block, "content": kept} if isinstance(content, list) else block
+
+
+def without_stopped(messages: list[Message]) -> list[Message]:
+    """Returns messages without what the resuming client says of tasks that had not ended."""
+    kept = [(role, [one for one in blocks if not is_stopped(one)]) for role, blocks in messages]
+    return [(role, blocks) for role, blocks in kept if blocks]
+
+
+def is_stopped(block: Json) -> bool:
+    """Whether a block says that a task ended with the process that ran it."""
+    text = str(block.get("text", ""))
+    return "<task-notification>" in text and NOT_ENDED in text
 
 
 def without_references(messages: list[Message]) -> list[Message]:

@@ -8,7 +8,15 @@ from pathlib import Path
 
 from conformance import reading
 from conformance.client import Client
-from conformance.compare import OWN_WORDS, comparable, explanation, mark, without_joined
+from conformance.compare import (
+    OWN_WORDS,
+    STOPPED,
+    comparable,
+    explanation,
+    mark,
+    without_joined,
+    without_stopped,
+)
 from conformance.model import Listed, Mark, Places, Readings, Resumed, Verdict
 from conformance.sandbox import Desk
 from conformance.scenarios import Scenario
@@ -98,6 +106,8 @@ def verdict(group: str, name: str, read: Readings) -> Verdict:
     full = mark(ours.request, theirs.request)
     if full is Mark.DIFFERENT and (why or ours.own_words):
         full, why = Mark.EXPLAINED, why or OWN_WORDS
+    if full is Mark.DIFFERENT and mark(ours.request, without_stopped(theirs.request)) is Mark.EQUAL:
+        full, why = Mark.EXPLAINED, STOPPED
     return Verdict(
         group,
         name,

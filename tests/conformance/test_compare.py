@@ -3,7 +3,13 @@
 import pytest
 
 from conformance.client import PROBE, probe_request
-from conformance.compare import comparable, explanation, mark, without_joined
+from conformance.compare import (
+    comparable,
+    explanation,
+    mark,
+    without_joined,
+    without_stopped,
+)
 from conformance.model import Json, Mark, Message
 from tests.standin import Asked
 
@@ -98,3 +104,12 @@ def test_words_of_the_client_are_told_from_a_difference() -> None:
     joined = [result(f"out\n\n{REMINDER}"), result([text("a\n"), text(REMINDER)])]
     assert without_joined([("user", joined)]) == ours
     assert without_joined([("user", [text(REMINDER)])]) == [("user", [text(REMINDER)])]
+
+
+def test_a_task_that_had_not_ended_is_told_by_the_client_alone() -> None:
+    words = "<task-notification>it didn't finish before the previous session ended"
+    theirs: list[Message] = [("user", [text("a")]), ("user", [text(words)])]
+    assert without_stopped(theirs) == theirs[:1]
+    assert without_stopped([("user", [text("a"), text(words)])]) == theirs[:1]
+    ended: list[Message] = [("user", [text("<task-notification>it ended")])]
+    assert without_stopped(ended) == ended

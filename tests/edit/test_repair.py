@@ -107,6 +107,20 @@ def test_a_passed_over_call_is_sent_again_with_a_result(tmp_path: Path) -> None:
     assert found.changes == [("added", 1)]
 
 
+@pytest.mark.parametrize("time", [b"null", b'"soon"'])
+def test_a_result_that_is_made_has_a_time_where_its_call_has_none(
+    time: bytes, tmp_path: Path
+) -> None:
+    def timeless(data: bytes) -> bytes:
+        first, call, rest = data.split(b"\n", 2)
+        return b"\n".join((first, re.sub(rb'(?<="timestamp":)"[^"]*"', time, call), rest))
+
+    found = mended(tmp_path, "U1 T1<U1 U2<T1 A2<U2", tweak=timeless)
+    asked, _, made, *_ = records_of(found.after)
+    assert made.timestamp == asked.timestamp
+    assert found.plan.check() == ()
+
+
 def test_two_records_of_one_uuid_are_two(tmp_path: Path) -> None:
     text = 'U1 "one"\nA1<U1\n=U1\nU2<A1'
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from hashlib import blake2b
 from uuid import UUID
 
@@ -146,6 +147,17 @@ def _holds(data: bytes, wanted: dict[str, object]) -> bool:
     """Whether a line holds just these fields."""
     entry = _entry_of(data, 0)
     return isinstance(entry, Record) and entry.fields == wanted
+
+
+def time_near(draft: Draft, record: Record) -> str:
+    """Returns the time of the nearest record before one, else after it, else of the file."""
+    records = draft.records
+    place = next(n for n, one in enumerate(records) if one.uuid == record.uuid)
+    for one in (*reversed(records[:place]), *records[place:]):
+        if one.time and one.timestamp:
+            return one.timestamp
+    written = datetime.fromtimestamp(draft.log.modified, UTC)
+    return written.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def made_uuid(seed: bytes) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from plait.edit.check.facts import LogFacts
 from plait.edit.check.log_rules import passed_over_call
 from plait.edit.check.model import Log
-from plait.edit.repair.draft import Draft, DraftLine, made_uuid
+from plait.edit.repair.draft import Draft, DraftLine, made_uuid, time_near
 from plait.graph.client.load import call_ids, result_ids
 from plait.graph.client.speech import INTERRUPTED
 from plait.record import Record
@@ -35,7 +35,8 @@ def passed_over_calls(draft: Draft) -> None:
     for line, record in list(draft.spoken) if lost else ():
         calls = [call for call in call_ids(record) if call in lost]
         if record.type == "assistant" and calls:
-            made = [encode(_result(record, call)) for call in calls]
+            time = record.timestamp if record.time else time_near(draft, record)
+            made = [encode(_result(record, call, time)) for call in calls]
             draft.insert(_end_of_response(draft, line, record), made, ANSWERED)
             lost.difference_update(calls)
 
@@ -51,7 +52,7 @@ def _end_of_response(draft: Draft, line: DraftLine, call: Record) -> DraftLine:
     return end
 
 
-def _result(call: Record, identity: str) -> dict[str, Any]:
+def _result(call: Record, identity: str, time: str | None) -> dict[str, Any]:
     fields = call.fields
     frame = {**FRAMED, **{key: fields[key] for key in (*FRAME, *AGENT) if key in fields}}
     block = {
@@ -65,7 +66,7 @@ def _result(call: Record, identity: str) -> dict[str, Any]:
         "type": "user",
         "message": {"role": "user", "content": [block]},
         "uuid": made_uuid(f"{call.uuid} {identity}".encode("utf-8", "surrogatepass")),
-        "timestamp": call.timestamp,
+        "timestamp": time,
         "toolUseResult": f"Error: {INTERRUPTED}",
         "sourceToolAssistantUUID": call.uuid,
         **frame,

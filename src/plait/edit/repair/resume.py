@@ -1,12 +1,9 @@
 """Sessions that the client refuses to resume to such as it takes up."""
 
-from datetime import UTC, datetime
-
-from plait.edit.repair.draft import Draft, with_field
+from plait.edit.repair.draft import Draft, time_near, with_field
 from plait.graph.client import context, refusal
 from plait.graph.client.context import last_message
 from plait.graph.client.load import load
-from plait.record import Record
 from plait.write.lines import last_prompt
 
 TIMED = "the last message has a time: without one the client does not resume"
@@ -21,22 +18,11 @@ def timeless_leaf(draft: Draft) -> None:
         return
     for line, one in list(draft.spoken):
         if one.uuid == record.uuid:
-            draft.rewrite(line, with_field(one, "timestamp", _time_near(draft, one)), TIMED)
+            draft.rewrite(line, with_field(one, "timestamp", time_near(draft, one)), TIMED)
 
 
 def _why_not(draft: Draft) -> str:
     return refusal(draft.records, draft.size) or ""
-
-
-def _time_near(draft: Draft, record: Record) -> str:
-    """Returns the time of the nearest record before one, else after it, else of the file."""
-    records = draft.records
-    place = next(n for n, one in enumerate(records) if one.uuid == record.uuid)
-    for one in (*reversed(records[:place]), *records[place:]):
-        if one.time and one.timestamp:
-            return one.timestamp
-    written = datetime.fromtimestamp(draft.log.modified, UTC)
-    return written.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def pointer_to_sidechain(draft: Draft) -> None:
