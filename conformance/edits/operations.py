@@ -139,7 +139,15 @@ def graft(case: Case) -> Trial | None:
     other = case.file.with_name(f"{ONTO}.jsonl")
     other.write_bytes(b"".join(json.dumps(line).encode() + b"\n" for line in STOCK))
     make_old(other)
-    return Trial(case.archive.plan.graft(case.file.stem, ONTO, at), follows)
+    return Trial(case.archive.plan.graft(case.file.stem, ONTO, at), partial(grafted, at))
+
+
+def grafted(at: str, edited: Edited) -> Faults:
+    """Yields in what a branch does not follow; where nothing resumes from there, it need not."""
+    if edited.after.client.resumes:
+        yield from follows(edited)
+    elif standing_at(edited.case, at).resumes:
+        yield "it does not resume, though the branch does"
 
 
 def follows(edited: Edited) -> Faults:

@@ -161,6 +161,7 @@ def test_agents_and_outputs_of_the_branch_come_along(archive: Archive, tmp_path:
     write(folder / SESSION / "subagents" / "agent-a1.meta.json", {"toolUseId": "t1"})
     write(folder / SESSION / "tool-results" / "t1.txt", "output")
     write(folder / SESSION / "tool-results" / "t9.txt", "another's")
+    write(folder / SESSION / "custom-title.json", {"customTitle": "what the other is not called"})
     write(folder / OTHER / "tool-results" / "v1.txt", "its own")
     grown = Archive([tmp_path])
     plan = grown.plan.graft(SESSION, OTHER, F)

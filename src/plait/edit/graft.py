@@ -19,7 +19,7 @@ from plait.edit.held import HeldLog, followed_by, held
 from plait.edit.ids import Ids
 from plait.edit.measure import measures
 from plait.edit.model import Append, Change, Difference, Measures, Plan, Subject
-from plait.edit.rename import at_the_end
+from plait.edit.rename import TITLE_FILE, at_the_end
 from plait.edit.side_files import SideFile, belonging, side_files
 from plait.edit.standing import kept_records, standing_now, way_to
 from plait.edit.switch import pointer_to
@@ -132,11 +132,15 @@ class _Graft:
         return ids
 
     def beside(self, session: str) -> tuple[SideFile, ...]:
-        """Returns the files that the grafted messages name, where the result has them."""
+        """Returns the files that the grafted messages name, where the result has them.
+
+        What their own session is called is no name for the other one.
+        """
         found = belonging(side_files(self.subject, session), self.branch.records)
         home = self.subject.log.path.with_name(session)
         there = self.target.log.path.with_name(session)
-        inside = [one for one in found if home in one.target.parents]
+        title = home / TITLE_FILE
+        inside = [one for one in found if home in one.target.parents and one.target != title]
         moved = (replace(one, target=there / one.target.relative_to(home)) for one in inside)
         return tuple(one for one in moved if not self._is_there(one.target, there))
 
