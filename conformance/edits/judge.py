@@ -107,8 +107,7 @@ class EditJudge:
         if self.judge.sdk is None or before != told(edited.case.listed):
             return
         ours, theirs = our_listing(edited.case, edited.plan.session), edited.listed
-        is_unasked = ours and not ours.first_prompt and not theirs  # the SDK leaves those out
-        if told(ours) != told(theirs) and not is_unasked:
+        if told(ours) != told(theirs) and not is_untitled(ours, theirs):
             yield "list", f"listed as {told(ours)!r}, by the SDK as {told(theirs)!r}"
 
 
@@ -137,6 +136,18 @@ def weighed(faults: list[Fault], known: dict[str, str]) -> tuple[Mark, str]:
 def one_of(listed: Iterable[Listed], session: str) -> Listed | None:
     """Returns a session in a list, None where it is not in it."""
     return next((one for one in listed if one.session == session), None)
+
+
+def is_untitled(ours: Listed | None, theirs: Listed | None) -> bool:
+    """Whether lists differ only in what they show of a session that has no title.
+
+    The SDK shows the first text of the first prompt, Plait all of it; where nobody asked
+    anything, the SDK leaves the session out.
+    """
+    if ours is None or theirs is None:
+        return theirs is None and ours is not None and not ours.first_prompt
+    is_prompt = all(one.title == one.first_prompt for one in (ours, theirs))
+    return is_prompt and (told(ours) or "").startswith(told(theirs) or "")
 
 
 def told(listed: Listed | None) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from conformance.edits.ids import old_ids, with_old_ids
-from conformance.edits.judge import held, told, weighed
+from conformance.edits.judge import held, is_untitled, told, weighed
 from conformance.edits.model import Case, Edited
 from conformance.edits.operations import (
     OPERATIONS,
@@ -162,6 +162,23 @@ def test_a_list_is_compared_as_the_sdk_cuts_it() -> None:
     assert told(Listed("s", " two\nwords ", None)) == "two words"
     assert told(Listed("s", None, None)) == ""
     assert told(None) is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        (Listed("s", "a b", "a b"), Listed("s", "a", "a"), True),
+        (Listed("s", "a b", "a b"), Listed("s", "c", "c"), False),
+        (Listed("s", "named", "a b"), Listed("s", "a", "a"), False),
+        (Listed("s", "an answer", None), None, True),
+        (Listed("s", "a", "a"), None, False),
+        (None, Listed("s", "a", "a"), False),
+    ],
+)
+def test_what_has_no_title_is_shown_in_two_ways(
+    ours: Listed | None, theirs: Listed | None, expected: bool
+) -> None:
+    assert is_untitled(ours, theirs) is expected
 
 
 def test_every_operation_says_what_it_asks() -> None:
