@@ -258,6 +258,25 @@ def test_a_file_that_changed_since_its_edit_is_brought_back_only_by_force(config
     assert aside.read_bytes() == b"mine\n"
 
 
+def test_other_bytes_of_the_same_length_are_a_change(config: Path) -> None:
+    in_place(config).apply()
+    put(log_of(config), b"nEw\n")
+    with pytest.raises(Refused, match="has changed since the edit"):
+        Archive([config]).undo()
+
+
+@pytest.mark.parametrize(("planned", "is_back"), [(in_place, True), (one_line, False)])
+def test_a_file_that_has_gone_since_its_edit_is_said(
+    config: Path, planned: Callable[[Path], Plan], is_back: bool
+) -> None:
+    planned(config).apply()
+    log_of(config).unlink()
+    with pytest.raises(Refused, match="has gone since the edit"):
+        Archive([config]).undo()
+    assert Archive([config]).undo(force=True).state == "undone"
+    assert log_of(config).exists() == is_back
+
+
 def test_a_later_edit_that_is_undone_does_not_stand_in_the_way(config: Path) -> None:
     first = in_place(config).apply()
     one_line(config).apply()

@@ -47,9 +47,7 @@ def take_back(entry: Entry, *, force: bool = False) -> None:
 
 
 def has_changed_nothing(entry: Entry) -> bool:
-    """Tells whether an edit that was cut off had not come to a file that was there."""
-    if entry.edit.state == "undoing":
-        return False
+    """Tells whether no file has anything of an edit that was cut off, or has it any more."""
     return entry.edit.state == "begun" or all(
         _is_pending(entry, number, step) for number, step in enumerate(entry.edit.steps)
     )
