@@ -161,3 +161,16 @@ def test_a_kill_loses_at_most_the_line_being_written(tmp_path: Path) -> None:
     torn = [line for line in lines if line.split("-")[0] != line.split("-")[-1]]
     assert len(torn) <= 5
     assert {line.split("-")[0] for line in lines} >= {f"r{run}" for run in range(5)}
+
+
+def test_only_who_asks_for_it_waits_for_the_disk_and_for_the_name_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    path = tmp_path / "log.jsonl"
+    counts = []
+    for is_settled in (True, True, False):
+        append(path, b"x", is_settled=is_settled)
+        counts.append(len(synced))
+    assert counts == [2, 3, 3]
