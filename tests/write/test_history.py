@@ -149,10 +149,12 @@ def test_a_session_that_goes_on_knows_what_it_kept(tmp_path: Path) -> None:
     session.before_change("a.txt")
     (tmp_path / "app" / "a.txt").write_text("two")
     later = plait.SessionWriter.resume(session.path)
-    later.prompt("y")
+    asked = later.prompt("y")
     backup = told(session)[-1]["snapshot"]["trackedFileBackups"]["a.txt"]
     assert backup["version"] == 2
     again = plait.SessionWriter.resume(session.path)
+    again.before_change("b.txt")
+    assert told(session)[-1]["snapshotMessageId"] == asked
     again.prompt("z")
     assert told(session)[-1]["snapshot"]["trackedFileBackups"]["a.txt"] == backup
 

@@ -93,7 +93,7 @@ def killed_at_random(path: Path, runs: int, chance: Random) -> None:
         size = path.stat().st_size
         job = started(path, f"r{run}", 10_000)
         begun(job)
-        while path.stat().st_size == size:
+        while f'"r{run} 0 '.encode() not in path.read_bytes()[size:]:
             time.sleep(0.002)
         time.sleep(chance.random() * 0.03)
         os.kill(job.pid, signal.SIGKILL)

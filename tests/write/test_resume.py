@@ -11,6 +11,7 @@ import plait
 from plait.errors import SourceError, UserError
 from plait.graph.client import context
 from plait.record import read
+from plait.write.order import VERSIONS, Version
 from tests.write.stories import STORIES, compacted, interrupted, plain, rewound, tools, writer
 
 CASES = sorted((Path(__file__).resolve().parents[2] / "examples" / "resume").glob("*/*.jsonl"))
@@ -25,7 +26,8 @@ def test_the_next_prompt_follows_what_the_client_would_send(case: Path, tmp_path
     session = plait.SessionWriter.resume(path, cwd="/tmp/app")
     assert session.tip == before.leaf
     uuid = session.prompt("What next?")
-    added = [json.loads(line) for line in path.read_bytes().splitlines()[count:]]
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()[count:]]
+    added = [entry for entry in lines if "uuid" in entry]
     assert added[-1]["uuid"] == uuid
     follows = [entry["parentUuid"] for entry in added if "sourceToolAssistantUUID" not in entry]
     assert len(added) > len(follows) or follows[0] == before.leaf
@@ -239,3 +241,34 @@ def test_a_large_log_is_read_as_the_client_reads_it(
     new = session.answer("after").messages[-1]
     session.state("last-prompt", leaf_uuid=old)
     assert plait.SessionWriter.resume(session.path).tip == (new if is_forgotten else old)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_pointer_that_leads_elsewhere_is_taken_back(tmp_path: Path, version: Version) -> None:
+    session = writer(tmp_path)
+    asked = session.prompt("x")
+    with session.response() as response:
+        response.thinking("Only a thought, which the client drops.", "c2ln")
+    session.last_prompt()
+    later = plait.SessionWriter.resume(session.path, version=version)
+    assert later.tip == asked
+    uuid = later.prompt("y")
+    sent = context(list(read(session.path)), size=session.path.stat().st_size)
+    assert sent.leaf == uuid
+    count = session.path.read_bytes().count(b"last-prompt")
+    later.prompt("z")
+    assert session.path.read_bytes().count(b"last-prompt") == count == 2
+
+
+def test_a_pointer_beside_calls_that_were_cut_off_is_taken_back(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    with session.response() as response:
+        response.call("Bash", {})
+        response.call("Bash", {})
+    session.last_prompt()
+    later = plait.SessionWriter.resume(session.path)
+    uuid = later.prompt("y")
+    sent = context(list(read(session.path)), size=session.path.stat().st_size)
+    assert sent.leaf == uuid
+    assert b'"explicit":true' in session.path.read_bytes().splitlines()[-1]

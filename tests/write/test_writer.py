@@ -257,6 +257,7 @@ def test_a_compaction_hangs_on_nothing_and_preserves_what_it_names(tmp_path: Pat
         },
     }
     assert summary["isCompactSummary"] and summary["isVisibleInTranscriptOnly"]
+    assert summary["turnPosition"] == {"promptIndex": 2, "turnIndex": 2}
     assert summary["message"]["content"] == f"{CONTINUED}They counted."
 
 
@@ -274,6 +275,7 @@ def test_a_compaction_of_the_older_version_sums_up_and_begins_anew(tmp_path: Pat
     ]
     entries = [entry for entry in lines_of(session.path) if "snapshot" not in entry]
     assert entries[4]["leafUuid"] == entries[3]["uuid"] == entries[5]["logicalParentUuid"]
+    assert "turnPosition" not in entries[6]
     with pytest.raises(UserError, match=r"'2\.1\.29' preserves no messages"):
         session.compact("x", preserved=[session.tip or ""])
 

@@ -98,3 +98,5 @@ class Past:
     """The calls at its end that nobody answered."""
     needs_answer: bool
     """Whether the client makes up an answer before it goes on."""
+    is_led_elsewhere: bool
+    """Whether a pointer in the log leads to a message that is not on the way."""

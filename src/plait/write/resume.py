@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
-from plait.graph.client import resumption
+from plait.graph.client import Resumption, resumption
 from plait.record import Record, ToolResult, ToolUse
 from plait.record.codec import mapping, said
 from plait.write.model import Past, Position, Standing
@@ -36,6 +36,7 @@ def past_of(records: Sequence[Record], size: int) -> Past:
         backups=_backups(records),
         cut_off=resumed.open_calls,
         needs_answer=resumed.needs_answer,
+        is_led_elsewhere=_is_led_elsewhere(_pointer(records), by_uuid, resumed),
     )
 
 
@@ -57,6 +58,25 @@ def _is_prompt(record: Record) -> bool:
 
 def _blocks(record: Record) -> Iterable[object]:
     return record.message.content if record.message else ()
+
+
+def _is_led_elsewhere(
+    pointer: str | None, known: Container[str | None], resumed: Resumption
+) -> bool:
+    """Tells whether a pointer in the log may not be above what is written next.
+
+    Results of calls that were cut off hang on their calls, which may stand beside it.
+    """
+    if pointer is None or pointer not in known:
+        return False
+    return pointer not in resumed.chain or bool(resumed.open_calls)
+
+
+def _pointer(records: Sequence[Record]) -> str | None:
+    for record in reversed(records):
+        if record.type == "last-prompt":
+            return said(record.fields, "leafUuid")
+    return None
 
 
 def _waiting_calls(path: Sequence[Record]) -> dict[str, str]:

@@ -66,7 +66,8 @@ class SessionWriter(Transcript):
         self._history = FileHistory(folder, setting, ids, backups) if folder else None
         self._past = past
         self._told_leaf = self._resumed_tip = self.tip
-        self._is_rewound = False
+        self._is_led_elsewhere = past is not None and past.is_led_elsewhere
+        """Whether the client would go on elsewhere, unless it is told."""
 
     @classmethod
     def new(
@@ -152,15 +153,16 @@ class SessionWriter(Transcript):
         from plait.graph.client.speech import INTERRUPTED
 
         denial = {} if self.setting.is_older else {"tool_denial_kind": "interrupted"}
-        for call in past.cut_off:
-            self.result(call, INTERRUPTED, INTERRUPTED, is_error=True, **denial)
+        for call in dict.fromkeys(past.cut_off):  # format: an id may stand twice
+            if call in self._standing.calls:
+                self.result(call, INTERRUPTED, INTERRUPTED, is_error=True, **denial)
         if past.needs_answer:
             self._synthetic(NO_RESPONSE, {"isApiErrorMessage": False, "madeBy": "other"})
 
     def _after_prompt(self) -> None:
-        if self._is_rewound and not self.setting.is_older:
+        if self._is_led_elsewhere:
             self.append(lines.last_prompt(self.session, NOWHERE, is_explicit=True))
-        self._is_rewound = False
+        self._is_led_elsewhere = False
 
     def before_change(self, path: str | Path, call: str | None = None) -> None:
         """Keeps a file that a call is about to change, once for each prompt."""
@@ -180,7 +182,7 @@ class SessionWriter(Transcript):
             raise UserError(f"no message '{to}' leads to where this session stands")
         self._standing.tip = to
         self._standing.calls.clear()
-        self._is_rewound = True
+        self._is_led_elsewhere = not self.setting.is_older
 
     def compact(
         self,

@@ -9,13 +9,14 @@ from plait.graph.client.context import (
     resumption,
     stands_at,
 )
-from plait.graph.client.model import Context, LeftOut, Message, Reason
+from plait.graph.client.model import Context, LeftOut, Message, Reason, Resumption
 
 __all__ = [
     "Context",
     "LeftOut",
     "Message",
     "Reason",
+    "Resumption",
     "chain_at",
     "context",
     "last_answer",
