@@ -6,7 +6,7 @@ file-history/<session>/**        backups that snapshots name, so that the copy c
 tasks/<session>/**, todos/<session>-*.json
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,18 +95,28 @@ def _kept_by_client(subject: Subject, session: str) -> Iterator[SideFile]:
 def belonging(found: Iterable[SideFile], kept: Iterable[Record]) -> tuple[SideFile, ...]:
     """Returns the files that some records name, or agents that they sent out.
 
-    An agent is named by its id, by the call that sent it out, or by the record it hangs on.
+    An agent is named by its id, by the call that sent it out, by the record that it hangs on, or
+    by a record that hangs on one of its own.
     """
-    texts = [record.raw for record in kept]
+    records = list(kept)
+    texts = [record.raw for record in records]
+    own = {record.uuid for record in records}
+    open_ = {one.parent_uuid for one in records if one.parent_uuid} - own
     taken: list[SideFile] = []
     waiting = [one for one in found if WHOLE_SESSION.isdisjoint(one.source.parts[-3:-1])]
     while True:
-        named = [one for one in waiting if _is_named(one, texts)]
+        named = [one for one in waiting if _is_named(one, texts) or _holds(one, open_)]
         if not named:
             return tuple(taken)
         taken += named
         waiting = [one for one in waiting if one not in named]
         texts = [data for one in named if one.is_log for data in _lines_in(one.source)]
+
+
+def _holds(one: SideFile, uuids: Collection[str | None]) -> bool:
+    if not uuids or not one.is_log:
+        return False
+    return any(record.uuid in uuids for record in read_if_there(one.source))
 
 
 def _is_named(one: SideFile, texts: list[bytes]) -> bool:

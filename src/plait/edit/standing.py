@@ -68,6 +68,7 @@ def standing_now(records: Sequence[Record], size: int) -> Standing | None:
 def _standing(log: "_Log", loaded: Loaded, number: int) -> Standing:
     log.keep_way_to(loaded, number)
     log.keep_results()
+    log.keep_all_named()
     uuid = loaded.records[number].uuid or ""
     lines = frozenset(log.lines_kept())
     return Standing(uuid, frozenset(log.kept), lines)
@@ -153,8 +154,6 @@ class _Log:
             entries, end = waiting.pop()
             way = [entries.records[one] for one in chain_at(entries, end)]
             self.kept.update(record.uuid for record in way if record.uuid)
-            for record in way:
-                self.keep_named(record)
             for boundary in filter(is_boundary, way):
                 uuid = None if boundary.parent_uuid else self.before(boundary)
                 if uuid not in begun and (found := self._loaded_from(uuid)):
@@ -168,6 +167,14 @@ class _Log:
         except UserError:
             return None
         return loaded, number
+
+    def keep_all_named(self) -> None:
+        """Keeps what kept records name, and what those name in turn."""
+        count = -1
+        while count != len(self.kept):
+            count = len(self.kept)
+            for uuid in list(self.kept):
+                self.keep_named(self.by_uuid[uuid])
 
     def keep_named(self, record: Record) -> None:
         """Keeps the records that one names: parents up to a kept one, its call, what it keeps."""
@@ -211,13 +218,19 @@ class _Log:
     def is_kept(self, record: Record, owner: str | None, end: float, left: frozenset[str]) -> bool:
         """Tells whether a line belongs to what is kept."""
         if record.uuid in self.kept:
-            return True
+            return not self.is_astray(record)
         if record.uuid:
             return self.is_side_line(record, end)
         if record.type == POINTER:
             return False
         is_own = record.line < end and (owner is None or owner in self.kept)
         return (record.type in OF_THE_SESSION or is_own) and not names_any(record.raw, left)
+
+    def is_astray(self, record: Record) -> bool:
+        """Tells whether an earlier line of a kept record hangs on one that is left out."""
+        if record is self.by_uuid[record.uuid or ""]:
+            return False
+        return record.parent_uuid in self.by_uuid and record.parent_uuid not in self.kept
 
     def is_side_line(self, record: Record, end: float) -> bool:
         """Tells whether a record of an agent within the log was sent out from what is kept."""
