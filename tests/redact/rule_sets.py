@@ -69,7 +69,6 @@ persona key: persona_production_{l36}
 pinecone key: pcsk_{a6}_{a63}
 pinterest token: pina_{u64}
 polar token: polar_oat_{a43}
-posthog key: phc_{a43}
 ramp client secret: ramp_sec_{a48}
 rootly key: rootly_{h64}
 runpod key: rpa_{u40}{a6}

@@ -106,7 +106,55 @@ SENTENCES = {
     "a list of words is no sentence": "x9k2m4q7z8, password, name",
     "a word is none": "it's easy, the admin password",
 }
+BESIDE_USERS = {
+    "any program that is told a user": "frobnicate -u joe -p «x9k2m4q7» list",
+    "in another order": "frobnicate -p «x9k2m4q7» -u joe list",
+    "with slashes": "frobnicate /u:joe /p:«x9k2m4q7»",
+    "without a user it is anything": "frobnicate -p x9k2m4q7 list",
+    "a flag is no user": "cp -u -p x9k2m4q7 there",
+    "a program is no user": "python -u train.py -p x9k2m4q7",
+    "a port is no password": "psql -U joe -p 5432",
+    "another line is another program": "ls -u joe\nfrobnicate -p x9k2m4q7",
+}
+MORE = {
+    "the next in a list": 'unseal_keys: ["«x9k2m4q7z8»", "«w1v3t5y6u7»"]',
+    "the rest on the next line": 'token = "«x9k2m4q7z8»" \\\n    "«w1v3t5y6u7»"',
+    "what it became": "changed the password from «x9k2m4q7z8» to «w1v3t5y6u7»",
+    "what it may be too": "the password might be '«x9k2m4q7z8»' or '«w1v3t5y6u7»'",
+    "the new one": "the old password was «x9k2m4q7z8», new one is «w1v3t5y6u7».",
+    "a word beside it is none": 'token = ["«x9k2m4q7z8»", "everything"]',
+}
+MAIL = {
+    "a login to send mail": "334 UGFzc3dvcmQ6\n«M1dIcFhRckNfNHlw»",
+    "in one line": "AUTH PLAIN «AGpvZQBtb25rZXkz»",
+    "a login to read mail": "a1 LOGIN joe@firm «x9k2m4q7»",
+    "what failed is none": "a1 LOGIN joe failed",
+    "a hash of a password": "admin:«$apr1$YOx8t4RL$sjQAR3koiA32F23Jlgo7iJ»",
+}
+TOLD = {
+    "a row of words that brings back a purse": "seed phrase: «"
+    + " ".join(("silver pepper birch dagger orchid marble quartz nettle " * 2).split()[:12])
+    + "»",
+    "a sentence is none": "recovery: you can then see what the other one has and use it now too",
+    "digits that a card asks for": "my PIN is «631851»",
+    "a version is none": "PIN 1.2.3",
+    "what opens a net": "wifi: HomeNet, key «x9k2m4q7z8»",
+    "in the quotes of another language": "パスワードは「«x9k2m4q7z8»」です",
+    "with a letter too few": "the pasword is «x9k2m4q7z8»",
+    "crosses stand for something": "TOKEN=XXXX-XXXX-XXXX",
+}
+NAMELESS = {
+    "a name, a word and chance": "«frobnicate_live_x9k2m4q7z8w1v3t5y6u7»",
+    "nineteen letters are too few": "frobnicate_live_x9k2m4q7z8w1v3t5y6u",
+    "words are none": "frobnicate_live_somethingwithoutanumber",
+    "another word is none": "frobnicate_open_x9k2m4q7z8w1v3t5y6u7",
+}
 TABLES = {
+    "beside a user": BESIDE_USERS,
+    "more": MORE,
+    "mail": MAIL,
+    "told": TOLD,
+    "nameless": NAMELESS,
     "annotated": ANNOTATED,
     "fallback": FALLBACKS,
     "cell": CELLS,

@@ -274,8 +274,20 @@ ADDRESSES: tuple[Family, ...] = (
     Family(
         "signed-header",
         "authorization header",
-        r"[A-Za-z]-(?:[sS]ignature|SIGNATURE|[sS]ign|SIGN|[sS]ession(?:-[iI]d)?|[fF]unctions-[kK]ey)(?:-[0-9]{1,3})?"
-        rf"(?:{QUOTE})?:[ ]?(?:{QUOTE})?(?:(?:sha[0-9]{{1,3}}|t)=(?:[0-9]{{1,12}},)?)?(?:v[01]=)?(?P<v>[A-Za-z0-9+/=_.!#*^~-]{{8,}})",
+        r"[A-Za-z]-(?:[sS]ignature|SIGNATURE|[sS]ign|SIGN|[sS]ession(?:-[iI]d)?|[fF]unctions-[kK]ey|[aA]uth)(?:-[0-9]{1,3})?"
+        rf"(?:{QUOTE})?[:,=][ ]?(?:{QUOTE})?(?:(?:sha[0-9]{{1,3}}|t)=(?:[0-9]{{1,12}},)?)?(?:v[01]=)?(?P<v>[A-Za-z0-9+/=_.!#*^~-]{{8,}})",
+        _paired,
+    ),
+    Family(
+        "mail-login",
+        "password of a command",
+        r"(?:334 UGFzc3dvcmQ6(?:\r?\n|\\{1,7}n)(?:C:[ ])?|AUTH PLAIN[ ]|AUTH LOGIN[ ])(?P<v>[A-Za-z0-9+/]{6,}={0,2})",
+        _signed,
+    ),
+    Family(
+        "mailbox-login",
+        "password of a command",
+        rf"[ ]LOGIN[ ](?:{QUOTE})?[A-Za-z0-9_.@+-]{{2,60}}(?:{QUOTE})?[ ](?:{QUOTE})?(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
     ),
     Family(
@@ -295,7 +307,7 @@ ADDRESSES: tuple[Family, ...] = (
         "key-argument",
         "secret in a setting",
         rf"(?:jwt\.(?:sign|encode|verify|decode)|hmac\.new|createHmac|bcrypt(?:\.\w{{2,12}})?|crypt\.crypt|Fernet|set_password|check_password"
-        rf"|setPassword|withPassword|setApiKey|setToken|setSecret|api_key|apiKey){SPACE}\((?:[A-Za-z0-9_.$'\" ]{{1,40}},{SPACE})?"
+        rf"|setPassword|withPassword|setApiKey|setToken|setSecret|api_key|apiKey){SPACE}\((?:[A-Za-z0-9_.$'\" {{}}\[\]:]{{1,40}},{SPACE})?"
         rf"(?:b|f)?{QUOTE}(?P<v>[^\x00-\x20\"'`\\]{{6,}})",
         _paired,
         trigger=r"(?:jwt\.[a-z]+|hmac\.new|createHmac|bcrypt(?:\.[a-zA-Z_]+)?|crypt\.crypt|Fernet|set_password|check_password|setPassword"

@@ -11,8 +11,9 @@ from plait.redact.look_alikes import (
     is_at_word_start,
 )
 from plait.redact.model import Family, TextSpan
+from plait.redact.people import SOFTWARE
 from plait.redact.programs import Program, names, programs
-from plait.redact.shell import VALUE, is_given, unquoted, words_of
+from plait.redact.shell import BACK, VALUE, is_given, line_start, unquoted, words_of
 from plait.redact.strength import (
     PIECE,
     is_mixed,
@@ -68,11 +69,13 @@ def _arguments(text: bytes, words: list[TextSpan], program: Program) -> Iterator
             yield unquoted(text, TextSpan(word.start + path.start(1), word.start + path.end(1)))
         if bare in program.words:
             is_named = True
-        elif program.is_key and (is_name_of_secret(bare) or bare in NAMES_OF_LOGINS):
+        elif program.is_key and (is_name_of_secret(bare) or NAME_OF_LOGIN.match(bare)):
             is_named = b"=" not in bare
 
 
-NAMES_OF_LOGINS = frozenset((b"http-basic", b"key"))
+NAME_OF_LOGIN = re.compile(
+    rb"(?:http-basic|github-oauth|gitlab-oauth|gitlab-token|bearer)(?:\.|\Z)|key\Z"
+)
 
 
 def _is_first_of_login(word: bytes) -> bool:
@@ -137,6 +140,24 @@ def _flagged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
     return (span,) if is_given(found) else NOTHING
 
 
+USER_FLAG = re.compile(
+    rb"[ \t](?:(?:-u|-U|-l|-login|-user|-username|--user|--username|--login)(?:[ =]|(?=[A-Za-z]))|/u(?:ser)?:)"
+    rb"([A-Za-z0-9_.@\\-]+)"
+)
+
+
+def _beside_user(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes what `-p` gives to any program that is told a user too."""
+    line = line_start(text, match.start)
+    end = min(
+        (p for p in (text.find(sign, match.end) for sign in (b"\n", b"\0")) if p > 0),
+        default=len(text),
+    )
+    users = (found for found in USER_FLAG.finditer(text, line, min(end, match.end + BACK)))
+    is_told = any(found[1][:1] != b"-" and not SOFTWARE.search(found[1]) for found in users)
+    return _answer(text, match, value) if is_told else NOTHING
+
+
 STORE = re.compile(rb"(?:redis|valkey|keydb|:6379)[^\n]{0,40}> ?\Z|(?:\A|[\n\x00\x1f]|\\n|\")\+?\Z")
 
 
@@ -199,6 +220,13 @@ COMMANDS: tuple[Family, ...] = (
         "password of a command",
         rf"ConvertTo-SecureString(?:[ \t]+-String)?[ \t]+(?P<v>{VALUE})",
         _answer,
+    ),
+    Family(
+        "beside-user",
+        "password of a command",
+        rf"[ \t](?:(?:-p|-P|-w|-pw|-pass)[ =]|-p(?=['\"])|/p(?:ass)?:)(?P<v>{VALUE})",
+        _beside_user,
+        trigger=r"[ \t](?:(?:-p|-P|-w|-pw|-pass)[ =]|-p['\"\\]|/p(?:ass)?:)[^\x00-\x20-]",
     ),
     Family(
         "pair",

@@ -2,7 +2,7 @@
 
 import re
 
-from plait.redact.look_alikes import NOTHING, is_placeholder, is_reference
+from plait.redact.look_alikes import NOTHING, anywhere, is_placeholder, is_reference
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import QUOTE
 from plait.redact.shell import line_start
@@ -147,7 +147,7 @@ FILES: tuple[Family, ...] = (
         "hash",
         "secret in a setting",
         r":(?P<v>\$(?:1|2[aby]|5|6|7|y|apr1|argon2id?)\$[A-Za-z0-9./$=,+]{20,})",
-        _value,
+        anywhere,
     ),
     Family(
         "acl",

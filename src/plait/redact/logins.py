@@ -2,6 +2,7 @@
 
 import re
 
+from plait.redact.authors import AUTHORS
 from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import QUOTE
@@ -131,20 +132,6 @@ def _copied(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ..
     )
 
 
-PROGRAM = re.compile(
-    rb"(?i)\bbot\b|\[bot\]|claude|anthropic|github|dependabot|renovate|copilot|noreply|your name"
-    rb"|author|test"
-)
-
-
-def _people(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
-    """Takes the name of an author, unless a program is one."""
-    name = text[value.start : value.end].strip()
-    if PROGRAM.search(name):
-        return NOTHING
-    return _trimmed(value, len(name)) if len(name) > 3 else NOTHING
-
-
 CALL = re.compile(rb"[(\[{<$]|\.[A-Za-z]|[ \t]*[(=]")
 
 
@@ -152,6 +139,15 @@ def _set(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes the name that a setting holds, unless it is code."""
     is_part = match.start > 0 and text[match.start - 1] in b"$.-"
     return NOTHING if is_part or CALL.match(text, value.end) else _user(text, match, value)
+
+
+OF_THINGS = re.compile(rb"owner|author|userName|assignee|reviewer|actor|[bB]y|uploader")
+
+
+def _field(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the name that a field holds; things have owners too, so theirs must be rare."""
+    is_of_thing = OF_THINGS.search(text, match.start, value.start) is not None
+    return _rare(text, match, value) if is_of_thing else _set(text, match, value)
 
 
 def _slugged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
@@ -174,7 +170,7 @@ SHOWN: tuple[Family, ...] = (
     Family(
         "user-setting",
         "",
-        rf"(?:username|user_name|userName|Username|Login|login_name)(?:[ ]?:[ ]?|=)(?:{QUOTE})?(?P<v>{NAME})",
+        rf"(?:(?:username|user_name|userName|Username|Login|login_name)(?:[ ]?:[ ]?|=)|(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is ))(?:{QUOTE})?(?P<v>{NAME})",
         _set,
         "user",
     ),
@@ -187,10 +183,10 @@ SHOWN: tuple[Family, ...] = (
     ),
     Family("also-uid", "", rf",[0-9]{{4,6}}\((?P<v>{NAME})\)", _user, "user"),
     Family(
-        "quoted-user",
+        "user-field",
         "",
-        rf"{QUOTE}(?:user|username|login){QUOTE}[ ]?:[ ]?{QUOTE}(?P<v>{NAME}){QUOTE}",
-        _set,
+        rf"{QUOTE}(?:user|username|login|userName|owner|author|assignee|reviewer|actor|createdBy|created_by|updatedBy|uploader){QUOTE}[ ]?:[ ]?{QUOTE}(?P<v>{NAME}){QUOTE}",
+        _field,
         "user",
     ),
     Family("mailbox", "", rf"/var/(?:spool/)?(?:mail|cron/crontabs)/(?P<v>{NAME})", _user, "user"),
@@ -204,20 +200,6 @@ SHOWN: tuple[Family, ...] = (
         "host",
     ),
     Family("uid", "", rf"(?:uid|gid|groups|euid)=[0-9]+\((?P<v>{NAME})\)", _user, "user"),
-    Family(
-        "user-variable",
-        "",
-        rf"(?:USER|LOGNAME|USERNAME|SUDO_USER|USERNAME%)(?:=| is )(?P<v>{NAME})",
-        _user,
-        "user",
-    ),
-    Family(
-        "user-field",
-        "",
-        rf"\\{{0,7}}\"(?:userName|owner|author)\\{{0,7}}\"[ ]?:[ ]?\\{{0,7}}\"(?P<v>{NAME})\\{{0,7}}\"",
-        _rare,
-        "user",
-    ),
     Family(
         "owner-pair",
         "",
@@ -261,6 +243,46 @@ SHOWN: tuple[Family, ...] = (
     ),
     Family("tilde", "", rf"[ \t\"'=]~(?P<v>{NAME})/", _user, "user"),
     Family("media", "", rf"/media/(?P<v>{NAME})/", _user, "user"),
+    Family(
+        "denied",
+        "",
+        rf"(?:for user|denied for user|[uU]ser|role)[ ](?:{QUOTE})(?P<v>{NAME})(?:{QUOTE})(?:@| does not| has| cannot| is not)",
+        _user,
+        "user",
+    ),
+    Family("iam-user", "", rf"iam::[0-9]*:user/(?:[A-Za-z0-9_-]+/)*(?P<v>{NAME})", _user, "user"),
+    Family("unit-user", "", rf"{LINE}User=(?P<v>{NAME})", _user, "user"),
+    Family("principal", "", rf"(?:principal:?[ ]|kinit[ ])(?P<v>{NAME})@[A-Z]", _user, "user"),
+    Family(
+        "name-told",
+        "",
+        rf"(?:[mM]y|[tT]he|[yY]our|[oO]ur|[hH]is|[hH]er)[ ](?:username|user name|user|login|handle|account name)[ ]is[ ](?:{QUOTE})?(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+    Family(
+        "domain-login",
+        "",
+        rf"(?:/user:|/u:|[ ]-[uU][ ]|[uU]ser(?:name|[ ]?[iI][dD])?[ ]?[:=][ ]?|whoami{LINE})(?:{QUOTE})?[A-Z][A-Z0-9-]{{1,14}}\\{{1,4}}(?P<v>{NAME})",
+        _user,
+        "user",
+    ),
+    Family(
+        "user-option",
+        "",
+        r"(?:mysql|mysqldump|mariadb|psql|pg_dump|pg_restore|createdb|mongosh|mongodump|docker login|podman login|sqlcmd|cqlsh|ldapsearch|smbclient|xfreerdp)"
+        rf"(?:[ \t]+[A-Za-z0-9_./=:-]+){{0,6}}[ \t]+(?:-[uU][ =]?|--user(?:name)?[ =])(?P<v>{NAME})",
+        _rare,
+        "user",
+    ),
+    Family("prompt", "", rf"(?P<v>{NAME})[ ]at[ ]{HOST}[ ]in[ ][~/]", _user, "user"),
+    Family(
+        "ssh-user",
+        "",
+        rf"User[ \t]+(?P<v>{NAME}){LINE}[ \t]*(?:IdentityFile|HostName|Hostname|Port|ProxyJump|ForwardAgent|IdentitiesOnly)",
+        _user,
+        "user",
+    ),
     Family("sudoers-file", "", rf"sudoers\.d/(?P<v>{NAME})", _user, "user"),
     Family(
         "user-before",
@@ -268,21 +290,6 @@ SHOWN: tuple[Family, ...] = (
         r"[ \t]+ALL[ \t]*=[ \t]*\(|:[x*!]:[0-9]{4,6}:[0-9]{1,6}:|[ \t]+[0-9]{1,7}[ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]{1,3}\.[0-9][ \t]+[0-9]+"
         r"|[ \t]+(?:pts/[0-9]|tty[a-z]?[0-9])[ \t]|[ ]:[ ]TTY=",
         _user_before,
-        "user",
-    ),
-    Family(
-        "author",
-        "",
-        r"(?:Author|Committer|Co-[aA]uthored-[bB]y|Signed-off-by|Reviewed-by|From|Commit):[ ]+(?P<v>[^\x00-\x20<\"\\][^\x00-\x1f<\"\\]*)<",
-        _people,
-        "user",
-        trigger=r"(?:Author|Committer|Co-[aA]uthored-[bB]y|Signed-off-by|Reviewed-by|From|Commit):[ ]+[^\x00-\x20<\"\\]",
-    ),
-    Family(
-        "git-name",
-        "",
-        rf"user\.name[ =](?:{QUOTE})(?P<v>[^\x00-\x1f\"'\\]{{4,40}})",
-        _people,
         "user",
     ),
     Family(
@@ -303,6 +310,14 @@ SHOWN: tuple[Family, ...] = (
         "host",
         trigger=rf"(?:HOSTNAME|COMPUTERNAME|[hH]ostname|nodename|NodeName)(?:=|:[ ]|{LINE})[A-Za-z0-9]",
     ),
+    Family(
+        "driver-host",
+        "",
+        rf"(?:[sS]erver|SERVER|Data Source|[hH]ost|HOST)=(?:tcp:)?(?P<v>{HOST})(?:\\|,[0-9]|;)",
+        _host,
+        "host",
+    ),
+    Family("instance", "", rf"instance=\\{{0,7}}\"(?P<v>{HOST}):[0-9]", _named_host, "host"),
     Family("host-flag", "", rf"[ \t](?:-h|--host)[ =](?P<v>{HOST})", _host, "host"),
     Family(
         "syslog",
@@ -333,4 +348,5 @@ SHOWN: tuple[Family, ...] = (
         _host,
         "host",
     ),
+    *AUTHORS,
 )

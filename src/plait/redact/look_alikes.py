@@ -15,7 +15,7 @@ MADE_UP = re.compile(
     rb"|replace[-_]?(?:me|with)|dummy|foobar|insert[-_]|[-_]here\b|abcdefgh|12345678(?:9|\Z)"
     rb"|deadbeef|not[-_]a?[-_]?(?:real|secret|key)|fake[-_]|[-_]fake|mock[-_]|[-_]mock|sample[-_]"
 )
-REPEATED = re.compile(rb"(.)\1{7,}|(..)\2{5,}|(...)\3{4,}")
+REPEATED = re.compile(rb"(.)\1{7,}|(..)\2{5,}|(...)\3{4,}|(.)\4{3}([-_. ])(?:\4{3,}\5?){2,}")
 PASSWORDS = frozenset(
     b"password passwd passphrase pwd pw pass psw credential credentials requirepass".split()
 )

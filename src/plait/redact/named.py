@@ -3,21 +3,20 @@
 import re
 from typing import NamedTuple
 
-from plait.redact.look_alikes import NOTHING, is_in_stand_in
+from plait.redact.look_alikes import NOTHING, is_in_stand_in, is_placeholder
 from plait.redact.model import Family, SecondLook, TextSpan
 from plait.redact.nouns import BARE, NOUN, QUOTE, QUOTED, SPACE
 from plait.redact.sentences import spoken, told, told_of
-from plait.redact.settings import assigned
+from plait.redact.settings import assigned, trimmed
+from plait.redact.strength import is_passphrase, is_random
 
 ATTRIBUTES = r"(?:[ \t]+[A-Za-z:]+=\\{0,7}[\"'][^\"'<>\\]{0,60}\\{0,7}[\"']){0,3}"
 OPERATOR = r"(?:::?=?|\|\|=|\?\??=|=>|==?=?|<-|->|→|—|–|：|,|\(|\|\|?|>)"
 EQUALS = (
     rf"(?:\*{{1,2}}|{QUOTE})?(?:\]|\))?(?:{QUOTE})?{ATTRIBUTES}(?:{SPACE}{OPERATOR}|[ \t](?:is|was|to|BY|by)[ \t:])"
-    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|(?:with|value|text):[ ]|\{{|![a-z_]+[ ]|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
+    rf"(?:\*{{2}})?[ \t]{{0,8}}(?:(?:PASSWORD|password|new )?\(|\[[ \t\r\n]*|\([ \t]*\r?\n[ \t]*|\(sensitive(?: value)?\)[ ]->[ ]|(?:with|value|text):[ ]|\{{|![a-z_]+[ ]|env\({QUOTE}[A-Z_]+{QUOTE},[ ])?"
 )
-CALLED = (
-    rf"(?:{QUOTE})?\]?(?:{QUOTE})?\)?\.(?:type|fill|send_keys|sendKeys|setValue|val|set|keyboard)\("
-)
+CALLED = rf"(?:{QUOTE})?\]?(?:{QUOTE})?\)?(?:\.first\(\))?\.(?:type|fill|send_keys|sendKeys|setValue|val|set|keyboard)\("
 BLOCK = r"(?:\r?\n|\\{1,7}n)[ \t+>:]{0,16}"
 OWN = (
     r"(?:[ ](?:for|of|on|to|in|from|at|von|für|zu|de|del|du|des|da|do|pour|para|per|van|voor|från|till|til|od|от|для|к"
@@ -25,12 +24,12 @@ OWN = (
     r"|[ ]\([^\x00-\x1f()\"'`]{1,40}\))"
 ).replace("{QUOTE}", QUOTE)
 VERBS = (
-    r"is|was|will be|should be|must be|now|are|ist|lautet|war|sei|est|était|es|era|é|è|foi|to|jest|je|on|är|er|este|là"
-    r"|είναι|это|такой|такий|так|має|hier|היא|هي|set to|equals|becomes|changed to|reset to|as|from|below|follows"
+    r"is|was|will be|should be|must be|might be|may be|could be|would be|now|are|ist|lautet|war|sei|est|était|es|era|é|è|foi|to|jest|je|on|är|er|este|là"
+    r"|είναι|это|такой|такий|так|має|hier|היא|هي|set to|equals|becomes|changed to|reset to|as|from|below|follows|enter|use|try"
 )
 IS = rf"(?:[ ](?:{VERBS})(?:[ ]?:)?[ ]|'s[ ]|(?:は|が|是：|是|为|是|는|은)[ ]?|[ ]?(?:->|→|—|–|=>)[ ]?|[ ]-[ ]|[ ]\([ ]?)"
 COLON = r"[ ]?(?:[:=：])[ ]?"
-VALUE = rf"(?P<v>[bfru@]?{QUOTE}{QUOTED}|{BARE})"
+VALUE = rf"(?:「|『|“|„|«|‘|{QUOTE}(?=\\))?(?P<v>[bfru@]?{QUOTE}{QUOTED}|{BARE})"
 SAID = rf"(?P<v>{QUOTE}{QUOTED})"
 TYPE = r"\??:[ ]?[A-Za-z&'<>\[\]?*. ]{2,30}?[ ]?="
 ELSE = r"(?:\|\||\?\?|\?:|:-|or|,|:)"
@@ -78,7 +77,7 @@ TAILS: tuple[Tail, ...] = (
         rf"[ ,][^\x00-\x1f:;=.\"'`]{{1,60}}[ ](?:generated|created|again|below|this|use|used)[ ]?:[ ]{VALUE}",
         told,
     ),
-    _tail(rf"[ \t]{{1,8}}(?:[0-9][ \t])?{VALUE}", spoken),
+    _tail(rf"[ \t]{{1,40}}(?:[0-9][ \t])?{VALUE}", spoken),
 )
 
 
@@ -92,16 +91,44 @@ def _named(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
             continue
         whole = TextSpan(match.start, found.end())
         if spans := tail.look(text, whole, TextSpan(*found.span("v"))):
-            return spans
+            return (*spans, *_more(text, spans[-1].end))
     return NOTHING
+
+
+# What goes on in the next string of a list or a sum, or is told as another one.
+MORE = re.compile(
+    rf"{QUOTE}(?:[ \t]*[,+.]?[ \t]*(?:\\{{1,2}})?(?:\r?\n|\\{{1,7}}n)?[ \t+]*|[ ](?:or|and|to|->|=>)[ ]){QUOTE}(?P<v>{QUOTED})"
+    rf"|{QUOTE}?[ ](?:to|or)[ ](?:{QUOTE})?(?P<w>{BARE})|,?[ ](?:and )?(?:the )?new(?: one| password)?(?: is)?:?[ ](?P<x>{BARE})".encode()
+)
+MOST_MORE = 8
+
+
+def _more(text: bytes, place: int) -> tuple[TextSpan, ...]:
+    """Returns the strings that stand beside a secret and look like another, or like its rest."""
+    found: list[TextSpan] = []
+    while len(found) < MOST_MORE and (more := MORE.match(text, place)):
+        span = trimmed(text, TextSpan(*more.span(more.lastgroup or 0)))
+        value = text[span.start : span.end]
+        if not (is_random(value) or is_passphrase(value)) or is_placeholder(value):
+            break
+        found.append(span)
+        place = span.end
+    return tuple(found)
 
 
 # Texts are searched for a name and for what may lead to its value; what that is, a second look tells.
 LEADS = (
-    rf"(?:{QUOTE})?(?:[\])*]{{1,2}})?(?:[ \t]{{0,8}}{OPERATOR}[ \t*]{{0,8}}[^\x00-\x20]{{3}}|[ \t]{{1,8}}[^\x00-\x20]|'s[ ]|は|が|是|为|는|은)"
-    rf"|(?:{QUOTE})?[ \t]?(?:[:,>]|\{{)?[ \t]?[|>]?[-+]?(?:\r?\n|\\{{1,7}}n)[ \t:]|</[a-z]+>|(?:{QUOTE})\]?(?:{QUOTE})?\)\."
+    rf"(?:{QUOTE})?(?:[\])*]{{1,2}})?(?:{QUOTE})?(?:[ \t]{{0,8}}{OPERATOR}[ \t*]{{0,8}}[^\x00-\x20]{{3}}|[ \t]{{1,8}}[^\x00-\x20]|'s[ ]|は|が|是|为|는|은)"
+    rf"|(?:{QUOTE})?[ \t]?(?:[:,>]|\{{)?[ \t]?[|>]?[-+]?(?:\r?\n|\\{{1,7}}n)[ \t:]|</[a-z]+>|(?:{QUOTE})?\]?{QUOTE}\)\."
 )
 
 NAMED: tuple[Family, ...] = (
-    Family("named", "secret in a setting", NOUN, _named, trigger=rf"{NOUN}(?:{LEADS})"),
+    Family(
+        "named",
+        "secret in a setting",
+        NOUN,
+        _named,
+        trigger=rf"{NOUN}(?:{LEADS})",
+        is_many=True,
+    ),
 )

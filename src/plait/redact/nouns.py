@@ -13,8 +13,8 @@ def _cases(words: str) -> str:
 
 
 PEOPLES = (
-    "contraseña Contraseña CONTRASEÑA пароль Пароль ПАРОЛЬ токен Токен ключ Ключ hasło Hasło HASŁO lösenord"
-    " Lösenord lösenordet jelszó Jelszó şifre Şifre şifresi κωδικός Κωδικός 密码 密碼 口令 密钥 密鑰 令牌 パスワード"
+    "contraseña Contraseña CONTRASEÑA пароль Пароль ПАРОЛЬ токен Токен ключ Ключ hasło Hasło HASŁO lösenordet"
+    " Lösenordet lösenord Lösenord jelszó Jelszó şifresi şifre Şifre κωδικός Κωδικός 密码 密碼 口令 密钥 密鑰 令牌 パスワード"
     " 暗証番号 비밀번호 암호 รหัสผ่าน סיסמה הסיסמה पासवर्ड schlüssel Schlüssel"
 ).split()
 PHRASES = (
@@ -22,9 +22,9 @@ PHRASES = (
     "|mots? de passe|clave de API|clé API|chiave API|APIキー|ключ API|API-Schlüssel|palavra-passe"
 )
 SPOKEN = (
-    f"{PHRASES}|"
+    f"{PHRASES}|[pP]asword|[pP]assowrd|[pP]asswrod|parola d'ordine|adgangskoden|passordet|hasłem|salasanani|"
     r"(?:secret|Secret|API|api|Api|access|Access|license|activation|wifi|Wifi|WiFi|signing|encryption|openai|admin|service"
-    r"|webhook|deploy|private|shared|the|this|my|your|try|isakmp|server)[ -][kK]ey|one-time password|PIN|pass code|hasłem|jeton|passordet"
+    r"|webhook|deploy|private|shared|the|this|my|your|try|isakmp|server|OpenAI|Stripe|Anthropic|GitHub|AWS|unseal)[ -][kK]eys?|one-time password|PIN|pass code|hasłem|jeton|passordet"
     "|adgangskoden|community|SecretString"
 )
 NOUNS = (
@@ -38,7 +38,7 @@ NOUNS = (
     "|[aA][pP][iI][_.-]?[kK](?:ey|EY)|(?:access|private|auth|account|signing|encryption|master"
     "|license|service|admin|storage|shared|webhook|hmac|fernet|cipher|crypto|session|cookie|jwt|root"
     "|activation|product|subscription|instrumentation|function|insert|ingest|app|application|client"
-    "|consumer|merchant|pre[_-]?shared|deploy|(?:tacacs|radius)-server|isakmp)[_ -]?[kK]ey"
+    "|consumer|merchant|pre[_-]?shared|deploy|(?:tacacs|radius)-server|isakmp|unseal|recovery)[_ -]?[kK]eys?"
     "|(?:ACCESS|PRIVATE|AUTH|ACCOUNT|SIGNING|ENCRYPTION|MASTER|LICENSE|SERVICE|ADMIN|STORAGE|APP"
     "|WEBHOOK|APPLICATION)[_-]?KEY|[a-z](?:Access|Private|Auth|Account|Signing|Encryption|Master|Api"
     "|Session|App|Webhook|Client)Key|[sS]ubscription-[kK]ey|[a-z]Psk|[iI]nstrumentationKey|P(?:re|RE)[sS]haredKey"

@@ -22,6 +22,7 @@ COMMON = frozenset(
 
 def _internet(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
     """Takes an address that is somebody's: not a version, nor one that all have."""
+    value = TextSpan(value.start, value.end - (text[value.end - 1 : value.end] == b":"))
     found = text[value.start : value.end]
     behind = text[value.end : value.end + 2]
     if not is_at_word_start(text, value.start) or text[value.start - 1 : value.start] in (
@@ -138,7 +139,7 @@ def _given(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
 
 
 CALLS = (
-    r"(?:[tT]el(?:efon|efono|éfono|éphone|\.)?|TEL|[pP]hone|PHONE|[mM]obile?|[hH]andy|[fF]ax|FAX|[cC]ell|WhatsApp|[sS]ignal"
+    r"(?:[rR]ing me|[tT]ext me|[dD]ial|T(?:é|e)l|[tT]el(?:efon|efono|éfono|éphone|\.)?|TEL|[pP]hone|PHONE|[mM]obile?|[hH]andy|[fF]ax|FAX|[mM]obil(?:e phone|telefon)?|[fF]estnetz|GSM|[hH]otline|[vV]iber|[tT]elefoon|[tT]elefone|[cC]ell|WhatsApp|[sS]ignal"
     r"|SMS|sms|[cC]all(?: me)?|[rR]each me|[cC]ontact|[nN]umber|Rufnummer|Nummer)(?:[_ -]?(?:[nN]umber|[nN]o\.?|[nN]r\.?|nummer))?"
 )
 TO = r"(?:[ ]?(?:is|at|on|to|under|unter|sent to|ist|[:=])[ ]?|[ ]|\.:?[ ]?|:|\\{0,7}[\"'][ ]?[:=][ ]?\\{0,7}[\"']){1,3}"
@@ -229,6 +230,21 @@ NUMBERS: tuple[Family, ...] = (
         _number,
         "account",
         trigger=rf"{ACCOUNTS}(?:{QUOTE})?[ ]?(?:[:=#]|is|ist)?[ ]?(?:{QUOTE})?[A-Z]*[0-9]{{3}}",
+    ),
+    Family(
+        "tax",
+        "",
+        rf"(?:USt-Id(?:-?Nr\.?)?|UID|VAT|NIF|CIF|DNI|NIE|PESEL|BSN|CNPJ|NINO|EIN|SIREN|SIRET|AHV|CURP|Aadhaar|Steuer-?ID|Codice Fiscale|[cC]odice fiscale|[pP]ersonnummer)"
+        rf"(?:[ ](?:ID|[nN]o\.?|[nN]umber|[nN]r\.?))?(?:{QUOTE})?[ :=#.]{{1,3}}(?:{QUOTE})?(?P<v>[A-Z]{{0,6}}[0-9][0-9A-Z. -]{{5,20}}[0-9A-Z])",
+        _number,
+        "account",
+    ),
+    Family(
+        "bucket",
+        "",
+        r"[a-z0-9]-(?P<v>[0-9]{12})-(?:us|eu|ap|sa|ca|me|af)-[a-z]+-[0-9]",
+        _given,
+        "account",
     ),
     Family("registry", "", r"(?P<v>[0-9]{12})\.dkr\.ecr\.", _given, "account"),
     Family("customer", "", r"(?P<v>(?:cus|acct|sub|pm)_[A-Za-z0-9]{14,24})", _given, "account"),

@@ -45,7 +45,7 @@ OPEN_ADDRESS = re.compile(
     rb"|(?:you|your[._-]?(?:name|email)|user|username|name|me|email|someone|foo|bar|test|tester|a|b|x"
     rb"|alice|bob|john|jane|john[._-]?doe|jane[._-]?doe|admin|info|first\.last)@"
     rb"(?:[a-z0-9-]+\.)*(?:example|test|localhost|domain|email|mail|acme|company|foo|bar|x|y|b)\."
-    rb"|.*\.(?:test|invalid|localhost|example)\Z"
+    rb"|.*@users\.noreply\.github\.com\Z|.*\.(?:test|invalid|localhost|example)\Z"
 )
 
 
@@ -169,7 +169,8 @@ PEOPLE: tuple[Family, ...] = (
     Family(
         "home",
         "",
-        r"[/\\]{1,8}(?:home|Users)[/\\]{1,8}(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
+        r"[/\\]{1,8}(?:home|Users|Benutzer|Usuarios|Utilisateurs|Utenti|Gebruikers|Documents and Settings)[/\\]{1,8}(?:[A-Z][A-Z0-9-]{1,15}[/\\]{1,8})?"
+        r"(?P<v>[A-Za-z0-9_][A-Za-z0-9_.-]{0,31})",
         _home,
         "user",
     ),

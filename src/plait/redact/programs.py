@@ -154,6 +154,21 @@ jf<config> jfrog<config>: --password --access-token
 gsettings<set>: key
 adb<shell>: key
 llm<keys>: --value
+signtool<sign> certutil vncdo ncftp couchbase-cli: -p /p
+netsh<wlan>: keyMaterial=
+virsh<secret-set-value>: @2
+consul<acl>: @3
+nomad<acl> conda<token> flyctl<auth>: @2
+vault<token>: @2
+op<signin> age keyring borg restic mysql_config_editor: <
+gem<push>: -k --key
+eas<secret:create>: --value
+iwconfig: key
+wpa_cli<set_network>: @3
+ktutil: @6
+kadmin kadmin.local: -pw
+elasticsearch-users<useradd> elasticsearch-users<passwd>: -p
+samba-tool<user>: --newpassword @3
 """
 
 

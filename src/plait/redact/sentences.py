@@ -2,11 +2,19 @@
 
 import re
 
-from plait.redact.look_alikes import ABOUT, NOTHING, is_in_stand_in, is_placeholder, is_reference
+from plait.redact.look_alikes import (
+    ABOUT,
+    NOTHING,
+    is_at_word_start,
+    is_in_stand_in,
+    is_placeholder,
+    is_reference,
+)
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import BARE, NOUNS, QUOTE, QUOTED, SPOKEN
 from plait.redact.settings import bare, is_secret_key, key_around
 from plait.redact.strength import (
+    PROSE,
     TECHNICAL,
     is_chosen,
     is_mixed,
@@ -108,6 +116,19 @@ def _login(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...
     return (span,) if _is_told(found, LEAST_TOLD) and found[:1] != b"/" else NOTHING
 
 
+def _row(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes a row of words that make no sentence."""
+    words = text[value.start : value.end].split()
+    return (value,) if sum(word in PROSE for word in words) < 2 else NOTHING
+
+
+def _digits(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes digits that stand alone."""
+    behind = text[value.end : value.end + 2]
+    is_more = behind[:1].isalnum() or re.match(rb"[.:-][0-9A-Za-z]", behind) is not None
+    return NOTHING if is_more or not is_at_word_start(text, match.start) else (value,)
+
+
 ARTICLES = (
     r"(?:[ ](?:the|my|our|your|a|an|this|its|his|her|new|old|admin|root|db|database|api|master|staging|prod|production|default"
     r"|das|mein|dem|der|die|le|la|les|mon|ma|el|mi|a|o|minha|meu|il|mia|het|mijn|jako|som)){0,4}[ ]"
@@ -131,6 +152,25 @@ SENTENCES: tuple[Family, ...] = (
         _login,
         trigger=r"(?:creds|Creds|credentials|Credentials|[lL]ogin|[lL]og in|[sS]ign in|Zugangsdaten|Anmeldedaten|[iI]dentifiants"
         r"|[cC]redenciales|[cC]redenciais|credenziali|inloggegevens|Login-Daten)[ :=]",
+    ),
+    Family(
+        "seed",
+        "secret in a setting",
+        r"(?:[sS]eed|[rR]ecovery|[mM]nemonic|[bB]ackup)(?:[ _-]?(?:[pP]hrase|[wW]ords))?[^\x00-\x1fa-z0-9]{1,4}(?:is:?[ ])?(?:\\{0,7}[\"'`])?(?P<v>[a-z]{3,8}(?:[ ][a-z]{3,8}){11,23})",
+        _row,
+        trigger=r"(?:[sS]eed|[rR]ecovery|[mM]nemonic|[bB]ackup)(?:[ _-]?(?:[pP]hrase|[wW]ords))?[^\x00-\x1fa-z0-9]+(?:is:?[ ])?(?:\\{0,7}[\"'`])?[a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ][a-z]+[ ]",
+    ),
+    Family(
+        "pin",
+        "secret in a setting",
+        r"(?:PIN|[pP]in code|PIN[- ][cC]ode|[mM]y pin|[tT]he pin|CVV|CVC|[oO]ne-time code|[vV]erification code|OTP)(?:[ ](?:for|of|to)[ ][a-z ]{2,30})?(?:[ ]is|:|=)?[ ]?(?P<v>[0-9]{3,8})",
+        _digits,
+    ),
+    Family(
+        "wifi-key",
+        "secret in a setting",
+        rf"[wW][iI]-?[fF][iI][^\x00-\x1f]{{0,40}}[ ,](?:key|pass|code)(?:[ ]is|:)?[ ](?P<v>{QUOTE}{QUOTED}|{BARE})",
+        _login,
     ),
     Family(
         "set-word",
