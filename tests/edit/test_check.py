@@ -12,10 +12,14 @@ import pytest
 from examples.drawing import draw
 from plait import Archive
 from plait.edit.check import RULES
+from plait.edit.check.facts import LogFacts
 from plait.edit.check.line_source import lines_of
+from plait.edit.check.log_rules import early_result
+from plait.edit.check.model import Log
 from plait.edit.check.pictures import MOST_BYTES, refusal_of
 from plait.edit.model import Append, Measures, Plan, Remove, Step, Subject, Write
 from plait.line import stamp_of
+from plait.record import record_of
 
 
 def checked(folder: Path, text: str) -> list[tuple[str, int | None]]:
@@ -56,6 +60,10 @@ BROKEN = {
     "a call that was passed over": ("U1 T1<U1 U2<T1 A2<U2", [("answered call", 2)]),
     "a call passed over behind a note": ("U1 T1<U1 S1<T1 U2<S1", [("answered call", 2)]),
     "one of two calls": ("U1 T1<U1 T2<T1~T1 R2<T2 A3<R2", [("answered call", 2)]),
+    "a call at the end of a response that another one broke into": (
+        "U1 T1<U1 A2<T1 T3<A2~T1",
+        [("answered call", 2)],
+    ),
     "a result that nobody called": (
         'U1\nU2<U1 {"message": {"role": "user", "content": [{"type": "tool_result", '
         '"tool_use_id": "toolu_gone", "content": "x"}]}}',
@@ -293,6 +301,14 @@ def test_a_call_that_stands_behind_its_result_is_new(tmp_path: Path) -> None:
     one, call, result, *rest = lines_in(SOURCE)
     data = b"".join((one, result, call, *rest))
     assert broken_by(rewritten(tmp_path, SOURCE, data)) == [("call first", 2)]
+
+
+def test_a_call_and_its_result_may_share_a_line() -> None:
+    blocks = [{"type": "tool_use", "id": "t"}, {"type": "tool_result", "tool_use_id": "t"}]
+    line = {"type": "assistant", "uuid": "a", "message": {"content": blocks}}
+    facts = LogFacts()
+    facts.take(record_of(json.dumps(line).encode(), 1))
+    assert list(early_result(Log(facts))) == []
 
 
 def test_a_thought_may_go_but_not_change(tmp_path: Path) -> None:

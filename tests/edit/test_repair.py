@@ -66,6 +66,14 @@ LINKS = {
         "U1 A1<A2 A2<A1 U3<U1 A3<U3",
         "U1 A1<U1 A2<A1 U3<U1 A3<U3",
     ),
+    "what the client goes on from is a parent, and hangs on nothing": (
+        "U1<A1 A1<? U2<A1 A2<U2",
+        "U1 A1<U1 U2<A1 A2<U2",
+    ),
+    "what hangs on a record is no parent of it, long after": (
+        "U1<A1 A1<?@+60s U2<A1 A2<U2",
+        "U1<A1 A1 U2<A1 A2<U2",
+    ),
     "a line once more": ("U1 A1<U1 =U1 =A1 U2<A1", "U1 A1<U1 U2<A1"),
     "a call that was passed over": ("U1 T1<U1 U2<T1 A2<U2", "U1 T1<U1 +<T1 U2<T1 A2<U2"),
     "one of two calls": (
@@ -172,8 +180,17 @@ def test_a_copy_of_a_copy_goes_too(tmp_path: Path) -> None:
     assert found.changes == [("dropped", 4)] and found.picture == "U1 A1<U1"
 
 
+NOTE = '{"attachment": {"type": "hook_success", "content": "ok"}}'
+TWINS = f"U1\nH1<U1@+1s {NOTE}\nH2<U1@= {NOTE}\nA1<H2"
+
+
 def test_two_notes_that_are_equal_are_no_copies(tmp_path: Path) -> None:
-    assert not mended(tmp_path, "U1 H1<U1@= H2<U1@= A1<H2").plan.steps
+    assert not mended(tmp_path, TWINS).plan.steps
+
+
+def test_copies_of_two_notes_that_are_equal_are_copies_of_both(tmp_path: Path) -> None:
+    found = mended(tmp_path, TWINS, tweak=copied)
+    assert found.changes == [("dropped", 4)] and found.picture == "U1 H1<U1 H2<U1 A1<H2"
 
 
 BROKEN: dict[str, Callable[[bytes, bytes], bytes]] = {
@@ -310,8 +327,9 @@ def test_a_second_compaction_of_the_same_history_goes(tmp_path: Path) -> None:
     [
         "U1 A1<U1\nB1 after A1\nC1<B1\nB2 after A1\nC2<B2\nU2<C2",
         "U1 A1<U1\nB1 after A1\nC1<B1\nU2<C1\nB2 after A1\nC2<B2\nU3<C2",
+        "U1 A1<U1\nB1 after A1\nC1<B1\nB2 after A1\nC2<B2",
     ],
-    ids=["the second is continued", "both are continued"],
+    ids=["the second is continued", "both are continued", "neither is continued"],
 )
 def test_a_second_compaction_that_is_continued_stays(tmp_path: Path, text: str) -> None:
     assert mended(tmp_path, text).plan.steps == ()

@@ -29,6 +29,8 @@ def missing_parents(draft: Draft) -> None:
     chosen = chosen_by_client(draft)
     for line, record in lost:
         parent = links.parent_for(record, chosen)
+        # what the client goes on from may hang on the record: that circle is cut next
+        parent = parent or chosen.get(record.uuid or "")
         links.hang(line, record, parent, MISSING if parent else ROOTED)
 
 
