@@ -393,6 +393,7 @@ def test_a_link_that_is_removed_comes_back_and_what_it_leads_to_stays(tmp_path: 
     assert target.read_bytes() == b"mine"
     Archive([config]).undo()
     assert link.readlink() == target
+    assert (target.stat().st_mtime_ns, target.stat().st_mode & 0o777) == (LONG_AGO, 0o600)
 
 
 def test_a_folder_that_is_a_link_within_its_root_is_followed(config: Path) -> None:
