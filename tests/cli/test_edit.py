@@ -310,6 +310,13 @@ def test_what_is_deleted_comes_back(desk: Desk) -> None:
     assert desk.files == before
 
 
+def test_what_is_deleted_is_called_what_it_was_called(desk: Desk) -> None:
+    planned, _ = desk.said("delete", "search box", "--dry-run")
+    done, _ = desk.said("delete", "search box")
+    assert done.splitlines()[:2] == planned.splitlines()[:2]
+    assert "search box" in done.splitlines()[0]
+
+
 def test_several_are_deleted_one_by_one(desk: Desk) -> None:
     before = desk.files
     told = desk.told("delete", desk.work.session, desk.broken.session, "--dry-run")

@@ -124,13 +124,15 @@ class Outcome:
 
 def carry_out(request: Request, session: "Session", plan: "Plan", manner: Manner) -> None:
     """Carries out one plan and tells it; raises where it is refused."""
+    # what is deleted is called what it was called
+    before = None if manner.as_json or plan.after.lines else request.archive.facts(session)
     outcome = _outcome(request, plan, manner)
     if manner.as_json:
         request.output.json(outcome.as_object())
     else:
         from plait.cli.edit.told import print_outcome
 
-        request.output.heading(request.archive.facts(session))
+        request.output.heading(before or request.archive.facts(session))
         print_outcome(request, outcome, manner)
     if outcome.refusal:
         raise outcome.refusal
