@@ -294,19 +294,6 @@ def test_of_a_repeated_record_no_line_hangs_on_what_is_left_out(tmp_path: Path) 
     assert forked(root_with(tmp_path, *lines), D) == [say(A), answers(C), say(D), say(D)]
 
 
-def test_an_agent_that_a_kept_line_hangs_on_comes_along(tmp_path: Path) -> None:
-    progress = user(C, U["m"], type="progress")
-    root = root_with(tmp_path, user(A), progress, answer(B, C))
-    folder = root / "projects" / "-home-dev-shop" / SESSION / "subagents"
-    write(folder / "agent-a7.jsonl", user(U["m"], isSidechain=True))
-    write(folder / "agent-a8.jsonl", user(U["n"], isSidechain=True))
-    session = only(root)
-    assert session.archive
-    plan = session.archive.plan.fork(session, B)
-    assert [step.path.name for step in plan.steps[1:]] == ["agent-a7.jsonl"]
-    assert plan.check() == ()
-
-
 def test_agents_within_the_log_come_with_what_sent_them_out(tmp_path: Path) -> None:
     lines = [
         user(A),

@@ -6,12 +6,12 @@ file-history/<session>/**        backups that snapshots name, so that the copy c
 tasks/<session>/**, todos/<session>-*.json
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from plait.edit.model import Subject
-from plait.line import LogFile, files_under, lines
+from plait.line import LogFile, files_under
 from plait.line.discover import AGENT, SUBAGENTS, SUFFIX
 from plait.record import Record
 from plait.record.read import read_if_there
@@ -95,28 +95,19 @@ def _kept_by_client(subject: Subject, session: str) -> Iterator[SideFile]:
 def belonging(found: Iterable[SideFile], kept: Iterable[Record]) -> tuple[SideFile, ...]:
     """Returns the files that some records name, or agents that they sent out.
 
-    An agent is named by its id, by the call that sent it out, by the record that it hangs on, or
-    by a record that hangs on one of its own.
+    An agent is named by its id, by the call that sent it out, or by the record that it hangs on.
     """
-    records = list(kept)
-    texts = [record.raw for record in records]
-    own = {record.uuid for record in records}
-    open_ = {one.parent_uuid for one in records if one.parent_uuid} - own
+    texts = [record.raw for record in kept]
     taken: list[SideFile] = []
     waiting = [one for one in found if WHOLE_SESSION.isdisjoint(one.source.parts[-3:-1])]
     while True:
-        named = [one for one in waiting if _is_named(one, texts) or _holds(one, open_)]
+        named = [one for one in waiting if _is_named(one, texts)]
         if not named:
             return tuple(taken)
         taken += named
         waiting = [one for one in waiting if one not in named]
-        texts = [data for one in named if one.is_log for data in _lines_in(one.source)]
-
-
-def _holds(one: SideFile, uuids: Collection[str | None]) -> bool:
-    if not uuids or not one.is_log:
-        return False
-    return any(record.uuid in uuids for record in read_if_there(one.source))
+        logs = (one.source for one in named if one.is_log)
+        texts = [record.raw for path in logs for record in read_if_there(path)]
 
 
 def _is_named(one: SideFile, texts: list[bytes]) -> bool:
@@ -139,7 +130,3 @@ def _names_of(one: SideFile) -> Iterator[str]:
     run = next((part for part in path.parts if part.startswith(RUN)), None)
     if run:
         yield run.removesuffix(path.suffix)
-
-
-def _lines_in(path: Path) -> Iterator[bytes]:
-    return (line.data for line in lines(path))
