@@ -114,6 +114,7 @@ BESIDE_USERS = {
     "a flag is no user": "cp -u -p x9k2m4q7 there",
     "a program is no user": "python -u train.py -p x9k2m4q7",
     "a port is no password": "psql -U joe -p 5432",
+    "the same program again is another command": "mysql -h x mysql x -p«x9k2m4q7»",
     "another line is another program": "ls -u joe\nfrobnicate -p x9k2m4q7",
 }
 MORE = {

@@ -34,7 +34,7 @@ def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
         b".",
     ):
         return NOTHING
-    words = list(words_of(text, match.start))
+    words = list(_words_once(text, match.start))
     if not words:
         return NOTHING
     first = text[slice(*words[0])].removesuffix(b".exe").removesuffix(b".sh")
@@ -46,6 +46,17 @@ def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
             found += _arguments(text, words[1 + name.count(b" ") :], program)
             found += stdin_of(text, words[-1].end, program)
     return tuple(dict.fromkeys(span for span in found if is_given(text[slice(*span)])))
+
+
+def _words_once(text: bytes, place: int) -> Iterator[TextSpan]:
+    """Yields the words of a command up to where the same program is named again."""
+    program = b""
+    for word in words_of(text, place):
+        written = text[word.start : word.end]
+        if written == program:
+            return
+        program = program or written
+        yield word
 
 
 def _arguments(text: bytes, words: list[TextSpan], program: Program) -> Iterator[TextSpan]:
