@@ -311,8 +311,8 @@ def test_what_is_deleted_comes_back(desk: Desk) -> None:
 
 
 def test_what_is_deleted_is_called_what_it_was_called(desk: Desk) -> None:
-    planned, _ = desk.said("delete", "search box", "--dry-run")
-    done, _ = desk.said("delete", "search box")
+    planned, _ = desk.said("delete", desk.work.session, "--dry-run")
+    done, _ = desk.said("delete", desk.work.session)
     assert done.splitlines()[:2] == planned.splitlines()[:2]
     assert "search box" in done.splitlines()[0]
 

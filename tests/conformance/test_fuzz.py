@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 from conformance.fuzz import MOODS, cases, drawn
-from conformance.known import KNOWN, explained
+from conformance.known import KNOWN, KNOWN_EDITS, explained
 from conformance.model import Mark, Verdict
 from conformance.strokes import STROKES
 from plait.record import read
@@ -48,7 +48,9 @@ def test_lines_are_written_as_the_client_writes_them() -> None:
 
 
 def test_known_shapes_are_of_the_default_run(tmp_path: Path) -> None:
-    assert set(KNOWN) <= {name for name, _ in cases(300, 1, tmp_path)}
+    names = {name for name, _ in cases(300, 1, tmp_path)}
+    assert set(KNOWN) <= names
+    assert {name.split(" ", 2)[2] for name in KNOWN_EDITS} <= names
 
 
 def test_a_known_difference_is_explained_and_a_new_one_is_not() -> None:

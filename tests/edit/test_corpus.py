@@ -1,9 +1,8 @@
-"""Real sessions to copies, forks and repairs of them: no rule is broken anew, nobody loses a word.
+"""Real sessions to copies and forks of them: no rule is broken anew, nobody loses a word.
 
 Nothing is written where they lie: what a plan would write is looked at elsewhere.
 """
 
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -115,19 +114,3 @@ def asked(records: list[Record]) -> list[str]:
     """Returns the prompts of people."""
     found = (one.uuid for one in records if is_human_prompt(one) and not one.is_sidechain)
     return [uuid for uuid in found if uuid]
-
-
-@pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
-def test_repairs_of_real_sessions(share: int, _: int, shared: Path, tmp_path: Path) -> None:
-    for session in editable(shared / "corpus")[::share]:
-        assert session.archive
-        plan = session.archive.plan.repair(session, in_place=True)
-        assert plan.check() == ()
-        if plan.path not in [step.path for step in plan.steps]:
-            continue
-        path = written(plan, tmp_path)
-        before, after = list(read(session.path)), list(read(path))
-        assert set(typed(before)) <= set(typed(after))
-        lines = [Counter(one.read_bytes().splitlines()) for one in (session.path, path)]
-        assert (lines[0] & lines[1]).total() == plan.lines("kept"), session.path
-        path.unlink()
