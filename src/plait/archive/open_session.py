@@ -134,6 +134,21 @@ class OpenSession:
         log = self._logs.get(str(path))
         return log.recovered if log else []
 
+    @cached_property
+    def client_records(self) -> list[Record]:
+        """The records that the client reads from the session's own file.
+
+        Of a broken line that is the object which it begins with.
+        """
+        path = self.session.file.path if self.session.file else ""
+        begun = [
+            record_of(one.data, one.line, one.offset)
+            for one in self.recovered_of(path)
+            if one.is_first
+        ]
+        found = [*self.records, *begun]
+        return sorted(found, key=lambda record: record.offset) if begun else found
+
     def recovered(self) -> Iterator[tuple[int, Record]]:
         """Yields what can be read from broken lines, with the number of the file."""
         for number, file in enumerate(self.graph.files):

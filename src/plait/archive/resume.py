@@ -57,7 +57,7 @@ def resumption_of(
     path = session.file.path
     if found.stamps.get(str(path)) is None:
         next(lines(path), None)  # gone: says so
-    records = found.records
+    records = found.client_records if as_ == "client" else found.records
     seen = client_context(records, size=session.file.size, as_=as_)
     if as_ == "client":
         seen = told_by(found.client_graph, found.id, seen)

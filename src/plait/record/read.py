@@ -8,13 +8,14 @@ A broken line gives what can still be read of it:
     …he text"}]},"uuid":"…","timestamp":"…"}     the tail of a line: its last fields are read
     {"uuid":"…","timestamp":"…","mess            the head of a line: its first fields are read
 
-What is recovered keeps its place, is counted apart and is never part of a conversation's
-chain, since the client skips such a line.
+What is recovered keeps its place, is counted apart and is never part of a conversation. The
+client reads the object that a line begins with and passes over the rest: that one alone is part
+of what it sends.
 """
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json import JSONDecodeError, JSONDecoder
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -47,6 +48,8 @@ class Recovered:
     fields: dict[str, Any]
     is_whole: bool
     """False where only some of its fields were left."""
+    is_first: bool = False
+    """Its line begins with it: the client reads it, whatever follows."""
 
 
 def recover(line: Line) -> tuple[Recovered, ...]:
@@ -66,8 +69,13 @@ def _records_on(line: Line, text: str) -> Iterator[Recovered]:
         # An object inside a torn record is no record itself.
         stands_alone = start == end or not text[stop:].strip() or _is_record(one)
         if one and stands_alone:
-            yield one
+            yield replace(one, is_first=_begins(line, text[:start]))
             end = stop
+
+
+def _begins(line: Line, before: str) -> bool:
+    mark = "\ufeff" if line.offset == 0 else ""
+    return not before.removeprefix(mark).strip()
 
 
 def _is_record(one: Recovered | None) -> bool:

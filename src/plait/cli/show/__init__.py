@@ -120,7 +120,7 @@ def _print_page(request: Request, chosen: Chosen, depth: Depth, *, thinking: boo
         if chosen.is_whole and shown.id == found.main:
             if found.recovered:
                 output.print("")
-                output.print("recovered from broken lines, never seen by the client", style="dim")
+                output.print("recovered from broken lines", style="dim")
                 page.print(reading.passages(found.recovered))
             _print_rest(output, found, reading)
 

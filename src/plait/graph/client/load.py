@@ -7,6 +7,7 @@ from typing import Any
 from plait.graph.client.model import LeftOut, Loaded, Reason
 from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, Entries, Told, link_up
 from plait.record import Record, System
+from plait.record.codec import BYTE_ORDER_MARK
 from plait.record.model import BlockHead
 from plait.record.record import content_blocks, has_message
 from plait.record.time import milliseconds
@@ -143,7 +144,10 @@ class Reader:
 
     def take(self, record: Record) -> None:
         """Adds a record: an entry, a bridge, a pointer, or nothing to the client."""
-        if record.type == "last-prompt":
+        if record.offset and record.raw.startswith(BYTE_ORDER_MARK):
+            if record.uuid:
+                self.left_out.append(LeftOut(record.uuid, record.line, Reason.UNREAD))
+        elif record.type == "last-prompt":
             envelope = record.envelope
             self.entries.point(envelope.leaf_uuid, explicit=envelope.explicit is True)
         elif not record.uuid or record.type is None:

@@ -36,6 +36,8 @@ class Reason(StrEnum):
     THINKING_ONLY = "thinking-only"
     UNANSWERED = "unanswered call dropped"
     UNKNOWN_TYPE = "unknown type"
+    UNREAD = "line that the client does not read"
+    """It begins with a byte order mark, and the file does not begin with it."""
     UNSEEN = "beside the chain"
     """On the line that goes on, and yet not on the chain that the client sends."""
 

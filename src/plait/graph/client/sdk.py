@@ -10,10 +10,10 @@ from plait.graph.client.model import Loaded
 from plait.graph.entries import CHAIN_TYPES, MISSING, ROOT, Entries
 from plait.graph.leaf import line_above
 from plait.record import Record
+from plait.record.codec import BYTE_ORDER_MARK
 
 TYPES = CHAIN_TYPES | {"progress"}
 SPEAKERS = ("user", "assistant")
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 Line: TypeAlias = tuple[int, Record]
 """An entry's number, and its record as it stands on one line."""

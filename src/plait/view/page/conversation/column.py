@@ -168,7 +168,7 @@ class ExportedColumn:
         if self.told.recovered is None:
             return ""
         html = "".join(TurnWriter(self.setting, {}).turns(self.told.recovered))
-        title = "Recovered from broken lines, never seen by the client"
+        title = "Recovered from broken lines"
         return f'<section class="unplaced"><h2>{title}</h2>{html}</section>'
 
 

@@ -37,6 +37,7 @@ REASONS = {
     "thinking-only": "An answer of thinking alone is dropped.",
     "unanswered call dropped": "No result came for the call.",
     "unknown type": "The client does not know the type.",
+    "line that the client does not read": "Its line begins with a byte order mark.",
 }
 
 
