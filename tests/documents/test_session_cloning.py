@@ -54,7 +54,13 @@ def clone(session: str, tmp_path: Path) -> dict[str, Record]:
 
 # checklist: F44
 @pytest.mark.parametrize(
-    "verb", [lambda plan: plan.clone(SESSION), lambda plan: plan.rename(SESSION, "a title")]
+    "verb",
+    [
+        lambda plan: plan.clone(SESSION),
+        lambda plan: plan.fork(SESSION, RESULT),
+        lambda plan: plan.rename(SESSION, "a title"),
+    ],
+    ids=["clone", "fork", "rename"],
 )
 def test_what_was_signed_is_what_was_thought(verb: Any, tmp_path: Path) -> None:
     path = carried_out(verb(Archive([root_with(tmp_path, *LINES)]).plan))
