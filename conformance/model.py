@@ -106,6 +106,8 @@ class Listed:
     title: str | None
     first_prompt: str | None
     tag: str | None = None
+    given: str | None = None
+    """The title that somebody, or the model, has given it, as the SDK says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ def answer(sdk: Any, question: dict[str, str]) -> dict[str, Any]:
 
 def listed(one: Any) -> list[Any]:
     """Returns what the SDK lists of a session."""
-    return [one.session_id, one.summary, one.first_prompt, one.tag]
+    return [one.session_id, one.summary, one.first_prompt, one.tag, one.custom_title]
 
 
 if __name__ == "__main__":

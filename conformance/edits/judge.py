@@ -139,15 +139,14 @@ def one_of(listed: Iterable[Listed], session: str) -> Listed | None:
 
 
 def is_untitled(ours: Listed | None, theirs: Listed | None) -> bool:
-    """Whether lists differ only in what they show of a session that has no title.
+    """Whether lists differ only in what they show of a session that nobody has given a title.
 
-    The SDK shows the first text of the first prompt, Plait all of it; where nobody asked
+    What is its first prompt, or a summary that is of it, is another question; where nobody asked
     anything, the SDK leaves the session out.
     """
     if ours is None or theirs is None:
         return theirs is None and ours is not None and not ours.first_prompt
-    is_prompt = all(one.title == one.first_prompt for one in (ours, theirs))
-    return is_prompt and (told(ours) or "").startswith(told(theirs) or "")
+    return theirs.given is None and ours.title == ours.first_prompt
 
 
 def told(listed: Listed | None) -> str | None:

@@ -98,9 +98,10 @@ def stands_at(at: str, edited: Edited) -> Faults:
     if at not in olds.values():
         yield "the message to go on from is not in it"
     leaf = with_old_ids(edited.after.client.leaf, olds)
-    standing = standing_at(edited.case, leaf) if leaf else None
-    if standing and standing.leaf == leaf:
-        yield from differences(standing, edited.after.client, olds)
+    standings = [standing_at(edited.case, one) for one in dict.fromkeys((leaf, at)) if one]
+    asked = [one for one in standings if one.leaf == leaf]
+    found = [list(differences(one, edited.after.client, olds)) for one in asked]
+    yield from min(found, key=len, default=[])
 
 
 def standing_at(case: Case, leaf: str) -> Resumed:
@@ -178,13 +179,19 @@ def other_tips(case: Case) -> list[str]:
 def goes_on_at(tip: str, edited: Edited) -> Faults:
     """Yields in what a session does not go on at the end of a branch.
 
-    Behind it may stand notes, the rest of its response, and the results of that.
+    Behind it may stand notes, the rest of its response, and the results of that; and what holds
+    nothing but a thought is not sent when it stands at the end.
     """
     chain = edited.after.client.chain
     said = {entry["uuid"]: entry for entry in messages_of(edited.file)}
-    behind = chain[chain.index(tip) + 1 :] if tip in chain else chain
-    more = [said[uuid] for uuid in behind if uuid in said]
-    if tip not in chain or not all(is_result(one) or is_part(one, said[tip]) for one in more):
+    end = tip if tip in chain else said[tip].get("parentUuid")
+    more = (
+        [said[uuid] for uuid in chain[chain.index(end) + 1 :] if uuid in said]
+        if end in chain
+        else []
+    )
+    is_right = all(is_result(one) or is_part(one, said[tip]) for one in more)
+    if end not in chain or not is_right:
         yield f"the client goes on at {edited.after.client.leaf}, not at {tip}"
 
 

@@ -108,7 +108,7 @@ def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:
     result = user("r", "b", message={"content": [{"type": "tool_result"}]})
     parts = [user(one, "a", message={"id": "m"}) for one in ("b", "p")]
     judged = case(session(tmp_path, user("a"), *parts, user("c", "b"), note, result), "a")
-    right, wrong = ("ab", "abn", "abpr"), ("abnc", "a", "abrc")
+    right, wrong = ("ab", "abn", "abpr", "a"), ("abnc", "c", "abrc", "ac")
     for chain, is_right in [*((one, True) for one in right), *((one, False) for one in wrong)]:
         found = list(goes_on_at("b", edited(judged, resumed(chain=tuple(chain)))))
         assert (found == []) is is_right
@@ -168,7 +168,7 @@ def test_a_list_is_compared_as_the_sdk_cuts_it() -> None:
     ("ours", "theirs", "expected"),
     [
         (Listed("s", "a b", "a b"), Listed("s", "a", "a"), True),
-        (Listed("s", "a b", "a b"), Listed("s", "c", "c"), False),
+        (Listed("s", "a b", "a b"), Listed("s", "c", "a", given="c"), False),
         (Listed("s", "named", "a b"), Listed("s", "a", "a"), False),
         (Listed("s", "an answer", None), None, True),
         (Listed("s", "a", "a"), None, False),

@@ -143,6 +143,14 @@ def test_a_result_above_its_call_is_not_where_the_call_ends(tmp_path: Path) -> N
     assert forked(root_with(tmp_path, *lines), C) == [say(A), "result of t1", "t1"]
 
 
+def test_a_result_that_hangs_on_nothing_is_not_where_its_call_ends(tmp_path: Path) -> None:
+    loose = {**result(E, A, "t1"), "parentUuid": None}
+    root = root_with(tmp_path, user(A), answer(C, None, calls("t1")), loose)
+    assert forked(root, C) == ["t1", "result of t1", "last-prompt"]
+    ends = context_of(last_written(root))
+    assert next(read(last_written(root))).uuid in ends.chain
+
+
 def last_written(root: Path) -> Path:
     [path] = [path for path in root.rglob("*.jsonl") if path.stem != SESSION]
     return path

@@ -84,14 +84,28 @@ def _above(loaded: Loaded, number: int) -> int:
 def _whole_response(loaded: Loaded, number: int) -> int:
     """Returns the last record of a response and of the results of its calls.
 
-    A result that stands above its call is sent behind it, but nothing can go on from there.
+    A result that hangs on none of its parts is sent behind it all the same, but nothing that
+    goes on from there would follow the call.
     """
     record = loaded.records[number]
     if record.type != "assistant" and not is_result(record):
         return number
     way = walk(loaded, number)
-    above = frozenset(way[:-1])
-    return next(one for one in reversed(with_parallel(loaded, way)) if one not in above)
+    parts = _parts(loaded, way)
+    behind = reversed(with_parallel(loaded, way))
+    return next(one for one in behind if one == number or _hangs_on(loaded, one, parts))
+
+
+def _parts(loaded: Loaded, way: Sequence[int]) -> frozenset[int]:
+    """Returns the records of the last response on a way."""
+    answers = (one for one in reversed(way) if loaded.records[one].type == "assistant")
+    last = next(answers, way[-1])
+    name = loaded.records[last].message_id
+    return frozenset({last, *(loaded.members().get(name, ()) if name else ())})
+
+
+def _hangs_on(loaded: Loaded, number: int, parts: frozenset[int]) -> bool:
+    return not parts.isdisjoint(walk(loaded, number))
 
 
 class _Log:
