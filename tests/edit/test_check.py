@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64encode
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -381,6 +382,15 @@ def test_an_appended_line_is_judged_with_the_log_before_it(tmp_path: Path) -> No
     lost = b'{"type":"last-prompt","leafUuid":"gone","sessionId":"s"}\n'
     (found,) = planned(tmp_path, SOURCE, Append(plan.path, lost, was)).check()
     assert (found.rule, found.line, found.path) == ("known pointer", 7, plan.path)
+
+
+def test_a_line_behind_an_open_end_is_no_blank_one(tmp_path: Path) -> None:
+    plan = planned(tmp_path, SOURCE)
+    plan.path.write_bytes(plan.path.read_bytes().rstrip(b"\n"))
+    was = stamp_of(plan.path)
+    assert was
+    title = b'\n{"type":"custom-title","customTitle":"x","sessionId":"s"}\n'
+    assert replace(plan, steps=(Append(plan.path, title, was),)).check() == ()
 
 
 def test_a_session_that_goes_breaks_nothing(tmp_path: Path) -> None:

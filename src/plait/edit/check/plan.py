@@ -61,11 +61,14 @@ def _lines_after(step: Step) -> Iterator[Line]:
 
 
 def _with_more(step: Append) -> Iterator[Line]:
-    number, end = 0, 0
+    number, end, rest = 0, 0, b""
     for line in lines(step.path, end=step.was.size):
-        number, end = line.number, line.offset + len(line.data) + line.is_ended
+        if not line.is_ended:
+            rest = line.data
+            break
+        number, end = line.number, line.offset + len(line.data) + 1
         yield line
-    for line in lines_of([step.data]):
+    for line in lines_of([rest, step.data]):
         yield line._replace(number=line.number + number, offset=line.offset + end)
 
 
