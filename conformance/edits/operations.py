@@ -87,8 +87,8 @@ def fork(case: Case) -> Trial | None:
 
 
 def some_message(case: Case) -> str | None:
-    """Returns some prompt or answer of a session, on whatever branch."""
-    found = [entry["uuid"] for entry in messages_of(case.file)]
+    """Returns some prompt or answer of a session that says something, on whatever branch."""
+    found = [entry["uuid"] for entry in messages_of(case.file) if content_of(entry)]
     return case.chance.choice(found) if found else None
 
 
@@ -98,10 +98,17 @@ def stands_at(at: str, edited: Edited) -> Faults:
     if at not in olds.values():
         yield "the message to go on from is not in it"
     leaf = with_old_ids(edited.after.client.leaf, olds)
-    standings = [standing_at(edited.case, one) for one in dict.fromkeys((leaf, at)) if one]
+    standings = [standing_at(edited.case, one) for one in ends_of(edited.case.file, leaf, at)]
     asked = [one for one in standings if one.leaf == leaf]
     found = [list(differences(one, edited.after.client, olds)) for one in asked]
     yield from min(found, key=len, default=[])
+
+
+def ends_of(file: Path, leaf: str | None, at: str) -> list[str]:
+    """Returns where one may stand to end with a message: the leaf, it, or its response's end."""
+    said = {entry["uuid"]: entry for entry in messages_of(file)}
+    parts = [uuid for uuid, entry in said.items() if is_part(entry, said[at])]
+    return [one for one in dict.fromkeys((leaf, at, *parts[-1:])) if one]
 
 
 def standing_at(case: Case, leaf: str) -> Resumed:
@@ -203,7 +210,7 @@ def is_part(entry: Json, other: Json) -> bool:
 
 def is_result(entry: Json) -> bool:
     """Whether a line holds results of tools."""
-    content = (entry.get("message") or {}).get("content")
+    content = content_of(entry)
     blocks = content if isinstance(content, list) else []
     return any(isinstance(one, dict) and one.get("type") == "tool_result" for one in blocks)
 
@@ -236,9 +243,14 @@ def words_of(messages: list[Message]) -> Iterator[str]:
 
 def texts_of(entry: Json) -> Iterator[str]:
     """Yields the texts that stand in an entry of the user."""
-    content = (entry.get("message") or {}).get("content")
     if entry["type"] == "user":
-        yield from words_of([("user", unsigned(content))])
+        yield from words_of([("user", unsigned(content_of(entry)))])
+
+
+def content_of(entry: Json) -> object:
+    """Returns what an entry says, None where it has no message."""
+    message = entry.get("message")
+    return message.get("content") if isinstance(message, dict) else None
 
 
 def rename(case: Case) -> Trial:

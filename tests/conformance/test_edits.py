@@ -15,6 +15,7 @@ from conformance.edits.operations import (
     STOCK_WORDS,
     before_next_boundary,
     differences,
+    ends_of,
     follows,
     goes_on_at,
     other_tips,
@@ -91,9 +92,10 @@ def test_a_branch_that_does_not_go_on_has_a_tip(tmp_path: Path) -> None:
 
 
 def test_a_choice_is_the_same_in_every_run(tmp_path: Path) -> None:
-    file = session(tmp_path, *(user(f"u{number}") for number in range(9)))
+    says = {"message": {"content": "words"}}
+    file = session(tmp_path, *(user(f"u{number}") | says for number in range(9)))
     assert some_message(case(file)) == some_message(case(file))
-    assert some_message(case(session(tmp_path, {"type": "mode"}))) is None
+    assert some_message(case(session(tmp_path, {"type": "mode"}, user("silent")))) is None
 
 
 def test_a_message_stands_before_the_compaction_that_came_later() -> None:
@@ -101,6 +103,14 @@ def test_a_message_stands_before_the_compaction_that_came_later() -> None:
     assert before_next_boundary(lines, "a") == lines[:1]
     assert before_next_boundary(lines, "b") == lines[:3]
     assert before_next_boundary(lines[:3], "b") == lines[:3]
+
+
+def test_one_may_stand_at_the_end_of_a_response(tmp_path: Path) -> None:
+    parts = [user(one, message={"id": "m"}) for one in ("b", "c", "d")]
+    file = session(tmp_path, user("a"), *parts)
+    assert ends_of(file, "n", "b") == ["n", "b", "d"]
+    assert ends_of(file, "a", "a") == ["a"]
+    assert ends_of(file, None, "a") == ["a"]
 
 
 def test_a_switched_session_goes_on_at_the_tip(tmp_path: Path) -> None:
