@@ -32,14 +32,27 @@ KNOWN = {
     ),
 }
 
-SPREAD = (
-    "a response stands on both sides of a prompt, and a part of it that stands behind the branch "
-    "comes along without its result"
+APART = (
+    "a call and its result hang on different branches, and only one of them is on the way: "
+    "the check says so, and the command refuses"
 )
 KNOWN_EDITS: dict[str, dict[str, str]] = {
-    "graft fuzz mixed 17": {"check": KNOWN["mixed 17"]},
-    "graft fuzz mixed 26": {"check": SPREAD},
-    "graft fuzz tools 27": {"check": "a call without message id has its result on another branch"},
+    f"graft {name}": {"check": APART}
+    for name in (
+        "examples parallel-without-message-id",
+        "examples result-claimed-from-another-answer",
+        "fuzz mixed 17",
+        "fuzz tools 27",
+        "fuzz tools 48",
+        "fuzz tools 54",
+        "fuzz tools 66",
+        "fuzz mixed 98",
+        "fuzz tools 132",
+        "fuzz mixed 170",
+        "fuzz tools 174",
+        "fuzz mixed 188",
+        "fuzz mixed 194",
+    )
 }
 """By operation and case, then by what differs: why that is no fault of the edit."""
 

@@ -50,7 +50,10 @@ def test_lines_are_written_as_the_client_writes_them() -> None:
 def test_known_shapes_are_of_the_default_run(tmp_path: Path) -> None:
     names = {name for name, _ in cases(300, 1, tmp_path)}
     assert set(KNOWN) <= names
-    assert {name.split(" ", 2)[2] for name in KNOWN_EDITS} <= names
+    edited = [name.split(" ", 2)[1:] for name in KNOWN_EDITS]
+    assert {name for group, name in edited if group == "fuzz"} <= names
+    examples = Path(__file__).resolve().parents[2] / "examples" / "resume"
+    assert all((examples / name).is_dir() for group, name in edited if group == "examples")
 
 
 def test_a_known_difference_is_explained_and_a_new_one_is_not() -> None:
