@@ -427,6 +427,8 @@ def test_all_are_mended_or_some_and_those_that_are_fine_counted(desk: Desk) -> N
     assert out.endswith("2 sessions, 1 changed, 1 with nothing to do\n")
     assert [one["applied"] for one in desk.told("repair", *names)] == [False, False]
     assert desk.told("repair", "--all") == []
+    out, _ = desk.said("repair", "--all")
+    assert out.startswith("nothing to mend in ")
 
 
 @pytest.mark.parametrize("width", [20, 40, 60])

@@ -29,7 +29,9 @@ def chosen_conversation(found: "Conversations", name: str | None) -> "Conversati
     if len(meant) == 1:
         return found.by_line[meant[0]]
     problem = f"'{name}' means {len(meant)} branches" if meant else f"no branch is called '{name}'"
-    raise UserError(problem, f"there are {_in_words(found, meant or _listed(found))}")
+    names = meant or _listed(found)
+    verb = "are" if len(names) > 1 else "is only"
+    raise UserError(problem, f"there {verb} {_in_words(found, names)}")
 
 
 def _meant(found: "Conversations", name: str) -> list[str]:

@@ -96,4 +96,8 @@ def repair_command(
         carry_out(request, found[0], plans.repair(found[0], in_place=in_place), manner)
         return
     broken = found or [one for one in request.archive.sessions if plans.can_mend(one)]
+    if not broken and not manner.as_json:
+        looked_at = counted(len(request.archive.sessions), "session")
+        request.output.print(f"nothing to mend in {looked_at}")
+        return
     carry_out_all(request, broken, partial(plans.repair, in_place=in_place), manner)
