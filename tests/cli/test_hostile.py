@@ -24,15 +24,19 @@ FILE = "FILE"
 PLAIT = (sys.executable, "-m", "plait")
 RUNS: dict[str, list[list[str]]] = {
     "cat": [["--pretty", SESSION], ["--pretty", FILE]],
+    "check": [[SESSION], [FILE], [FILE, "--json"]],
+    "clone": [[FILE, "--dry-run"], [FILE, "--dry-run", "--json"], [SESSION, "--dry-run"]],
     "completion": [["bash"]],
     "config": [[], ["--json"]],
     "context": [[SESSION], [FILE], [SESSION, "--json"], [SESSION, "--as", "sdk"]],
+    "delete": [[FILE, "--dry-run"], [SESSION, "--dry-run", "--json"]],
     "doctor": [[], ["--all"], ["--inventory"], ["--json"], ["--inventory", "--json"], [FILE]],
     "export": [
         [FILE, "-o", "-", "-f", format_, "--depth", "all"] for format_ in ("md", "txt", "json")
     ]
     + [[SESSION, "-o", "out", "-f", format_] for format_ in ("md", "html", "jsonl")]
     + [[SESSION, "--turn", "1"], [SESSION, "-o", "out/json", "--json"]],
+    "fork": [[FILE, "--at", "1", "--dry-run"], [FILE, "--at", "\x1b]0;x\x07", "--dry-run"]],
     "hook": [["status"], ["install", "--dry-run"]],
     "index": [[], ["--json"], ["--status"]],
     "log": [[SESSION], [FILE], [SESSION, "--json"], [FILE, "--all"]],
@@ -40,6 +44,8 @@ RUNS: dict[str, list[list[str]]] = {
     "open": [["\x1b]0;x\x07"]],
     "paths": [[], [SESSION], [FILE], ["--raw"], ["--json"]],
     "redact": [["--check"], ["--check", "--all"], ["--check", "--json"], ["--check", SESSION]],
+    "rename": [[FILE, "\x1b]0;x\x07", "--dry-run"], [SESSION, "new", "--dry-run", "--json"]],
+    "repair": [[FILE, "--dry-run"], ["--all", "--dry-run"], [SESSION, "--dry-run", "--json"]],
     "resume": [[SESSION], [FILE], [SESSION, "--json"], [SESSION, "--turn", "1"], [FILE, "--run"]],
     "search": [["link"], ["link", "--json"], ["--exact", "link"], ["link", "--context", "2"]],
     "serve": [["--stop"]],
@@ -52,8 +58,11 @@ RUNS: dict[str, list[list[str]]] = {
         ["\x1b]0;x\x07"],
     ],
     "stats": [[], ["--json"]],
+    "switch": [[FILE, "--branch", "1", "--dry-run"], [FILE, "--branch", "\x1b]0;x\x07"]],
+    "tag": [[FILE, "word", "--dry-run"], [FILE, "\x1b]0;x\x07", "--dry-run"]],
     "trace": [["show", SESSION], ["show", FILE], ["show", SESSION, "--json"], ["status"]],
     "tree": [[], ["--all"], ["--json"], [SESSION], [FILE]],
+    "undo": [["--list"], ["--list", "--json"], ["\x1b]0;x\x07"], []],
     "usage": [[], ["session"], ["project"], ["model"], ["--json"], ["--statusline"]],
     "": [[]],
 }
