@@ -11,7 +11,9 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,8 +39,22 @@ def shown_in(page: str) -> Iterator[tuple[str, str]]:
             yield command, output.rstrip("\n")
 
 
+HOUR = 3600
+MINUTES = 600
+
+
+@cache
+def _age_examples() -> None:
+    """Makes logs that were checked out just now an hour older: else they would count as live."""
+    for path in (ROOT / "examples").rglob("*.jsonl"):
+        written = path.stat().st_mtime
+        if time.time() - written < MINUTES:
+            os.utime(path, (written - HOUR, written - HOUR))
+
+
 def printed_by(command: str, folder: Path = ROOT) -> str:
     """Runs a command as a newcomer would, without settings of anybody's own."""
+    _age_examples()
     words = shlex.split(command)
     assert words[0] == "plait", command
     done = subprocess.run(
