@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from plait.errors import UserError
@@ -16,7 +17,6 @@ MOST_LISTED = 6
 SENT_OUT = ("agent", "service")
 KINDS = ("trunk", "branch", "foreign", "agent", "service")
 NUMBER = re.compile(r"-?\d{1,5}")
-SEE_TURNS = "`plait log` shows the turns, `plait show --raw` the records"
 RECORD = re.compile(r"[0-9a-fA-F-]{6,36}")
 """Of a record's id as much as nobody types by accident."""
 
@@ -129,7 +129,9 @@ def _turn_numbered(opened: "OpenSession", number: int) -> "Turn":
     found = next((turn for turn in turns if turn.number == wanted), None)
     if found is None:
         count = f"{len(turns)} turn" + "s" * (len(turns) != 1)
-        raise UserError(f"there is no turn {number}: the conversation has {count}", SEE_TURNS)
+        raise UserError(
+            f"there is no turn {number}: the conversation has {count}", _see_turns(opened)
+        )
     return found
 
 
@@ -150,8 +152,13 @@ def _turn_saying(opened: "OpenSession", words: str) -> "Turn":
         if len(meant) == 1:
             return meant[0]
         if meant:
-            raise UserError(f"{len(meant)} prompts say '{words}'", SEE_TURNS)
-    raise UserError(f"no record, turn or prompt is '{words}'", SEE_TURNS)
+            raise UserError(f"{len(meant)} prompts say '{words}'", _see_turns(opened))
+    raise UserError(f"no record, turn or prompt is '{words}'", _see_turns(opened))
+
+
+def _see_turns(opened: "OpenSession") -> str:
+    name = quote(opened.session.id[:8])
+    return f"`plait log {name}` shows the turns, `plait show {name} --raw` the records"
 
 
 def _beginning(opened: "OpenSession", record: str) -> str:
