@@ -88,3 +88,14 @@ def test_a_value_is_found_at_any_place_among_many(length: int, shift: int) -> No
     text = b"." * shift + value + b". " + other + b" " + value
     found = [text[hit.start : hit.end] for hit in many(value, other).hits(text)]
     assert found == [value, other, value]
+
+
+def test_long_values_make_no_expression_that_has_no_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[bytes] = []
+    monkeypatch.setattr(known_values, "compiled", lambda *given: made.append(given[0]))
+    known, rng = KnownValues(), Random(2)
+    values = [drawn(rng, ALNUM, 4000).encode() for _ in range(30)]
+    for value in values:
+        known.add(Hit("secret", "", value, (TextSpan(0, len(value)),)))
+    assert [hit.value for hit in known.hits(b"so " + values[7] + b" it is")] == [values[7]]
+    assert made == []

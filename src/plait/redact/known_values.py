@@ -31,6 +31,8 @@ WORDS = frozenset(
 )
 FEW: dict[Engine, int] = {"re2": 2000, "re": 60}
 """How many strings one expression holds."""
+MOST_LETTERS = 100_000
+"""How long they may be together: the automaton of a longer expression finds no room."""
 RENEWALS = 100
 """How often the expression is made anew before the other way is taken."""
 BEGINNING = 16
@@ -59,6 +61,7 @@ class KnownValues:
         self._renewed = 0
         self._samples: list[dict[bytes, list[tuple[bytes, int]]]] | None = None
         self._added: set[tuple[Kind, bytes]] = set()
+        self._letters = 0
 
     def add(self, hit: Hit) -> None:
         """Remembers a value that something else told."""
@@ -96,6 +99,7 @@ class KnownValues:
     def _remember(self, string: bytes, known: Known) -> None:
         if string not in self.strings:
             self.strings[string] = known
+            self._letters += len(string)
             self._finder = None
             if self._samples is not None:
                 self._sample(string)
@@ -122,7 +126,8 @@ class KnownValues:
 
     def _is_large(self) -> bool:
         if self._samples is None:
-            if len(self.strings) <= FEW[self.engine] and self._renewed < RENEWALS:
+            is_short = self._letters <= MOST_LETTERS
+            if is_short and len(self.strings) <= FEW[self.engine] and self._renewed < RENEWALS:
                 return False
             self._samples = [{} for _ in SIZES]
             for string in self.strings:
