@@ -15,6 +15,7 @@ from examples.drawing import DrawingError, draw
 from plait import Archive
 from plait.archive.index.update import refresh
 from plait.index.model import IndexReport
+from plait.index.store import writing
 from tests.graph.generated import PATHS, lines_of, rows
 from tests.index.held import added, change, expected, held, tables, written
 
@@ -276,3 +277,27 @@ def test_side_files_count(tmp_path: Path) -> None:
     meta.unlink()
     assert brought(tmp_path, folder).read == 1
     check(tmp_path, folder)
+
+
+def test_many_small_updates_are_merged_and_leave_no_thread_behind(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    for number in range(20):
+        line = draw("U1").files[0].lines[0].data
+        added(root / "p" / f"talk-{number}.jsonl", ended(line))
+        brought(root, folder)
+        shutil.rmtree(shutil.copytree(folder, tmp_path / "copy"))
+    segments = json.loads((folder / "text" / "meta.json").read_bytes())["segments"]
+    assert len(segments) < 12
+
+
+def test_what_was_not_committed_is_dropped(tmp_path: Path) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    draw(STRAIGHT).write(root)
+    brought(root, folder)
+    before = tables(folder), held(folder)
+    with pytest.raises(ZeroDivisionError), writing(folder) as writer:
+        (sid,) = writer.catalogue.keys().values()
+        writer.forget(sid)
+        raise ZeroDivisionError
+    assert (tables(folder), held(folder)) == before
+    assert brought(root, folder).is_unchanged

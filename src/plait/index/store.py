@@ -166,9 +166,11 @@ class Writer:
         self._changes, self._sids, self._held = [], set(), 0
 
     def close(self) -> None:
-        """Lets go of both stores; what was not written is dropped."""
+        """Lets go of both stores; what was not written is dropped.
+
+        Not by a rollback: that ends merges before they are done, and leaves their threads behind.
+        """
         with suppress(ValueError, OSError):
-            self.texts.rollback()
             self.texts.wait_merging_threads()
         self.catalogue.close()
 
