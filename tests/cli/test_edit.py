@@ -52,6 +52,7 @@ KEYS = [
     "unmended",
     "violations",
     "undo",
+    "break_even_turns",
 ]
 TEXTS = {"A1": "Two ways.", "A2": "Done with LIKE.", "A3": "Done with FTS5."}
 Files = dict[str, bytes]
@@ -126,7 +127,7 @@ def test_a_clone_is_a_new_session_and_the_old_one_stays(desk: Desk) -> None:
         True,
         desk.work.session,
     )
-    assert list(told["before"]) == ["lines", "turns", "bytes", "tokens"]
+    assert list(told["before"]) == ["lines", "turns", "bytes", "tokens", "cost_usd"]
     assert told["after"]["lines"] == told["before"]["lines"] + 1
     assert told["added"] == 1
     after = desk.files

@@ -12,8 +12,8 @@ import pytest
 from plait import Archive
 from plait.archive.model import Session
 from plait.edit.check.line_source import lines_of
+from plait.edit.draft import Draft, draft_of
 from plait.edit.model import Plan
-from plait.edit.repair.draft import Draft, draft_of
 from plait.edit.repair.rungs import mend, sent_by
 from plait.line import LogFile
 from plait.record.prompt import is_human_prompt

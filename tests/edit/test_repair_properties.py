@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plait.edit.check.line_source import lines_of
+from plait.edit.draft import Draft, draft_of
 from plait.edit.model import Plan, Subject
-from plait.edit.repair.draft import Draft, draft_of
 from plait.edit.repair.plan import repair
 from plait.edit.repair.rungs import mend, sent_by
 from plait.line import LogFile

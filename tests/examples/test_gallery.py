@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from examples import build
+from plait.edit.draft import draft_of
 from plait.edit.repair import RUNGS
-from plait.edit.repair.draft import draft_of
 from plait.line import discover, lines, root_at
 
 ROOT = Path(build.__file__).parent

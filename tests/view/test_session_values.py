@@ -10,9 +10,10 @@ from plait.archive.resume import resumption_of
 from plait.conversation.prices import Prices
 from plait.conversation.totals import totals_over
 from plait.conversation.usage import tokens_of
+from plait.graph.client.weigh import PICTURE, tokens_in
 from plait.record.time import moment
 from plait.view.changed_files import changed_files
-from plait.view.context_window import PICTURE, context_window, tokens_in
+from plait.view.context_window import context_window
 from plait.view.costs import CostOf, session_cost
 
 

@@ -12,6 +12,7 @@ from plait.view.edits import (
     EditEntry,
     EditReport,
     FateReason,
+    NextCost,
     Size,
     Unmended,
     windows,
@@ -49,6 +50,7 @@ def report_of(
         ),
         violations=_broken(violations, plan.path),
         undo=edit.id if edit else None,
+        break_even_turns=plan.break_even_turns,
     )
 
 
@@ -66,7 +68,9 @@ def entry_of(edit: "Edit") -> EditEntry:
 
 
 def _size(given: Measures) -> Size:
-    return Size(given.lines, given.turns, given.bytes, given.tokens)
+    is_priced = given.warm_usd is not None or given.cold_usd is not None
+    cost = NextCost(given.warm_usd, given.cold_usd) if is_priced else None
+    return Size(given.lines, given.turns, given.bytes, given.tokens, cost)
 
 
 def _differences(plan: Plan) -> Iterable[DifferentLine]:

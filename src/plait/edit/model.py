@@ -12,7 +12,19 @@ if TYPE_CHECKING:
     from plait.edit.journal import Edit
 
 Operation: TypeAlias = Literal[
-    "clone", "fork", "graft", "switch", "repair", "rename", "tag", "delete"
+    "clone",
+    "fork",
+    "graft",
+    "switch",
+    "repair",
+    "rename",
+    "tag",
+    "delete",
+    "trim",
+    "compress",
+    "redact",
+    "move",
+    "port",
 ]
 
 
@@ -37,6 +49,10 @@ class Measures:
     bytes: int
     tokens: int | None
     """That the next resume sends; None where nothing says."""
+    warm_usd: float | None = None
+    """What the next prompt costs while the cache holds all of it; None where nobody asked."""
+    cold_usd: float | None = None
+    """What it costs when the cache has to be written again."""
 
 
 Fate: TypeAlias = Literal["kept", "dropped", "rewritten", "added"]
@@ -144,6 +160,9 @@ class Plan:
     """What stays wrong."""
     notes: tuple[str, ...] = field(default=())
     """What to know besides."""
+    break_even_turns: float | None = None
+    """After how many turns a cut has paid for the cache that it spends; None where it never does,
+    or nobody asked."""
 
     @property
     def is_in_place(self) -> bool:

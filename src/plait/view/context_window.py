@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
-from plait.graph.client.model import Block, Context, LeftOut
+from plait.graph.client.model import Context, LeftOut
+from plait.graph.client.weigh import tokens_in
 from plait.view.words import block_names, first_words
 
 WindowPart: TypeAlias = Literal[
@@ -27,10 +27,6 @@ PARTS: tuple[WindowPart, ...] = (
     "results",
     "media",
 )
-PER_TOKEN = 3.6
-"""Characters of English and code, about."""
-PICTURE = 1600
-"""Tokens of a picture of the size that the client sends."""
 WINDOW, LARGE_WINDOW = 200_000, 1_000_000
 MOST_LISTED = 200
 WORDS = 160
@@ -105,28 +101,6 @@ def _weights(context: Context) -> Iterator[Weight]:
         tokens = sum(tokens_in(block) for block in blocks)
         words = first_words(blocks)[:WORDS]
         yield Weight(number, role, words, block_names(blocks), tokens)
-
-
-def tokens_in(block: Block) -> int:
-    """Returns about how many tokens a block takes."""
-    if block.get("type") in ("image", "document"):
-        return PICTURE
-    inner = block.get("content")
-    if block.get("type") == "tool_result" and isinstance(inner, list):
-        return sum(tokens_in(one) for one in inner if isinstance(one, dict))
-    return round(_characters(block) / PER_TOKEN)
-
-
-def _characters(block: Mapping[str, Any]) -> int:
-    kind = block.get("type")
-    if kind in ("text", "thinking"):
-        return len(str(block.get(kind, "")))
-    if kind == "tool_result":
-        return len(str(block.get("content", "")))
-    if kind == "tool_use":
-        given = msgspec.json.encode(block.get("input"))
-        return len(str(block.get("name", ""))) + len(given)
-    return len(msgspec.json.encode(block))
 
 
 def _part_of(role: str, block: Mapping[str, Any]) -> WindowPart:

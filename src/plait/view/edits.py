@@ -18,7 +18,21 @@ DONE = {
     "rename": "renamed",
     "tag": "tagged",
     "delete": "deleted",
+    "trim": "trimmed",
+    "compress": "compressed",
+    "redact": "redacted",
+    "move": "moved",
+    "port": "ported",
 }
+
+
+class NextCost(Struct, frozen=True):
+    """What the next prompt of a session costs, in dollars."""
+
+    warm: float | None
+    """While the cache still holds what is sent."""
+    cold: float | None
+    """When all of it is written to the cache again."""
 
 
 class Size(Struct, frozen=True):
@@ -29,6 +43,8 @@ class Size(Struct, frozen=True):
     bytes: int
     tokens: int | None
     """That the next resume sends; None where nothing says."""
+    cost_usd: NextCost | None = None
+    """Of the next prompt; None where it was not asked for."""
 
 
 class FateReason(Struct, frozen=True):
@@ -92,6 +108,8 @@ class EditReport(Struct, frozen=True, kw_only=True):
     violations: tuple[BrokenRule, ...] = ()
     undo: str | None = None
     """What the journal calls it; None where nothing was done."""
+    break_even_turns: float | None = None
+    """After how many turns a cut has paid for the cache that it spends."""
 
     @property
     def is_new(self) -> bool:

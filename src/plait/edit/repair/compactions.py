@@ -1,6 +1,6 @@
 """Compactions that hide more than they tell to such as the client can go on from."""
 
-from plait.edit.repair.draft import Draft, DraftLine, with_field
+from plait.edit.draft import Draft, DraftLine, with_field
 from plait.graph.client.load import is_boundary
 from plait.record import Record
 from plait.record.codec import mapping

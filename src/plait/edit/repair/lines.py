@@ -11,7 +11,7 @@ A torn line that holds nobody's words goes; one of which nobody can tell stays w
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from plait.edit.repair.draft import Draft, DraftLine, made_uuid
+from plait.edit.draft import Draft, DraftLine, made_uuid
 from plait.edit.repair.torn import closed
 from plait.record import Broken, Record
 from plait.record.codec import BYTE_ORDER_MARK, encode

@@ -5,7 +5,7 @@ from typing import Any
 from plait.edit.check.facts import LogFacts
 from plait.edit.check.log_rules import passed_over_call
 from plait.edit.check.model import Log
-from plait.edit.repair.draft import Draft, DraftLine, made_uuid, time_near
+from plait.edit.draft import Draft, DraftLine, made_uuid, time_near
 from plait.graph.client.load import call_ids, result_ids
 from plait.graph.client.speech import INTERRUPTED
 from plait.record import Record

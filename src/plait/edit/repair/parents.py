@@ -7,7 +7,7 @@ there is nothing, all history before it is out of sight. The SDK stands in for n
 from collections.abc import Iterator
 from itertools import pairwise
 
-from plait.edit.repair.draft import Draft, DraftLine, with_field
+from plait.edit.draft import Draft, DraftLine, with_field
 from plait.graph.ascent import walk
 from plait.graph.client.load import call_ids, load, result_ids
 from plait.graph.entries import CHAIN_TYPES

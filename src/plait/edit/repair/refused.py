@@ -9,7 +9,7 @@ from typing import Any
 
 from plait.edit.check.line_rules import is_claudes, is_unsigned
 from plait.edit.check.pictures import pictures_in, refusal_of, shape_of
-from plait.edit.repair.draft import Draft, with_field
+from plait.edit.draft import Draft, with_field
 from plait.graph.client import context
 from plait.graph.client.load import is_thinking
 from plait.graph.client.model import NO_CONTENT

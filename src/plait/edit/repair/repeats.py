@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Hashable
 
-from plait.edit.repair.draft import Draft, DraftLine, made_uuid, with_field, with_pointers
+from plait.edit.draft import Draft, DraftLine, made_uuid, with_field, with_pointers
 from plait.record import Record
 from plait.record.codec import encode
 

@@ -1,6 +1,6 @@
 """Sessions that the client refuses to resume to such as it takes up."""
 
-from plait.edit.repair.draft import Draft, time_near, with_field
+from plait.edit.draft import Draft, time_near, with_field
 from plait.graph.client import context, refusal
 from plait.graph.client.context import last_message
 from plait.graph.client.load import load

@@ -7,8 +7,8 @@ drops what a person typed, and does nothing where nothing is wrong: mending twic
 from collections.abc import Callable
 from typing import NamedTuple
 
+from plait.edit.draft import Draft
 from plait.edit.repair.compactions import double_compactions, factless_boundaries, gone_preserved
-from plait.edit.repair.draft import Draft
 from plait.edit.repair.lines import broken_lines, byte_order_mark
 from plait.edit.repair.pairs import passed_over_calls, results_without_calls
 from plait.edit.repair.parents import circles, missing_parents

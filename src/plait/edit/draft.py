@@ -1,4 +1,4 @@
-"""Lines of a log to a draft of the mended one: each line as it is now, and why it changed."""
+"""Lines of a log to a draft of another: each line as it is now, and why it changed."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -34,7 +34,7 @@ class DraftLine:
 
 @dataclass(slots=True)
 class Draft:
-    """A log while it is mended."""
+    """A log while it is changed."""
 
     log: LogFile
     lines: list[DraftLine]
@@ -57,12 +57,12 @@ class Draft:
 
     @property
     def size(self) -> int:
-        """How many bytes the mended log has."""
+        """How many bytes the drafted log has."""
         return sum(len(line.data) + line.is_ended for line in self.lines if not line.is_gone)
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything was to mend."""
+        """Whether anything changed."""
         return any(line.reasons for line in self.lines)
 
     def rewrite(self, line: DraftLine, data: bytes, reason: str) -> None:
@@ -116,7 +116,7 @@ class Draft:
 
 
 def draft_of(log: LogFile, lines: Iterable[Line]) -> Draft:
-    """Returns the draft of a log with nothing mended yet."""
+    """Returns the draft of a log with nothing changed yet."""
     found = [
         DraftLine(entry_of(line), line.data, line.is_ended, line.number, line.data)
         for line in lines
