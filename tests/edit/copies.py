@@ -9,7 +9,7 @@ from typing import Any
 
 from plait import Archive
 from plait.archive import Session
-from plait.edit.model import Append, Plan, Remove, Write
+from plait.edit.model import Append, Move, Plan, Remove, Write
 from plait.graph.client import Context, context
 from plait.record import Record, read
 
@@ -113,6 +113,9 @@ def carried_out(plan: Plan) -> Path:
                 path.write_bytes(path.read_bytes() + data)
             case Remove(path):
                 path.unlink()
+            case Move(path, target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                path.rename(target)
     return plan.path
 
 

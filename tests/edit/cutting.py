@@ -28,6 +28,7 @@ from tests.edit.plans import (
     added,
     config_at,
     log_of,
+    moved,
     plan_of,
     put,
     removed,
@@ -35,6 +36,7 @@ from tests.edit.plans import (
 )
 
 NEW = "9c44e1aa-0000-4000-8000-000000000003"
+MOVED = "9c44e1aa-0000-4000-8000-000000000004"
 REPLACED, ADDED, COPIED = b'{"new":1}\n' * 3, b'{"title":1}\n', b"a long output"
 CHANGES = {
     "os.chmod",
@@ -51,7 +53,7 @@ CUT = 9
 
 
 def plan_in(config: Path, size: int = 1) -> Plan:
-    """Returns a plan with every kind of step: in place, new, copied, added to, taken away."""
+    """Returns a plan with every kind of step: in place, new, copied, added, taken away, moved."""
     log, folder = log_of(config), log_of(config).with_suffix("")
     new = log_of(config, NEW)
     output = folder / "tool-results" / "toolu_1.txt"
@@ -64,6 +66,7 @@ def plan_in(config: Path, size: int = 1) -> Plan:
         added(log_of(config, OTHER), ADDED * size),
         removed(folder / "subagents" / "agent-a1.jsonl"),
         removed(backup),
+        moved(output, config / "projects" / "-elsewhere" / "tool-results" / "toolu_1.txt"),
     )
 
 
@@ -121,15 +124,18 @@ def large_config_at(folder: Path) -> Path:
     config = config_at(folder)
     for number in range(MANY):
         put(output_in(config, SESSION, number), COPIED)
+        put(output_in(config, OTHER, number), COPIED)
     return config
 
 
 def large_plan_in(config: Path) -> Plan:
     """Returns a plan whose every part takes a while: drafts, new names, files that go."""
     plan = plan_in(config, SIZE)
+    old = [output_in(config, OTHER, number) for number in range(MANY)]
+    moves = [moved(path, output_in(config, MOVED, at)) for at, path in enumerate(old)]
     outputs = [output_in(config, SESSION, number) for number in range(MANY)]
     copies = [written(output_in(config, NEW, number), COPIED) for number in range(MANY)]
-    return replace(plan, steps=(*plan.steps, *copies, *map(removed, outputs)))
+    return replace(plan, steps=(*plan.steps, *copies, *map(removed, outputs), *moves))
 
 
 def output_in(config: Path, session: str, number: int) -> Path:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from stat import S_IMODE
 
-from plait.edit.model import Append, Content, Measures, Plan, Remove, Step, Subject, Write
+from plait.edit.model import Append, Content, Measures, Move, Plan, Remove, Step, Subject, Write
 from plait.line.discover import log_file
 from plait.line.model import FileStamp
 from plait.line.split import stamp_of
@@ -68,6 +68,11 @@ def added(path: Path, data: bytes) -> Append:
 def removed(path: Path) -> Remove:
     """Returns the step that takes a file away."""
     return Remove(path, stamped(path))
+
+
+def moved(path: Path, target: Path) -> Move:
+    """Returns the step that gives a file another name."""
+    return Move(path, target, stamped(path))
 
 
 def stamped(path: Path) -> FileStamp:

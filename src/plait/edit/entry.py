@@ -23,21 +23,24 @@ import msgspec
 from plait.errors import Refused, SourceError
 from plait.line import read_small
 from plait.line.atomic import replace_file
-from plait.line.discover import OURS, PROJECTS
+from plait.line.discover import OURS, PROJECTS, PROMPTS
 from plait.line.replace import FileState, make_folder, remove_folder
 
 State: TypeAlias = Literal["begun", "ready", "done", "undoing", "undone"]
-StepKind: TypeAlias = Literal["write", "append", "remove"]
+StepKind: TypeAlias = Literal["write", "append", "remove", "move"]
 ENTRY, OPEN = "entry.json", "open.json"
 NAME, NAME_FORM = re.compile(r"\d{8}-\d{6}-\d{6}"), "%Y%m%d-%H%M%S-%f"
 """Of an edit: when it was made, to the microsecond."""
 MOST_NAME_BYTES = 160
-PARTS_OF_A_CONFIG = frozenset({PROJECTS, "file-history", "tasks", "todos"})
+CLIENT_STATE, USUAL_CONFIG = ".claude.json", ".claude"
+PARTS_OF_A_CONFIG = frozenset({PROJECTS, "file-history", "tasks", "todos", PROMPTS, CLIENT_STATE})
 """What edits reach in a client's configuration folder: its settings are none of it."""
+BESIDE = f"../{CLIENT_STATE}"
+"""What the client knows of projects lies beside its usual folder, and in any other one."""
 
 
 class EditStep(msgspec.Struct, frozen=True):
-    """One file that an edit wrote, added to or took away."""
+    """One file that an edit wrote, added to, took away or moved."""
 
     kind: StepKind
     path: Path
@@ -47,6 +50,15 @@ class EditStep(msgspec.Struct, frozen=True):
     """None where there is none any more, and as long as it is not known yet."""
     digest: str | None = None
     """SHA-256 of what was written, where its bytes came by."""
+    target: Path | None = None
+    """Where a file was moved to."""
+    is_shared: bool = False
+    """It is of all sessions, and others go on with it."""
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """The files that it touches."""
+        return (self.path, self.target) if self.target else (self.path,)
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -163,7 +175,7 @@ def _encoded(home: Path, edit: Edit) -> bytes:
     def name(path: Any) -> str:
         if not isinstance(path, Path):
             raise NotImplementedError(type(path))
-        return path.relative_to(home).as_posix()
+        return BESIDE if path == _beside(home) else path.relative_to(home).as_posix()
 
     # Escaped, because names of files need not be Unicode.
     return json.dumps(msgspec.to_builtins(edit, enc_hook=name)).encode()
@@ -180,6 +192,8 @@ def _decoder(home: Path) -> Any:
 
 def place_in(home: Path, name: str) -> Path:
     """Returns where a file lies that is named from its home, or raises where that is elsewhere."""
+    if name == BESIDE and (beside := _beside(home)):
+        return beside
     parts = PurePosixPath(name).parts
     if not parts or "/" in parts or ".." in parts or "\0" in name or OURS in parts:
         raise ValueError("it names a place that is none of a session's")
@@ -188,9 +202,15 @@ def place_in(home: Path, name: str) -> Path:
     return home.joinpath(*parts)
 
 
+def _beside(home: Path) -> Path | None:
+    return home.parent / CLIENT_STATE if home.name == USUAL_CONFIG else None
+
+
 def real_place(home: Path, path: Path) -> Path:
     """Returns where a file really lies, or refuses where a link leads it out of its home."""
     real = path.parent.resolve() / path.name
+    if real == _beside(home):
+        return real
     try:
         return place_in(home, real.relative_to(home).as_posix())
     except ValueError:

@@ -15,7 +15,7 @@ import msgspec
 
 from plait.edit.entry import Edit, EditStep, Entry, check_place, real_place
 from plait.edit.folders import emptied_folders, missing_folders
-from plait.edit.model import Append, CopyOf, Plan, Remove, Step, Write
+from plait.edit.model import Append, CopyOf, Move, Plan, Remove, Step, Write
 from plait.errors import Refused, SourceError
 from plait.line import FileStamp, stamp_of
 from plait.line.atomic import replace_file, settle
@@ -43,8 +43,11 @@ AGAIN = "make the plan again"
 def begun(home: Path, plan: Plan, id_: str, when: datetime) -> Entry:
     """Returns what is about to be done; nothing has been written yet."""
     steps = tuple(_step_of(home, step) for step in plan.steps)
-    if len({step.path for step in steps}) < len(steps):
+    places = [path for step in steps for path in step.places]
+    if len(set(places)) < len(places):
         raise ValueError("a plan has one step for a file")
+    comes = {step.places[-1] for step in steps if step.kind in ("write", "move")}
+    goes = {step.path for step in steps if step.kind in ("remove", "move")}
     edit = Edit(
         id=id_,
         operation=plan.operation,
@@ -53,8 +56,8 @@ def begun(home: Path, plan: Plan, id_: str, when: datetime) -> Entry:
         when=when,
         state="begun",
         steps=steps,
-        made=missing_folders({step.path for step in steps if step.kind == "write"}),
-        emptied=emptied_folders(home, {step.path for step in steps if step.kind == "remove"}),
+        made=missing_folders(comes),
+        emptied=emptied_folders(home, goes, with_projects=plan.operation == "move"),
     )
     return Entry(home, edit)
 
@@ -66,11 +69,13 @@ def _step_of(home: Path, step: Step) -> EditStep:
         raise Refused(f"'{path}' is no file of its own")
     match step:
         case Write():
-            return EditStep("write", path, before)
+            return EditStep("write", path, before, is_shared=step.is_shared)
         case Append():
             return EditStep("append", path, before)
         case Remove():
             return EditStep("remove", path, before)
+        case Move():
+            return EditStep("move", path, before, target=real_place(home, step.target))
 
 
 def prepare(entry: Entry, plan: Plan, seen: "Seen") -> None:
@@ -120,9 +125,9 @@ class Seen:
 
     def __init__(self, plan: Plan) -> None:
         known = dict(plan.read) | {step.path: step.was for step in plan.steps if step.was}
-        self._states: dict[Path, FileState | None] = {
-            step.path: None for step in plan.steps if step.was is None
-        }
+        comes = [step.path for step in plan.steps if step.was is None]
+        comes += [step.target for step in plan.steps if isinstance(step, Move)]
+        self._states: dict[Path, FileState | None] = dict.fromkeys(comes)
         for path, was in known.items():
             self._states[path] = state_of(path.resolve())
             _refuse_other(path, was)
@@ -154,7 +159,8 @@ def _refusal(path: Path, was: FileStamp | FileState, now: FileStamp | FileState 
 def commit(entry: Entry) -> None:
     """Does the steps that are not done yet, in their order, and sees that all of them are."""
     for number, step in enumerate(entry.edit.steps):
-        check_place(entry.home, step.path)
+        for path in step.places:
+            check_place(entry.home, path)
         with told(step.path):
             _forward(entry, number, step)
     for folder, _ in reversed(entry.edit.emptied):
@@ -174,6 +180,8 @@ def _forward(entry: Entry, number: int, step: EditStep) -> None:
             is_done = step.before is not None and add(step.path, data, step.before.size)
         case "remove":
             is_done = _put_away(step, entry.kept(number))
+        case "move":
+            is_done = _move_on(step)
     if not is_done:
         raise Refused(f"'{step.path}' has changed since the edit began")
 
@@ -187,11 +195,7 @@ def _put_draft(draft: Path, step: EditStep) -> bool:
     if there and there.inode == waiting.inode:
         draft.unlink()
         return True
-    try:
-        put_new(draft, step.path)
-    except FileExistsError:
-        return False
-    return True
+    return _takes_name(draft, step.path)
 
 
 def _put_away(step: EditStep, kept: Path) -> bool:
@@ -204,10 +208,35 @@ def _put_away(step: EditStep, kept: Path) -> bool:
     return True
 
 
+def _move_on(step: EditStep) -> bool:
+    """Gives a file its other name; where it has both already, the old one goes."""
+    if step.target is None or step.before is None:
+        return False
+    here, there = state_of(step.path), state_of(step.target)
+    if here is None:
+        return there is not None and there.inode == step.before.inode
+    if there is None:
+        return here.is_as(step.before) and _takes_name(step.path, step.target)
+    if there.inode == here.inode:
+        step.path.unlink()
+        return True
+    return False
+
+
+def _takes_name(path: Path, target: Path) -> bool:
+    try:
+        put_new(path, target)
+    except FileExistsError:
+        return False
+    return True
+
+
 def _seen_after(entry: Entry, number: int) -> EditStep:
     """Returns a step with what it left; others may have gone on with the file already."""
     step = entry.edit.steps[number]
-    there = state_of(step.path)
+    there = state_of(step.places[-1])
+    if step.kind == "move":
+        return msgspec.structs.replace(step, after=there)
     if step.kind == "append" and step.before:
         added = state_of(entry.added(number))
         is_last = there and added and there.size == step.before.size + added.size
@@ -218,7 +247,7 @@ def _seen_after(entry: Entry, number: int) -> EditStep:
 
 
 def _settle_folders(entry: Entry) -> None:
-    places = {step.path.parent for step in entry.edit.steps}
+    places = {path.parent for step in entry.edit.steps for path in step.places}
     for folder in sorted(places | {entry.folder}):
         settle(folder)
 

@@ -25,7 +25,7 @@ from plait.edit.entry import (
 )
 from plait.edit.forward import Seen, begun, commit, prepare
 from plait.edit.live import sign_of_life
-from plait.edit.model import Plan, Subject
+from plait.edit.model import Plan, Step, Subject, Write
 from plait.edit.undo import give_up, has_changed_nothing, take_back
 from plait.errors import Refused, SourceError, UserError
 from plait.line.atomic import held
@@ -58,6 +58,12 @@ def noted_if_live(plan: Plan) -> Plan:
     sign = is_live(plan.source) if is_new else None
     note = f"the session is live: {sign}; what comes later is not in the new one"
     return replace(plan, notes=(*plan.notes, note)) if sign else plan
+
+
+def _changed_by(step: Step) -> tuple[Path, ...]:
+    """Returns the file of one session that a step changes."""
+    is_shared = isinstance(step, Write) and step.is_shared
+    return () if step.was is None or is_shared else (step.path,)
 
 
 def _files_of(subject: Subject) -> list[Path]:
@@ -191,7 +197,7 @@ class Journal:
         return sign_of_life(self.home, files, names, edits, self.clock())
 
     def _refuse_live(self, plan: Plan) -> None:
-        changed, names = [step.path for step in plan.steps if step.was is not None], []
+        changed, names = [path for step in plan.steps for path in _changed_by(step)], []
         if plan.source.log.path in changed:
             changed += _files_of(plan.source)
             names = [plan.source.id]
@@ -201,7 +207,8 @@ class Journal:
     def _refuse_live_edit(self, edit: Edit) -> None:
         """Refuses to undo an edit while others write; the times of one cut off are its own."""
         names = [part for step in edit.steps for part in step.path.parts]
-        files = [] if edit.is_cut_off else [step.path for step in edit.steps]
+        own = [step for step in edit.steps if not step.is_shared]
+        files = [] if edit.is_cut_off else [path for step in own for path in step.places]
         self._refuse_living(edit.session, files, names)
 
     def _refuse_living(self, session: str, files: list[Path], names: list[str]) -> None:

@@ -117,6 +117,8 @@ class Write:
     """None for that of the file it replaces, of a new one 0600."""
     times: tuple[int, int] | None = None
     """When it was read and written last, in nanoseconds, where a copy keeps that."""
+    is_shared: bool = False
+    """It is of all sessions: that others go on with it is no sign of life, nor in undo's way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,16 @@ class Remove:
     was: FileStamp
 
 
-Step: TypeAlias = Write | Append | Remove
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A file that will lie elsewhere, the same bytes under another name."""
+
+    path: Path
+    target: Path
+    was: FileStamp
+
+
+Step: TypeAlias = Write | Append | Remove | Move
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +167,8 @@ class Plan:
     differences: tuple[Difference, ...] = ()
     read: tuple[tuple[Path, FileStamp], ...] = ()
     """What the plan was made of: where that has changed, the plan is no longer true."""
+    originals: tuple[tuple[Path, Content], ...] = ()
+    """Logs that it was made of and that lie in no folder of their own, by where they will."""
     unmended: tuple[Finding, ...] = ()
     """What stays wrong."""
     notes: tuple[str, ...] = field(default=())

@@ -7,11 +7,13 @@ written since is lost: it is refused, and by force put aside.
 
 import os
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 from plait.edit.entry import EditStep, Entry, check_place
 from plait.edit.forward import told
 from plait.errors import PlaitError, Refused, SourceError
+from plait.line import pieces as pieces_of
 from plait.line.atomic import settle
 from plait.line.replace import (
     FileState,
@@ -22,8 +24,10 @@ from plait.line.replace import (
     keep,
     make_folder,
     move,
+    pieces_from,
     pieces_without,
     put,
+    put_new,
     remove_if_empty,
     settle_files,
     state_of,
@@ -35,10 +39,13 @@ def take_back(entry: Entry, *, force: bool = False) -> None:
     """Brings everything back as it was, after seeing that nothing stands in the way of it."""
     was_whole = entry.edit.state == "done"
     for number, step in enumerate(entry.edit.steps):
-        check_place(entry.home, step.path)
+        for path in step.places:
+            check_place(entry.home, path)
         objection = _objection(entry, number, step, was_whole=was_whole)
         if objection and not force:
-            raise Refused(f"'{step.path}' {objection}", "`--force` undoes the edit all the same")
+            raise Refused(
+                f"'{step.places[-1]}' {objection}", "`--force` undoes the edit all the same"
+            )
     with told(entry.folder):
         if was_whole:
             entry.save("undoing")
@@ -61,6 +68,8 @@ def _is_pending(entry: Entry, number: int, step: EditStep) -> bool:
             return waiting is not None and (there is None or there.inode != waiting.inode)
         case "remove":
             return state_of(entry.kept(number)) is None
+        case "move":
+            return there is not None and not _has_moved(step)
         case "append":
             if there is None or step.before is None or there.size <= step.before.size:
                 return True
@@ -106,13 +115,15 @@ def _objection(entry: Entry, number: int, step: EditStep, *, was_whole: bool) ->
             kept = state_of(entry.kept(number))
             _check_kept(step, kept, is_needed=was_whole)
             return "is there again" if kept and there and not there.is_as(kept) else None
+        case "move":
+            return _objection_to_move(step, there)
 
 
 def _objection_to_write(
     entry: Entry, number: int, step: EditStep, there: FileState | None, was_whole: bool
 ) -> str | None:
-    if step.after is None:
-        return None  # it was cut off before the drafts were whole
+    if step.after is None or step.is_shared:
+        return None  # it was cut off before the drafts were whole, or others go on with it
     kept = state_of(entry.kept(number))
     if step.before:
         _check_kept(step, kept, is_needed=was_whole)
@@ -160,6 +171,8 @@ def _back(entry: Entry, number: int, step: EditStep) -> None:
         case "remove":
             if state_of(entry.kept(number)):
                 _bring_back(entry, number, step)
+        case "move":
+            _move_back(entry, number, step)
 
 
 def _write_back(entry: Entry, number: int, step: EditStep) -> None:
@@ -170,12 +183,58 @@ def _write_back(entry: Entry, number: int, step: EditStep) -> None:
     if step.after is None or not is_placed:
         kept.unlink(missing_ok=True)
     elif step.before:
-        if state_of(kept):
+        if state_of(kept) and not (step.is_shared and there and _goes_on(entry, number, there)):
             _bring_back(entry, number, step)
     elif there and _is_after(step, there):
         step.path.unlink()
     elif there:
         move(step.path, entry.aside(number))
+
+
+def _goes_on(entry: Entry, number: int, there: FileState) -> bool:
+    """Leaves a file of all sessions to others who have written to it since.
+
+    Where they have only added to it, what it was comes back in front of what they added.
+    """
+    step, draft = entry.edit.steps[number], entry.draft(number)
+    if _is_after(step, there) or step.after is None:
+        return False
+    size = step.after.size
+    if there.size > size and digest_of(step.path, size) == step.digest:
+        write_draft(draft, chain(pieces_of(entry.kept(number)), pieces_from(step.path, size)))
+        finish_draft(draft, there.mode, (there.accessed, there.modified), like=step.path)
+        settle_files([draft])
+        if not put(draft, step.path, there):
+            draft.unlink()
+    entry.kept(number).unlink(missing_ok=True)
+    return True
+
+
+def _has_moved(step: EditStep) -> bool:
+    there = state_of(step.target) if step.target else None
+    return there is not None and step.before is not None and there.inode == step.before.inode
+
+
+def _objection_to_move(step: EditStep, here: FileState | None) -> str | None:
+    there = state_of(step.target) if step.target else None
+    if there is None:
+        return None if here else "has gone since the edit"
+    if here:
+        return None if here.inode == there.inode else "cannot go back: its old name is taken"
+    return None if there.is_as(step.before) else "has changed since the edit"
+
+
+def _move_back(entry: Entry, number: int, step: EditStep) -> None:
+    here, there = state_of(step.path), state_of(step.target) if step.target else None
+    if step.target is None or there is None or (here and not _has_moved(step)):
+        return  # it never went, or is back, or somebody has taken it away
+    if here and here.inode == there.inode:
+        step.target.unlink()
+        return
+    if here:
+        move(step.path, entry.aside(number))
+    make_folder(step.path.parent)
+    put_new(step.target, step.path)
 
 
 def _bring_back(entry: Entry, number: int, step: EditStep) -> None:
@@ -227,5 +286,5 @@ def _restore_folders(entry: Entry) -> None:
         folder.chmod(was.mode)
         settle(folder)
         os.utime(folder, ns=(was.accessed, was.modified))
-    for folder in sorted({step.path.parent for step in entry.edit.steps}):
+    for folder in sorted({path.parent for step in entry.edit.steps for path in step.places}):
         settle(folder)

@@ -218,10 +218,24 @@ def pieces_without(path: Path, start: int, length: int) -> Iterator[bytes]:
             yield piece
 
 
-def digest_of(path: Path) -> str:
-    """Returns the SHA-256 of a file's bytes."""
+def pieces_from(path: Path, start: int) -> Iterator[bytes]:
+    """Yields the bytes of a file from some place on."""
     with path.open("rb", buffering=0) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        file.seek(start)
+        while piece := file.read(CHUNK):
+            yield piece
+
+
+def digest_of(path: Path, size: int | None = None) -> str:
+    """Returns the SHA-256 of a file's bytes, or of so many of its first."""
+    with path.open("rb", buffering=0) as file:
+        if size is None:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.sha256()
+        while size and (piece := file.read(min(CHUNK, size))):
+            digest.update(piece)
+            size -= len(piece)
+        return digest.hexdigest()
 
 
 def make_folder(folder: Path) -> None:

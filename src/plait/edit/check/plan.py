@@ -6,9 +6,9 @@ from pathlib import Path
 from plait.edit.check.facts import LogFacts
 from plait.edit.check.line_source import lines_of
 from plait.edit.check.rules import Judged, told
-from plait.edit.model import Append, Plan, Remove, Step, Violation, Write
+from plait.edit.model import Append, Move, Plan, Remove, Step, Violation, Write
 from plait.line import Line, lines
-from plait.line.discover import SUFFIX
+from plait.line.discover import PROMPTS, SUFFIX
 
 
 def new_violations(plan: Plan) -> tuple[Violation, ...]:
@@ -17,19 +17,24 @@ def new_violations(plan: Plan) -> tuple[Violation, ...]:
     if not steps:
         return ()
     before = {path: _judged(lines(path)) for path in _sources(plan)}
+    before |= {path: _judged(lines_of(content())) for path, content in plan.originals}
     after = {step.path: _judged(_lines_after(step)) for step in steps}
     stays = _untouched(plan) & before.keys()
     return tuple(_brought_about(before, after, [before[path] for path in stays]))
 
 
 def _is_log(step: Step) -> bool:
-    return not isinstance(step, Remove) and step.path.suffix == SUFFIX
+    return not isinstance(step, Remove) and _is_log_name(step.path)
+
+
+def _is_log_name(path: Path) -> bool:
+    return path.suffix == SUFFIX and path.name != PROMPTS
 
 
 def _sources(plan: Plan) -> Iterator[Path]:
     """Yields the logs that a plan was made of, each once."""
     own = (plan.source.log.path, *(log.path for log in plan.source.others))
-    read = (path for path, _ in plan.read if path.suffix == SUFFIX)
+    read = (path for path, _ in plan.read if _is_log_name(path))
     yield from dict.fromkeys(path for path in (*own, *read) if path.exists())
 
 
@@ -57,6 +62,8 @@ def _lines_after(step: Step) -> Iterator[Line]:
         return lines_of(step.content())
     if isinstance(step, Append):
         return _with_more(step)
+    if isinstance(step, Move):
+        return lines(step.path)
     return iter(())
 
 

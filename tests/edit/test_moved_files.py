@@ -1,0 +1,201 @@
+"""Files that an edit gives another name, and files of all sessions that others go on with."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.edit.entry import read_entry
+from plait.edit.journal import Journal
+from plait.edit.model import Plan, Write
+from plait.errors import Refused, SourceError
+from plait.line import stamp_of
+from tests.edit.plans import LONG_AGO, SESSION, added, config_at, log_of, moved, plan_of, put, tree
+from tests.edit.test_cut_off import made_ready
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    return config_at(tmp_path / ".claude")
+
+
+def old(config: Path) -> Path:
+    return log_of(config).with_suffix("") / "tool-results" / "toolu_1.txt"
+
+
+def new(config: Path) -> Path:
+    return config / "projects" / "-elsewhere" / SESSION / "tool-results" / "toolu_1.txt"
+
+
+def one_moved(config: Path) -> Plan:
+    return plan_of(config, moved(old(config), new(config)))
+
+
+def test_a_moved_file_is_the_same_file_under_another_name(config: Path) -> None:
+    was = old(config).stat()
+    one_moved(config).apply()
+    is_ = new(config).stat()
+    assert (is_.st_ino, is_.st_mtime_ns, is_.st_mode) == (was.st_ino, was.st_mtime_ns, was.st_mode)
+    assert not old(config).parent.exists()
+
+
+def test_undo_gives_a_moved_file_its_old_name(config: Path) -> None:
+    before = tree(config)
+    edit = one_moved(config).apply()
+    assert edit.steps[0].after == edit.steps[0].before
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_a_file_is_not_moved_over_another(config: Path) -> None:
+    plan = one_moved(config)
+    put(new(config), b"theirs")
+    before = tree(config)
+    with pytest.raises(Refused, match="is there already"):
+        plan.apply(force=True)
+    assert tree(config) == before
+
+
+def test_a_file_that_has_changed_since_is_not_moved(config: Path) -> None:
+    plan = one_moved(config)
+    put(old(config), b"other")
+    with pytest.raises(Refused, match="has changed since the plan was made"):
+        plan.apply(force=True)
+    assert not new(config).exists()
+
+
+def test_a_moved_file_that_has_changed_goes_back_by_force_as_it_is(config: Path) -> None:
+    one_moved(config).apply()
+    new(config).write_bytes(b"other")
+    with pytest.raises(Refused, match=f"'{new(config)}' has changed since the edit"):
+        Archive([config]).undo()
+    Archive([config]).undo(force=True)
+    assert old(config).read_bytes() == b"other"
+    assert not new(config).exists()
+
+
+def test_a_moved_file_that_has_gone_is_told(config: Path) -> None:
+    one_moved(config).apply()
+    new(config).unlink()
+    with pytest.raises(Refused, match="has gone since the edit"):
+        Archive([config]).undo()
+    assert Archive([config]).undo(force=True).state == "undone"
+
+
+def test_what_took_the_old_name_goes_aside_by_force_alone(config: Path) -> None:
+    edit = one_moved(config).apply()
+    put(old(config), b"theirs")
+    with pytest.raises(Refused, match="its old name is taken"):
+        Archive([config]).undo()
+    assert old(config).read_bytes() == b"theirs"
+    Archive([config]).undo(force=True)
+    assert old(config).read_bytes() == b"a long output"
+    assert read_entry(config, edit.id).aside(0).read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("is_finished", [False, True])
+def test_a_file_with_both_names_loses_one(config: Path, is_finished: bool) -> None:
+    before = tree(config)
+    edit = one_moved(config).apply()
+    made_ready(config, edit)
+    old(config).parent.mkdir(parents=True)
+    os.link(new(config), old(config))
+    with pytest.raises(Refused, match="was cut off"):
+        plan_of(config, added(log_of(config), b"next\n")).apply()
+    if is_finished:
+        Archive([config]).journals.finish(edit.id)
+        assert not old(config).exists()
+        assert new(config).stat().st_nlink == 1
+    else:
+        Archive([config]).undo()
+        assert tree(config) == before
+
+
+def test_a_file_that_somebody_put_there_is_not_taken_for_the_moved_one(config: Path) -> None:
+    edit = one_moved(config).apply()
+    made_ready(config, edit)
+    old(config).parent.mkdir(parents=True)
+    new(config).rename(old(config))
+    put(new(config), b"theirs")
+    with pytest.raises(Refused, match="has changed since the edit began"):
+        Archive([config]).journals.finish(edit.id)
+    Archive([config]).undo(edit.id)
+    assert (old(config).read_bytes(), new(config).read_bytes()) == (b"a long output", b"theirs")
+
+
+PROMPTS = b'{"display":"one"}\n{"display":"two"}\n'
+OTHERS = b'{"display":"ONE"}\n{"display":"two"}\n'
+
+
+def shared(config: Path, path: Path, data: bytes = OTHERS) -> Plan:
+    plan = plan_of(config, moved(old(config), new(config)))
+    step = Write(path, lambda: [data], stamp_of(path), is_shared=True)
+    return replace(plan, steps=(*plan.steps, step))
+
+
+def test_what_others_add_to_a_file_of_all_sessions_stays_behind_what_comes_back(
+    config: Path,
+) -> None:
+    path = put(config / "history.jsonl", PROMPTS)
+    shared(config, path).apply()
+    assert path.read_bytes() == OTHERS
+    with path.open("ab") as file:
+        file.write(b'{"display":"three"}\n')
+    Archive([config]).undo()
+    assert path.read_bytes() == PROMPTS + b'{"display":"three"}\n'
+    assert old(config).exists()
+
+
+def test_what_others_have_written_anew_stays(config: Path) -> None:
+    path = put(config / "history.jsonl", PROMPTS)
+    shared(config, path).apply()
+    path.write_bytes(b"theirs, and longer than what there was before it was written\n")
+    Archive([config]).undo()
+    assert path.read_bytes().startswith(b"theirs")
+    assert old(config).exists()
+
+
+def test_a_file_of_all_sessions_is_no_sign_of_life(config: Path) -> None:
+    path = put(config / "history.jsonl", PROMPTS)
+    now = LONG_AGO / 1e9
+    os.utime(old(config), ns=(1, 1))
+    os.utime(log_of(config), ns=(1, 1))
+    plan = shared(config, path)
+    edit = Journal(config, clock=lambda: now + 5).apply(plan)
+    assert edit.state == "done"
+    before_undo = path.read_bytes()
+    assert before_undo == OTHERS
+    os.utime(path)
+    Archive([config]).undo()
+    assert path.read_bytes() == PROMPTS
+
+
+def test_what_the_client_knows_of_projects_may_lie_beside_its_usual_folder(config: Path) -> None:
+    path = put(config.parent / ".claude.json", b'{"projects":{}}')
+    shared(config, path, b'{"projects":{"/a":{}}}').apply()
+    assert path.read_bytes() == b'{"projects":{"/a":{}}}'
+    Archive([config]).undo()
+    assert path.read_bytes() == b'{"projects":{}}'
+
+
+def test_beside_any_other_folder_nothing_is_reached(tmp_path: Path) -> None:
+    config = config_at(tmp_path / "config")
+    path = put(config.parent / ".claude.json", b"{}")
+    with pytest.raises(Refused, match="leads out of"):
+        shared(config, path).apply()
+    assert path.read_bytes() == b"{}"
+
+
+@pytest.mark.parametrize("name", ["../.claude.json", "settings.json", "../other"])
+def test_an_entry_that_names_what_is_none_of_a_sessions_is_not_read(
+    tmp_path: Path, name: str
+) -> None:
+    config = config_at(tmp_path / "config")
+    edit = plan_of(config, moved(old(config), new(config))).apply()
+    entry = config / ".plait" / "journal" / edit.id / "entry.json"
+    target = new(config).relative_to(config).as_posix()
+    entry.write_text(entry.read_text().replace(target, name))
+    with pytest.raises(SourceError, match="none of a session's"):
+        read_entry(config, edit.id)
