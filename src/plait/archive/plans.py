@@ -1,7 +1,7 @@
 """Sessions of an archive to plans that change them: its verbs for whoever edits."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plait.archive.model import Named, Session, Several
 from plait.edit.model import Subject, Violation
@@ -11,6 +11,7 @@ from plait.line.discover import config_above
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.edit.model import Plan
+    from plait.edit.trim import Preset, TrimChoice
 
 
 class Plans:
@@ -139,6 +140,26 @@ class Plans:
             subject_of(meant), target, place, since=since, is_in_place=in_place, title=title
         )
         return noted_if_live(plan)
+
+    def trim(
+        self,
+        session: Named,
+        preset: "Preset | None" = None,
+        *,
+        in_place: bool = False,
+        choice: "TrimChoice | None" = None,
+        **wanted: Any,
+    ) -> "Plan":
+        """Returns a session without what is not wanted any more: as a new one, or in its place.
+
+        What may go is said by a preset and by the fields of a TrimChoice, also by their names. It
+        has no steps where there is nothing of it.
+        """
+        from plait.edit.journal import noted_if_live
+        from plait.edit.trim import TrimChoice, trim
+
+        meant = choice or TrimChoice(preset=preset, **wanted)
+        return noted_if_live(trim(self._subject(session), meant, is_in_place=in_place))
 
     def switch(self, session: Named, branch: str) -> "Plan":
         """Returns another branch as the one that resume takes: its name, its number, a record."""

@@ -1,0 +1,65 @@
+"""A session to the plan that trims it: as a new session, or in its place."""
+
+from dataclasses import replace
+
+from plait.edit.draft import Draft, draft_of
+from plait.edit.drafted import Drafted, as_new, in_place
+from plait.edit.held import stamp_now
+from plait.edit.measure import measures_of
+from plait.edit.model import Change, Measures, Plan, Subject
+from plait.edit.trim.carry import Gone, carry
+from plait.edit.trim.choose import cuts_of
+from plait.edit.trim.model import TrimChoice
+from plait.graph.client import Context, context
+from plait.graph.client.weigh import tokens_sent
+from plait.line import FileStamp, lines
+
+NOTHING = "nothing to trim"
+UNTOUCHED = "nothing of it was asked to go"
+CACHE = "the prompt cache is spent: what remains is written to it once more"
+USAGE = "`usage` tells what was sent then, and no longer matches the contents"
+
+
+def trim(subject: Subject, choice: TrimChoice, *, is_in_place: bool = False) -> Plan:
+    """Returns the plan that trims a session; without a step where nothing is to go."""
+    stamp = stamp_now(subject.log.path)
+    draft = draft_of(subject.log, lines(subject.log.path, end=stamp.size))
+    sent = context(draft.records, size=stamp.size)
+    gone = carry(draft, cuts_of(draft.records, choice, sent))
+    before = measures_of(subject.log, stamp.size)
+    if not draft.is_changed:
+        return _unchanged(subject, stamp, before)
+    drafted = Drafted(subject.log, stamp.size, draft)
+    if is_in_place:
+        plan = in_place("trim", subject, stamp, drafted, before, untouched=UNTOUCHED)
+    else:
+        plan = as_new("trim", subject, stamp, drafted, before)
+    return replace(plan, after=_measured(plan, sent, draft), notes=_notes(gone))
+
+
+def _measured(plan: Plan, sent: Context, draft: Draft) -> Measures:
+    """Returns how large the result is: what is sent is estimated, since nobody has sent it yet."""
+    if plan.before.tokens is None:
+        return plan.after
+    saved = tokens_sent(sent.request) - tokens_sent(context(draft.records, size=draft.size).request)
+    return replace(plan.after, tokens=max(0, plan.before.tokens - saved))
+
+
+def _notes(gone: Gone) -> tuple[str, ...]:
+    spared = f"{gone.spared} cuts are not made: they would take what a person said"
+    return (CACHE, USAGE, *([spared] if gone.spared else ()))
+
+
+def _unchanged(subject: Subject, stamp: FileStamp, before: Measures) -> Plan:
+    return Plan(
+        operation="trim",
+        source=subject,
+        session=subject.id,
+        path=subject.log.path,
+        steps=(),
+        before=before,
+        after=before,
+        changes=(Change("kept", before.lines, UNTOUCHED),) if before.lines else (),
+        read=((subject.log.path, stamp),),
+        notes=(NOTHING,),
+    )

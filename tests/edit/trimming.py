@@ -1,0 +1,67 @@
+"""Drawn sessions to what a trim makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from examples.drawing import Drawing, draw
+from plait import Archive
+from plait.edit.model import Plan
+from plait.graph.client import Context
+from plait.record import Record
+from tests.edit.mending import context_of, records_of, result_of, texts_of
+
+
+@dataclass(frozen=True)
+class Trimmed:
+    """A session before and after a trim in its place."""
+
+    drawing: Drawing
+    plan: Plan
+    before: bytes
+    after: bytes
+
+    @property
+    def picture(self) -> str:
+        """The links after the trim, in letters: `A B<A`."""
+        names = {uuid: name for name, uuid in self.drawing.uuids.items()}
+        told = []
+        for record in self.records:
+            if record.uuid:
+                parent = record.parent_uuid
+                name = names[record.uuid]
+                told.append(f"{name}<{names.get(parent, '?')}" if parent else name)
+        return " ".join(told)
+
+    @property
+    def records(self) -> list[Record]:
+        """The records after the trim."""
+        return records_of(self.after)
+
+    @property
+    def context(self) -> Context:
+        """What the client sends after the trim."""
+        return context_of(self.after)
+
+    @property
+    def texts(self) -> list[str]:
+        """The words that the client sends after the trim."""
+        return texts_of(self.context)
+
+    def record(self, name: str) -> Record:
+        """Returns the last record of that name after the trim."""
+        uuid = self.drawing.uuids[name]
+        return next(record for record in reversed(self.records) if record.uuid == uuid)
+
+
+def trimmed(folder: Path, text: str, **wanted: Any) -> Trimmed:
+    """Returns what a trim in place makes of a drawn session; no new rule is broken by it."""
+    drawing = draw(dedent(text))
+    (path, *_) = drawing.write(folder)
+    plan = Archive([folder]).plan.trim(drawing.session, in_place=True, **wanted)
+    assert plan.check() == ()
+    before = path.read_bytes()
+    return Trimmed(drawing, plan, before, result_of(plan) if plan.steps else before)
