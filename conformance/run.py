@@ -120,6 +120,13 @@ def example_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
             yield file.parent.name, file
 
 
+def trim_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
+    """Yields the sessions that show what trimming and compressing take away."""
+    for file in sorted(choice.examples.parent.glob("trims/*/projects/*/*.jsonl")):
+        if choice.only in file.parts[-4]:
+            yield file.parts[-4], file
+
+
 def produced_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
     """Yields what the client wrote, in this run or in one before."""
     for file in sorted(corpus.sessions(choice.produced)):
@@ -147,6 +154,7 @@ def real_cases(choice: Choice) -> Iterator[tuple[str, Path]]:
 
 SOURCES: dict[str, Callable[[Choice], Iterator[tuple[str, Path]]]] = {
     "examples": example_cases,
+    "trims": trim_cases,
     "produced": produced_cases,
     "fuzz": fuzz_cases,
     "corpus": real_cases,

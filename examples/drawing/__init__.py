@@ -39,7 +39,8 @@ The long form draws one record a line: its name, then what it holds. Indented li
 Texts are "quoted" or stand behind `|`. Blocks of a response become one line each, with one
 message id: the last line is `A1`, those before it `A1.1`, `A1.2`. Calls are `Tool(key=value)`,
 named `as x`, else as their line. Results answer `of x`, or the next open call, and know the form
-of their tool: files that were read or written are remembered, so that edits have true patches.
+of their tool: files that were read or written are remembered, so that edits have true patches;
+`times=200` repeats their lines.
 
 Flags: side, meta, hidden, error, rejected, async, together (all blocks on one line), listed,
 redacted, open (no newline behind the line), and `cut=120` or `cut=half` (a torn line).

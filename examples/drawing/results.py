@@ -65,7 +65,8 @@ def _reply(stroke: Stroke, call: DrawnCall) -> Reply:
     default = f"result {stroke.name}" if is_bare else ""
     agent = sheet.world.agent_of(sheet.name, call.name)
     fields = stroke.statement.fields()
-    return Reply(sheet, call, stroke.text(default), fields, stroke.flags, agent, stroke.line)
+    text = "\n".join([stroke.text(default)] * int(fields.get("times", 1)))
+    return Reply(sheet, call, text, fields, stroke.flags, agent, stroke.line)
 
 
 def _outcome(stroke: Stroke, reply: Reply) -> Outcome:
