@@ -16,7 +16,7 @@ from pathlib import Path
 
 from conformance import drift, install, sandbox
 from conformance.client import Client
-from conformance.edits.operations import OPERATIONS
+from conformance.edits import ALL
 from conformance.judge import Judge
 from conformance.model import Missing, Outcome, Places, Skipped
 from conformance.run import GROUPS, SOURCES, Choice, run
@@ -45,13 +45,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=60, help="how many real sessions")
     parser.add_argument("--logs", type=Path, help="a folder of real logs")
     parser.add_argument("--only", default="", help="scenarios and cases whose names hold this")
-    parser.add_argument("--edits", default=",".join(OPERATIONS), help="which operations")
+    parser.add_argument("--edits", default=",".join(ALL), help="which operations")
     parser.add_argument("--cases", default=",".join(SOURCES), help="which sessions are edited")
     parser.add_argument("--produced", type=Path, help="sessions of the client that are edited")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
     named(parser, "group", given.groups, GROUPS)
-    named(parser, "operation", given.edits.split(","), OPERATIONS)
+    named(parser, "operation", given.edits.split(","), ALL)
     named(parser, "source of cases", given.cases.split(","), SOURCES)
     return given
 

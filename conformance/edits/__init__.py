@@ -1,1 +1,9 @@
 """Edited sessions to what client and SDK make of them, beside Plait and the original."""
+
+from conformance.edits.operations import OPERATIONS
+from conformance.edits.trims import TRIMS
+
+ALL = {**OPERATIONS, **TRIMS}
+"""Every operation that is tried, by its name."""
+
+__all__ = ["ALL"]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from conformance import reading
+from conformance.edits import ALL
 from conformance.edits.model import Case, Edited, Trial
-from conformance.edits.operations import MAY_DECLINE, OPERATIONS
+from conformance.edits.operations import MAY_DECLINE
 from conformance.judge import Judge, shortened, verdict
 from conformance.known import KNOWN, KNOWN_EDITS
 from conformance.model import EditVerdict, Listed, Mark, Readings, Resumed
@@ -30,7 +31,7 @@ class EditJudge:
     """Those who are asked, and the operations that they are asked about."""
 
     judge: Judge
-    operations: tuple[str, ...] = tuple(OPERATIONS)
+    operations: tuple[str, ...] = tuple(ALL)
 
     def judged(self, group: str, name: str, file: Path) -> EditVerdict:
         """Tries every operation on a copy of a session."""
@@ -60,7 +61,7 @@ class EditJudge:
     def _tried(self, case: Case, operation: str, known: dict[str, str]) -> tuple[Mark, str]:
         named = f"{operation} {case.name}"
         try:
-            trial = OPERATIONS[operation](case)
+            trial = ALL[operation](case)
             if trial is None:
                 return Mark.NOT_ASKED, ""
             faults = list(self._faults(case, trial, named))
