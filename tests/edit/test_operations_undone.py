@@ -38,6 +38,8 @@ OPERATIONS: dict[str, Act] = {
     ),
     "switch": lambda archive, session: archive.plan.switch(session, "2"),
     "delete": lambda archive, session: archive.plan.delete(session),
+    "move": lambda archive, session: archive.plan.move(session.project, "/elsewhere")[0],
+    "move within": lambda archive, session: archive.plan.move(session.project, "/elsewhere/in")[0],
 }
 STEPS = st.tuples(st.sampled_from([*OPERATIONS, "undo"]), st.integers(0, 50))
 

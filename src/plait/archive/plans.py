@@ -1,6 +1,7 @@
 """Sessions of an archive to plans that change them: its verbs for whoever edits."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plait.archive.model import Named, Session, Several
@@ -186,6 +187,15 @@ class Plans:
         from plait.edit.delete import delete
 
         return delete(self._subject(session))
+
+    def move(self, project: str, new: Path | str, *, texts: bool = False) -> "list[Plan]":
+        """Returns what moves the sessions of a directory to another, once for each client.
+
+        Directories within it move along. What was said keeps its paths, unless texts are meant too.
+        """
+        from plait.archive.travel import moves
+
+        return moves(self._archive, project, new, with_texts=texts)
 
     def _subject(self, session: Named) -> Subject:
         return subject_of(self._archive.session(session))

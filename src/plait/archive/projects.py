@@ -1,0 +1,107 @@
+"""What a user calls a project to the folder, the directory and the sessions meant."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.archive.model import Session
+from plait.archive.sessions import is_of_project
+from plait.errors import UserError
+from plait.line import slug_of
+from plait.line.discover import config_above
+from plait.record.read import read_if_there
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+
+LOOK_AHEAD = 200
+"""Records after which a log that names no directory is taken to name none."""
+WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+MOST_LISTED = 4
+LIST_THEM = "`plait ls` lists the projects there are"
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectSessions:
+    """The sessions of one directory, in one folder of a client's projects."""
+
+    folder: Path
+    directory: str
+    sessions: tuple[Session, ...]
+    is_whole: bool
+    """Whether these are all sessions in the folder: directories may share one."""
+
+    @property
+    def config(self) -> Path:
+        """The client's configuration folder."""
+        return self.folder.parent.parent
+
+
+def is_foreign(path: str) -> bool:
+    """Tells a directory of another system than this, which cannot be looked up here."""
+    return os.sep == "/" and WINDOWS.match(path) is not None
+
+
+def all_projects(archive: "Archive") -> Iterator[ProjectSessions]:
+    """Yields the sessions of each directory, where they lie in a client's projects.
+
+    A directory is known by the folder that is named for it. A session that names none such is of
+    the only one there is; where there is none, the last session says which it is.
+    """
+    folders: dict[Path, list[Session]] = {}
+    for session in archive.sessions:
+        if session.file and config_above(session.path):
+            folders.setdefault(session.path.parent, []).append(session)
+    for folder, sessions in folders.items():
+        yield from _directories_in(folder, sessions)
+
+
+def _directories_in(folder: Path, sessions: Sequence[Session]) -> Iterator[ProjectSessions]:
+    named = {session: _directories_of(session) for session in sessions}
+    own = {
+        session: next((one for one in found if slug_of(one) == folder.name), None)
+        for session, found in named.items()
+    }
+    found = list(dict.fromkeys(one for one in own.values() if one))
+    if not found:
+        found = [one for names in reversed(named.values()) for one in names[:1]][:1]
+    for directory in found:
+        is_whole = len(found) == 1
+        members = tuple(one for one in sessions if is_whole or own[one] == directory)
+        yield ProjectSessions(folder, directory, members, is_whole)
+
+
+def _directories_of(session: Session) -> list[str]:
+    """Returns the directories in which a session was held at its beginning."""
+    records = islice(read_if_there(session.path), LOOK_AHEAD)
+    return list(dict.fromkeys(record.cwd for record in records if record.cwd))
+
+
+def project_named(archive: "Archive", name: str) -> list[ProjectSessions]:
+    """Returns the project that a name means, once for each client that knows it.
+
+    A name is a directory, the name of its folder, or a part of one.
+    """
+    known = list(all_projects(archive))
+    exact = [one for one in known if name in (one.directory, one.folder.name)]
+    meant = exact or [one for one in known if is_of_project(one.folder.name, name)]
+    found = sorted({one.directory for one in meant})
+    if not found:
+        raise UserError(f"no project is called '{name}'", LIST_THEM)
+    if len(found) > 1:
+        shown = ", ".join(f"'{one}'" for one in found[:MOST_LISTED])
+        raise UserError(f"'{name}' means {len(found)} directories", f"there are {shown}")
+    return [one for one in known if one.directory == found[0]]
+
+
+def within(known: Sequence[ProjectSessions], directory: str) -> list[ProjectSessions]:
+    """Returns the projects of directories within another, not its own."""
+    from plait.edit.paths import lies_in
+
+    return [
+        one for one in known if one.directory != directory and lies_in(one.directory, directory)
+    ]

@@ -1,0 +1,518 @@
+"""Sessions of a directory that lie where another directory's do, and all that names it."""
+
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait import Archive
+from plait.archive import Session
+from plait.edit.model import Move, Plan, Write
+from plait.edit.paths import Directories
+from plait.errors import Refused, UserError
+from plait.line import slug_of
+from plait.record import record_of
+from tests.edit.copies import answer, context_of, copied, gallery, named, user, write
+from tests.edit.plans import LONG_AGO, MEMORY, put, tree
+
+OLD, NEW = "/home/dev/shop", "/srv/new place/shop"
+A, B, C = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12))
+ONE, TWO = (f"{number:08x}-2222-4222-8333-444444444444" for number in (1, 2))
+
+
+def rested(config: Path) -> Path:
+    """Returns a folder in which nobody has written for long."""
+    for path in config.rglob("*"):
+        os.utime(path, ns=(LONG_AGO, LONG_AGO))
+    return config
+
+
+def log_of(config: Path, directory: str, session: str = ONE) -> Path:
+    return config / "projects" / slug_of(directory) / f"{session}.jsonl"
+
+
+def session_in(config: Path, directory: str, session: str = ONE, **more: Any) -> Path:
+    """Writes a session of three lines that was held in a directory."""
+    log = log_of(config, directory, session)
+    said = {"role": "user", "content": f"look into {directory}/src"}
+    write(
+        log,
+        user(A, cwd=directory, sessionId=session, message=said, **more),
+        answer(B, A, cwd=f"{directory}/src", sessionId=session),
+        {"type": "last-prompt", "leafUuid": B, "sessionId": session},
+    )
+    return log
+
+
+def planned(config: Path, old: str = OLD, new: str = NEW, **options: Any) -> Plan:
+    (plan,) = Archive([config]).plan.move(old, new, **options)
+    return plan
+
+
+def moved(config: Path, old: str = OLD, new: str = NEW, **options: Any) -> None:
+    plan = planned(config, old, new, **options)
+    assert plan.check() == ()
+    plan.apply()
+
+
+def fields(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    config = tmp_path / ".claude"
+    log = session_in(config, OLD)
+    folder = log.with_suffix("")
+    write(folder / "subagents" / "agent-a1.jsonl", user(C, cwd=OLD, agentId="a1", sessionId=ONE))
+    put(
+        folder / "subagents" / "agent-a1.meta.json",
+        json.dumps({"agentType": "x", "worktreePath": f"{OLD}/.claude/worktrees/w"}).encode(),
+    )
+    put(folder / "tool-results" / "t.txt", f"{OLD} as it was printed".encode())
+    put(log.parent / "memory" / "MEMORY.md", b"remember")
+    return rested(config)
+
+
+def test_a_session_lies_where_the_client_looks_for_that_directory(config: Path) -> None:
+    moved(config)
+    log = log_of(config, NEW)
+    assert [one.get("cwd") for one in fields(log)] == [NEW, f"{NEW}/src", None]
+    assert not log_of(config, OLD).parent.exists()
+    (session,) = Archive([config]).sessions
+    assert (session.id, session.project) == (ONE, slug_of(NEW))
+    assert context_of(log).resumes
+
+
+def test_agents_and_what_lies_beside_go_along(config: Path) -> None:
+    output = log_of(config, OLD).with_suffix("") / "tool-results" / "t.txt"
+    inode = output.stat().st_ino
+    moved(config)
+    folder = log_of(config, NEW).with_suffix("")
+    assert fields(folder / "subagents" / "agent-a1.jsonl")[0]["cwd"] == NEW
+    meta = json.loads((folder / "subagents" / "agent-a1.meta.json").read_bytes())
+    assert meta["worktreePath"] == f"{NEW}/.claude/worktrees/w"
+    assert (folder / "tool-results" / "t.txt").stat().st_ino == inode
+    assert (folder.parent / "memory" / "MEMORY.md").read_bytes() == b"remember"
+
+
+def test_files_that_do_not_name_the_directory_are_not_written(config: Path) -> None:
+    steps = planned(config).steps
+    assert {step.path.name for step in steps if isinstance(step, Move)} == {"t.txt", "MEMORY.md"}
+
+
+def test_what_was_said_stays_as_it_was_said(config: Path) -> None:
+    moved(config)
+    assert fields(log_of(config, NEW))[0]["message"]["content"] == f"look into {OLD}/src"
+
+
+def test_texts_change_where_that_is_asked_for(config: Path) -> None:
+    moved(config, texts=True)
+    assert fields(log_of(config, NEW))[0]["message"]["content"] == f"look into {NEW}/src"
+
+
+def test_times_and_modes_stay(config: Path) -> None:
+    log_of(config, OLD).chmod(0o640)
+    rested(config)
+    moved(config)
+    status = log_of(config, NEW).stat()
+    assert (status.st_mtime_ns, status.st_mode & 0o777) == (LONG_AGO, 0o640)
+
+
+def test_a_directory_whose_name_begins_alike_is_another(config: Path) -> None:
+    for name in ("/home/dev/shop2", "/home/dev/shop-old", "/home/dev"):
+        session_in(config, name, TWO)
+    rested(config)
+    moved(config)
+    for name in ("/home/dev/shop2", "/home/dev/shop-old", "/home/dev"):
+        assert fields(log_of(config, name, TWO))[0]["cwd"] == name
+
+
+def test_a_field_that_names_a_neighbour_stays(config: Path) -> None:
+    session_in(config, OLD, worktreeSession={"worktreePath": f"{OLD}/w", "originalCwd": f"{OLD}er"})
+    rested(config)
+    moved(config)
+    state = fields(log_of(config, NEW))[0]["worktreeSession"]
+    assert state == {"worktreePath": f"{NEW}/w", "originalCwd": f"{OLD}er"}
+
+
+def test_directories_within_it_move_along(config: Path) -> None:
+    within = f"{OLD}/.claude/worktrees/w"
+    session_in(config, within, TWO)
+    rested(config)
+    plan = planned(config)
+    assert any(within in note for note in plan.notes)
+    plan.apply()
+    log = log_of(config, f"{NEW}/.claude/worktrees/w", TWO)
+    assert fields(log)[0]["cwd"] == f"{NEW}/.claude/worktrees/w"
+    assert not log_of(config, within, TWO).parent.exists()
+
+
+def test_directories_that_share_a_folder_are_told_apart(config: Path) -> None:
+    other = "/home/dev-shop"
+    assert slug_of(other) == slug_of(OLD)
+    session_in(config, other, TWO)
+    rested(config)
+    with pytest.raises(UserError, match="means 2 directories"):
+        planned(config, slug_of(OLD))
+    moved(config)
+    assert fields(log_of(config, NEW))[0]["cwd"] == NEW
+    assert fields(log_of(config, other, TWO))[0]["cwd"] == other
+    assert (log_of(config, other).parent / "memory" / "MEMORY.md").exists()
+
+
+def test_a_directory_of_the_same_folder_is_written_in_place(config: Path) -> None:
+    before = tree(config)
+    moved(config, new="/home/dev-shop")
+    assert fields(log_of(config, OLD))[0]["cwd"] == "/home/dev-shop"
+    moved(config, old="/home/dev-shop", new=OLD)
+    assert tree(config) == before
+
+
+def test_long_paths_have_the_name_that_the_client_gives_them(config: Path) -> None:
+    new = "/srv/" + "deep/" * 50 + "shop"
+    assert len(slug_of(new)) > 200
+    moved(config, new=new)
+    assert log_of(config, new).exists()
+    moved(config, old=new, new=OLD)
+    assert log_of(config, OLD).exists()
+
+
+def test_a_directory_of_windows_keeps_its_separators(tmp_path: Path) -> None:
+    old, new = "C:\\Users\\dev\\shop", "D:\\shop"
+    config = tmp_path / "config"
+    log = session_in(config, old)
+    write(log, user(A, cwd=f"{old}\\src", sessionId=ONE), user(B, A, cwd=old, sessionId=ONE))
+    rested(config)
+    moved(config, old, new)
+    assert [one["cwd"] for one in fields(log_of(config, new))] == [f"{new}\\src", new]
+
+
+HISTORY = (
+    '{"display":"look at /home/dev/shop","pastedContents":{},"timestamp":1.50,"project":"%s"}\n'
+    '{"display":"other","project":"/home/dev/shop2"}\n'
+    "not JSON\n"
+    '{"display":"in it","project":"%s/src"}'
+)
+
+
+def test_the_list_of_prompts_knows_the_other_directory(config: Path) -> None:
+    put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
+    moved(config)
+    assert (config / "history.jsonl").read_text() == HISTORY % (NEW, NEW)
+
+
+STATE = """{
+  "numStartups": 3,
+  "projects": {
+    "%s": {"allowedTools": [], "history": [{"display": "in /home/dev/shop"}]},
+    "/home/dev/shop2": {}
+  },
+  "githubRepoPaths": {"dev/shop": ["%s"]}
+}
+"""
+
+
+@pytest.mark.parametrize("place", [".claude/.claude.json", ".claude.json"])
+def test_what_the_client_knows_of_the_directory_goes_along(config: Path, place: str) -> None:
+    path = put(config.parent / place, (STATE % (OLD, OLD)).encode())
+    moved(config)
+    assert path.read_text() == STATE % (NEW, NEW)
+    Archive([config]).undo()
+    assert path.read_text() == STATE % (OLD, OLD)
+
+
+def test_what_the_client_knows_of_the_other_directory_is_not_written_over(config: Path) -> None:
+    text = json.dumps({"projects": {OLD: {"a": 1}, NEW: {"b": 2}}})
+    path = put(config.parent / ".claude.json", text.encode())
+    plan = planned(config)
+    assert any("knows" in note for note in plan.notes)
+    plan.apply()
+    assert path.read_text() == text
+
+
+def test_a_state_that_is_a_link_stays(config: Path, tmp_path: Path) -> None:
+    put(tmp_path / "dotfiles.json", (STATE % (OLD, OLD)).encode())
+    (tmp_path / ".claude.json").symlink_to(tmp_path / "dotfiles.json")
+    plan = planned(config)
+    assert any("is a link" in note for note in plan.notes)
+    plan.apply()
+    assert OLD in (tmp_path / "dotfiles.json").read_text()
+
+
+def index_of(config: Path, directory: str) -> Path:
+    return config / "projects" / slug_of(directory) / "sessions-index.json"
+
+
+def test_an_index_of_sessions_knows_where_they_lie(config: Path) -> None:
+    full = str(log_of(config, OLD))
+    entry = {"sessionId": ONE, "fullPath": full, "firstPrompt": "x", "projectPath": OLD}
+    put(
+        index_of(config, OLD),
+        json.dumps({"version": 1, "entries": [entry], "originalPath": OLD}).encode(),
+    )
+    moved(config)
+    found = json.loads(index_of(config, NEW).read_bytes())
+    assert found["originalPath"] == found["entries"][0]["projectPath"] == NEW
+    assert found["entries"][0]["fullPath"] == str(log_of(config, NEW))
+
+
+def test_the_index_of_the_other_directory_goes_on(config: Path) -> None:
+    put(index_of(config, OLD), b'{"originalPath":"/home/dev/shop"}')
+    put(index_of(config, NEW), b"theirs")
+    before = tree(config)
+    plan = planned(config)
+    assert any("sessions-index.json" in note for note in plan.notes)
+    plan.apply()
+    assert index_of(config, NEW).read_bytes() == b"theirs"
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_sessions_of_the_other_directory_stay(config: Path) -> None:
+    session_in(config, NEW, TWO)
+    rested(config)
+    moved(config)
+    assert {path.stem for path in log_of(config, NEW).parent.glob("*.jsonl")} == {ONE, TWO}
+
+
+def test_nothing_is_written_over(config: Path) -> None:
+    session_in(config, NEW, ONE)
+    rested(config)
+    before = tree(config)
+    with pytest.raises(Refused, match=rf"holds '{ONE}.jsonl' already"):
+        planned(config)
+    assert tree(config) == before
+
+
+def test_a_project_that_a_client_runs_is_moved_only_by_force(config: Path) -> None:
+    put(config / "sessions" / "1.json", json.dumps({"pid": os.getpid(), "sessionId": ONE}).encode())
+    plan = planned(config)
+    with pytest.raises(Refused, match="is live"):
+        plan.apply()
+    plan.apply(force=True)
+
+
+def test_prompts_of_others_are_no_sign_of_life(config: Path) -> None:
+    put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
+    os.utime(config / "history.jsonl")
+    moved(config)
+
+
+def test_undo_brings_everything_back(config: Path) -> None:
+    put(config / "history.jsonl", (HISTORY % (OLD, OLD)).encode())
+    put(config / ".claude.json", (STATE % (OLD, OLD)).encode())
+    before = tree(config)
+    moved(config)
+    assert tree(config) != before
+    Archive([config]).undo()
+    assert tree(config) == before
+
+
+def test_paths_into_the_folder_of_the_project_are_followed(config: Path) -> None:
+    path = f"/root-of/.claude/projects/{slug_of(OLD)}/{ONE}/tool-results/t.txt"
+    text = f"<persisted-output>\nFull output saved to: {path}\n</persisted-output>"
+    block = {"type": "tool_result", "tool_use_id": "t", "content": text}
+    log = log_of(config, OLD)
+    write(
+        log,
+        user(A, cwd=OLD, sessionId=ONE),
+        answer(B, A, {"type": "text", "text": path}, cwd=OLD, sessionId=ONE),
+        user(
+            C,
+            B,
+            cwd=OLD,
+            sessionId=ONE,
+            message={"role": "user", "content": [block]},
+            toolUseResult={"persistedOutputPath": path},
+        ),
+    )
+    rested(config)
+    moved(config)
+    _, said, result = fields(log_of(config, NEW))
+    assert said["message"]["content"][0]["text"] == path
+    new = path.replace(slug_of(OLD), slug_of(NEW))
+    assert result["toolUseResult"]["persistedOutputPath"] == new
+    assert new in result["message"]["content"][0]["content"]
+
+
+def test_what_was_thought_is_signed_and_stays(config: Path) -> None:
+    thought = {"type": "thinking", "thinking": f"in {OLD}", "signature": "c2ln"}
+    log = log_of(config, OLD)
+    write(log, user(A, cwd=OLD, sessionId=ONE), answer(B, A, thought, cwd=OLD, sessionId=ONE))
+    rested(config)
+    moved(config, texts=True)
+    assert fields(log_of(config, NEW))[1]["message"]["content"] == [thought]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("nowhere", NEW, "no project is called 'nowhere'"),
+        (OLD, OLD, "is where it lies already"),
+        (OLD, OLD + "/", "is where it lies already"),
+    ],
+)
+def test_what_cannot_be_moved_is_told(config: Path, old: str, new: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        planned(config, old, new)
+
+
+def test_a_part_of_its_name_is_enough(config: Path) -> None:
+    assert planned(config, "shop").source.id == OLD
+
+
+def test_a_directory_that_no_folder_is_named_for_is_the_one_that_was_used(config: Path) -> None:
+    log = log_of(config, OLD)
+    log.parent.rename(log.parent.with_name("-private-home-dev-shop"))
+    assert planned(config, "-private-home-dev-shop").source.id == OLD
+
+
+def test_each_client_is_moved(config: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    session_in(other, OLD, TWO)
+    rested(other)
+    plans = Archive([config, other]).plan.move(OLD, NEW)
+    assert [plan.source.config for plan in plans] == [config, other]
+    for plan in plans:
+        plan.apply()
+    assert log_of(config, NEW).exists()
+    assert log_of(other, NEW, TWO).exists()
+
+
+TABLE: list[tuple[str, str, str]] = [
+    ("its own directory", '{"cwd":"/a/b"}', '{"cwd":"/x"}'),
+    ("one within it", '{"cwd":"/a/b/c"}', '{"cwd":"/x/c"}'),
+    ("with a slash at its end", '{"cwd":"/a/b/"}', '{"cwd":"/x/"}'),
+    ("one that begins alike", '{"cwd":"/a/bc"}', '{"cwd":"/a/bc"}'),
+    ("one that ends alike", '{"cwd":"/z/a/b"}', '{"cwd":"/z/a/b"}'),
+    ("twice", '{"cwd":"/a/b","x":"/a/b/c"}', '{"cwd":"/x","x":"/x/c"}'),
+    ("in a list", '{"x":["/a/b","/a"]}', '{"x":["/x","/a"]}'),
+    ("as a name", '{"snapshot":{"/a/b/f":{}}}', '{"snapshot":{"/x/f":{}}}'),
+    ("only elsewhere", '{"cwd":"/z","x":"/a/b"}', '{"cwd":"/z","x":"/x"}'),
+    ("in what was said", '{"cwd":"/a/b","content":"/a/b"}', '{"cwd":"/x","content":"/a/b"}'),
+    ("deep in what was said", '{"input":{"cwd":"/a/b"}}', '{"input":{"cwd":"/a/b"}}'),
+    ("with signs", '{"cwd":"\\/a\\/b\\/c"}', '{"cwd":"/x/c"}'),
+    ("numbers and spaces stay", '{ "n":1.50, "cwd" : "/a/b" }', '{ "n":1.50, "cwd" : "/x" }'),
+    ("in other words", '{"x":"cd /a/b"}', '{"x":"cd /a/b"}'),
+]
+
+
+@pytest.mark.parametrize(("line", "wanted"), [row[1:] for row in TABLE], ids=[r[0] for r in TABLE])
+def test_a_line_changes_where_it_names_the_directory(line: str, wanted: str) -> None:
+    assert Directories((("/a/b", "/x"),)).record(record_of(line.encode())).decode() == wanted
+
+
+TEXTS = [
+    ("cd /a/b && ls", "cd /x && ls"),
+    ("in /a/b.", "in /x."),
+    ("/a/b/c.py:3", "/x/c.py:3"),
+    ("/a/b.txt", "/a/b.txt"),
+    ("/a/bc /a/b-c", "/a/bc /a/b-c"),
+    ("/z/a/b", "/z/a/b"),
+    ("file:///a/b", "file:///x"),
+    ('"/a/b"', '"/x"'),
+]
+
+
+@pytest.mark.parametrize(("said", "wanted"), TEXTS)
+def test_a_text_changes_at_the_borders_of_names(said: str, wanted: str) -> None:
+    directories = Directories((("/a/b", "/x"),), with_texts=True)
+    line = json.dumps({"content": said}).encode()
+    assert json.loads(directories.record(record_of(line)))["content"] == wanted
+
+
+def test_the_longest_directory_counts() -> None:
+    directories = Directories((("/h", "/k"), ("/h/p", "/srv/q"), ("/srv/q", "/no")))
+    assert [directories.path(one) for one in ("/h/p/x", "/h/x", "/h")] == ["/srv/q/x", "/k/x", "/k"]
+
+
+def test_another_system_has_other_separators() -> None:
+    directories = Directories((("C:\\p", "/p"),))
+    assert directories.path("C:\\p\\a\\b") == "/p/a/b"
+    assert directories.record(record_of(b'{"cwd":"C:\\\\p\\\\a"}')) == b'{"cwd":"/p/a"}'
+
+
+@pytest.mark.parametrize("root", gallery(), ids=named)
+def test_there_and_back_is_where_it_was(root: Path, tmp_path: Path) -> None:
+    config = rested(copied(root, tmp_path))
+    before = tree(config)
+    for directory in {directory_of(one) for one in Archive([config]).sessions}:
+        for plan in Archive([config]).plan.move(directory, "/elsewhere/in a/place"):
+            assert plan.check() == ()
+            plan.apply()
+        for plan in Archive([config]).plan.move("/elsewhere/in a/place", directory):
+            plan.apply()
+    assert files_in(config) == {name: one for name, one in before.items() if one[2] is not None}
+
+
+def files_in(config: Path) -> dict[str, Any]:
+    """Returns the files of a folder: folders that are made anew are their owner's alone."""
+    return {name: one for name, one in tree(config).items() if one[2] is not None}
+
+
+def directory_of(session: Session) -> str:
+    from plait.archive.projects import all_projects
+
+    assert session.archive
+    return next(one.directory for one in all_projects(session.archive) if session in one.sessions)
+
+
+NAMES = st.text("ab-. é\\\"'", min_size=1, max_size=4).filter(lambda one: one not in (".", ".."))
+PATHS = st.lists(NAMES, min_size=1, max_size=3).map(lambda parts: "/" + "/".join(parts))
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | PATHS
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(PATHS | st.sampled_from(["content", "cwd", "x"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=80)
+@given(PATHS, st.lists(st.tuples(PATHS, VALUES), min_size=1, max_size=4), st.booleans())
+def test_a_move_there_and_back_restores_the_bytes(
+    old: str, told: list[tuple[str, Any]], texts: bool
+) -> None:
+    new = "/nowhere/else"
+    with TemporaryDirectory(dir=MEMORY) as folder:
+        config = Path(folder, ".claude")
+        lines = [
+            {"type": "user", "uuid": f"u{at}", "parentUuid": None, "cwd": cwd, "x": value}
+            for at, (cwd, value) in enumerate([(old, None), *told])
+        ]
+        log = log_of(config, old)
+        log.parent.mkdir(parents=True)
+        log.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+        typed = json.dumps({"project": old}, ensure_ascii=False)
+        put(config / "history.jsonl", f"{typed}\n".encode())
+        rested(config)
+        before = tree(config)
+        for plan in Archive([config]).plan.move(old, new, texts=texts):
+            plan.apply()
+        assert all(one["cwd"] != old for one in fields(log_of(config, new)))
+        for plan in Archive([config]).plan.move(new, old, texts=texts):
+            plan.apply()
+        # the list of prompts is written when it is written, all else keeps its times
+        assert without_time(tree(config)) == without_time(before)
+
+
+def without_time(found: Any) -> dict[str, Any]:
+    files = {name: one for name, one in found.items() if one[2] is not None}
+    return {name: one if name != "history.jsonl" else one[2] for name, one in files.items()}
+
+
+def test_a_plan_writes_no_file_twice(config: Path) -> None:
+    places = [step.path for step in planned(config).steps]
+    assert len(places) == len(set(places))
+    assert any(isinstance(step, Write) for step in planned(config).steps)
