@@ -1,6 +1,6 @@
 """Sessions of an archive to plans that change them: its verbs for whoever edits."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from plait.line.discover import config_above
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
+    from plait.edit.compress import Calls
     from plait.edit.model import Plan
     from plait.edit.trim import Preset, TrimChoice
 
@@ -169,6 +170,40 @@ class Plans:
 
         meant = self._archive.session(session)
         return switch(subject_of(meant), tip_named(self._archive.open(meant), branch))
+
+    def compress(
+        self,
+        session: Named,
+        *,
+        until: str | int | None = None,
+        keep_last: int | None = None,
+        command: str | Sequence[str] | None = None,
+        calls: "Calls" = "metadata",
+        in_place: bool = False,
+    ) -> "Plan":
+        """Returns a session whose older turns are prompts and summaries: a new one, or in place.
+
+        The turns before one are compressed, named by its number, its prompt or a record in it, or
+        all but the newest so many. A command sums up each turn that it is given, else its
+        weightiest sentences stand for it. Calls are told a line each, or go with their results.
+        """
+        from plait.archive.choosing import place_named
+        from plait.edit.compress import compress, summariser_of
+        from plait.edit.journal import noted_if_live
+
+        meant = self._archive.session(session)
+        place = None
+        if until is not None:
+            place = place_named(self._archive.open(meant), until, is_before=True)
+        plan = compress(
+            subject_of(meant),
+            until=place,
+            keep_last=keep_last,
+            summariser=summariser_of(command),
+            calls=calls,
+            is_in_place=in_place,
+        )
+        return noted_if_live(plan)
 
     def rename(self, session: Named, title: str) -> "Plan":
         """Returns another title of a session, as the client gives it one."""

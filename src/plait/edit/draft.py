@@ -84,12 +84,14 @@ class Draft:
         line.is_gone = True
         line.reasons = (*line.reasons, reason)
 
-    def insert(self, after: DraftLine, pieces: Iterable[bytes], reason: str) -> None:
-        """Adds lines behind another one."""
+    def insert(self, after: DraftLine | None, pieces: Iterable[bytes], reason: str) -> None:
+        """Adds lines behind another one, or before all others."""
         made = [DraftLine(_entry_of(data, 0), data, reasons=(reason,)) for data in pieces]
-        self._remember(after)
-        after.is_ended = after.is_ended or bool(made)
-        place = next(place for place, line in enumerate(self.lines) if line is after) + 1
+        place = 0
+        if after is not None:
+            self._remember(after)
+            after.is_ended = after.is_ended or bool(made)
+            place = next(place for place, line in enumerate(self.lines) if line is after) + 1
         self.lines[place:place] = made
         self.undoings.append(lambda: self._take_out(made))
 

@@ -49,6 +49,8 @@ class Drafted:
         self.log = log
         self.size = size
         self.outcomes: dict[int, Outcome] = {}
+        self.head: tuple[bytes, ...] = ()
+        """What is added before all other lines."""
         self.changed = [line for line in draft.lines if line.reasons]
         self.kept = sum(not line.reasons for line in draft.lines)
         self._hold(draft)
@@ -63,10 +65,14 @@ class Drafted:
             if last is not None and last.number and (last.reasons or added):
                 data = None if last.is_gone else last.data
                 self.outcomes[last.number] = Outcome(data, tuple(added), last.is_ended)
+            if last is None:
+                self.head = tuple(added)
             last, added = line, []
 
     def lines(self, ids: Ids | None = None) -> Iterator[bytes]:
         """Yields the lines with their ends, under new ids where these are given."""
+        for data in self.head:
+            yield _named(data, ids) + b"\n"
         for line in lines(self.log.path, end=self.size):
             outcome = self.outcomes.get(line.number) or Outcome(line.data, (), line.is_ended)
             if outcome.data is not None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from plait.conversation.build import conversations_of
+from plait.conversation.model import Conversation
 from plait.edit.model import Measures
 from plait.graph.build import Builder
 from plait.graph.client import context, last_answer, resumed_leaf
@@ -52,6 +53,12 @@ def tokens_of(records: Sequence[Record], size: int) -> int | None:
 
 def turns_of(file: LogFile, records: Sequence[Record], size: int) -> int:
     """Counts the turns of the conversation that goes on; what stands before the first is none."""
+    active = active_of(file, records, size)
+    return sum(turn.number > 0 for turn in active.turns) if active else 0
+
+
+def active_of(file: LogFile, records: Sequence[Record], size: int) -> Conversation | None:
+    """Returns the conversation that goes on, None where there is none."""
 
     def client_leaf(facts: FileFacts) -> str | None:
         return resumed_leaf(records, size) or leaf_of(facts)
@@ -60,15 +67,14 @@ def turns_of(file: LogFile, records: Sequence[Record], size: int) -> int:
     builder.add(Source(source_file(file), records))
     graph = builder.graph()
     if not graph.sessions:
-        return 0
+        return None
     by_offset = {record.offset: record for record in records}
 
     def record_at(place: Place) -> Record | None:
         return by_offset.get(place.offset)
 
     name = file.session if file.session in graph.sessions else next(iter(graph.sessions))
-    active = conversations_of(graph, name or "", record_at).active
-    return sum(turn.number > 0 for turn in active.turns)
+    return conversations_of(graph, name or "", record_at).active
 
 
 @dataclass(slots=True)

@@ -1,0 +1,196 @@
+"""A band to the draft of its log: prompts behind a compaction, a summary in each answer's place.
+
+    U₁ A₁ U₂ T₂ R₂ A₂ U₃ A₃      ▸      I ┆ C U₁ S₁ U₂ S₂ U₃ A₃
+
+I says in the log what was done, and is never sent; the compaction goes on from it. C says it to
+Claude. A band that was compressed already stands behind such a compaction: nothing of it changes,
+and what follows it joins it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from plait.edit.compress import made
+from plait.edit.compress.fates import beside, fates_of
+from plait.edit.compress.model import Band, Segment
+from plait.edit.draft import Draft, with_field, with_pointers
+from plait.record import Record, record_of
+from plait.record.codec import encode, mapping
+from plait.record.record import content_blocks
+from plait.record.strings import with_parent
+
+GONE = "answers, calls and results of older turns: a summary stands for them"
+BESIDE = "progress, notices and agents that went with an answer"
+SUMMED = "what stands for the answers of a turn"
+OPENED = "the compaction, and what is said of it"
+LINKED = "it follows what stands in the place of what it followed"
+MOVED = "it stands behind the new compaction"
+WORDS = "a person's words, without the result beside them that went"
+RELEASED = "what a compaction kept stands behind the new one"
+RESULT_FIELDS = ("toolUseResult", "sourceToolAssistantUUID")
+
+Words = Callable[[Segment], str | None]
+"""Says what stands for the answers of a turn, None where nothing does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What the log says of a compaction that is made."""
+
+    note: str
+    metadata: Mapping[str, Any]
+    tells_calls: bool
+
+
+@dataclass(slots=True)
+class Carried:
+    """What a band becomes, record by record in the new order."""
+
+    tip: str | None
+    """The record that the next one follows."""
+    place: int
+    """The line behind which the next one stands."""
+    start: int
+    """The line behind which everything stands."""
+    parents: dict[str, str] = field(default_factory=dict)
+    """What records that stay hang on."""
+    instead: dict[str, str] = field(default_factory=dict)
+    """What stands in the place of records that go."""
+    only_words: set[str] = field(default_factory=set)
+    moved: dict[str, bytes] = field(default_factory=dict)
+    """Records that stand too early, with their lines as they become."""
+    added: list[tuple[int, str, str]] = field(default_factory=list)
+    """Records that are made or moved, each with the line that it stands behind, and why."""
+    made: dict[str, bytes] = field(default_factory=dict)
+    """The lines of those that are made."""
+
+    def add(self, fields: Mapping[str, Any], reason: str) -> None:
+        """Adds a record that is made."""
+        self.tip = str(fields["uuid"])
+        self.made[self.tip] = encode(fields)
+        self.added.append((self.place, self.tip, reason))
+
+    def keep(self, record: Record, parent: str | None) -> None:
+        """Keeps a record, hanging on another one where that is told."""
+        uuid = record.uuid or ""
+        if parent:
+            self.parents[uuid] = self.instead.get(parent, parent)
+        self.pass_by(record)
+        if record.line < self.start:
+            self.moved[uuid] = b""
+            self.added.append((self.place, uuid, MOVED))
+        self.tip = uuid
+
+    def pass_by(self, record: Record) -> None:
+        """Notes how far the log has been gone through."""
+        self.place = max(self.place, record.line)
+
+
+def carry(draft: Draft, band: Band, words: Words, telling: Telling) -> Carried | None:
+    """Changes a draft so that its band is compressed; None where nothing of it would go."""
+    if all(fate == "stays" for part in band.segments for fate in fates_of(part)):
+        return None
+    chain = list(band.records)
+    is_going_on = made.is_made_boundary(band.boundary)
+    start = band.boundary.line if band.boundary else min(one.line for one in chain) - 1
+    carried = Carried(band.boundary.uuid if band.boundary else None, start, start)
+    if not is_going_on:
+        _open(carried, chain[0], telling, _words_before(band, words))
+    for segment in band.segments:
+        _carry_turn(carried, segment, None if _is_before_all(band, segment) else words(segment))
+    for place, record in enumerate(band.tail):
+        carried.keep(record, band.linked.get(record.uuid or "") if place else carried.tip)
+    _let_go(draft, carried, {one.uuid or "" for one in chain})
+    _change(draft, carried)
+    if carried.moved and band.boundary:
+        _release(draft, band.boundary)
+    _insert(draft, carried)
+    return carried
+
+
+def _is_before_all(band: Band, segment: Segment) -> bool:
+    """Tells what stands before the first prompt of all: an answer there would begin a turn."""
+    return segment.number == 0 and band.boundary is None
+
+
+def _words_before(band: Band, words: Words) -> str | None:
+    told = (words(one) for one in band.segments if _is_before_all(band, one))
+    return next(told, None)
+
+
+def _open(carried: Carried, first: Record, telling: Telling, before: str | None) -> None:
+    """Puts the compaction before all that Claude sees."""
+    note = made.note(first, carried.tip, telling.note)
+    boundary = made.boundary(first, note["uuid"], telling.metadata)
+    text = made.opening_words(before, tells_calls=telling.tells_calls)
+    for fields in (note, boundary, made.opening(first, boundary["uuid"], text)):
+        carried.add(fields, OPENED)
+
+
+def _carry_turn(carried: Carried, segment: Segment, words: str | None) -> None:
+    gone: list[Record] = []
+    for record, fate in zip(segment.records, fates_of(segment), strict=True):
+        if fate == "goes":
+            gone.append(record)
+            carried.pass_by(record)
+            continue
+        if fate == "words":
+            carried.only_words.add(record.uuid or "")
+        carried.keep(record, carried.tip)
+    if gone and words and carried.tip:
+        times = [one.timestamp for one in gone if one.time]
+        time = times[-1] if times else gone[-1].timestamp
+        carried.add(made.answer(gone[-1], carried.tip, time, words), SUMMED)
+    carried.instead |= {one.uuid or "": carried.tip or "" for one in gone}
+
+
+def _let_go(draft: Draft, carried: Carried, chain: set[str]) -> None:
+    gone = set(carried.instead)
+    also = beside(draft.records, chain, gone)
+    for line, record in list(draft.spoken):
+        uuid = record.uuid or ""
+        if uuid in also:
+            above = record.parent_uuid or ""
+            carried.instead[uuid] = carried.instead.get(above, above) or carried.tip or ""
+        if uuid in also or uuid in gone:
+            draft.drop(line, BESIDE if uuid in also else GONE)
+
+
+def _change(draft: Draft, carried: Carried) -> None:
+    """Gives what stays its new parents, and takes what stands too early from its place."""
+    for line, record in list(draft.spoken):
+        uuid = record.uuid or ""
+        data, parent = with_pointers(record, carried.instead), carried.parents.get(uuid)
+        if parent and parent != record.parent_uuid:
+            data = with_parent(data, parent)
+        if uuid in carried.only_words:
+            data = _without_results(record_of(data))
+        if uuid in carried.moved:
+            carried.moved[uuid] = data
+            draft.drop(line, MOVED)
+        elif data != record.raw:
+            draft.rewrite(line, data, WORDS if uuid in carried.only_words else LINKED)
+
+
+def _without_results(record: Record) -> bytes:
+    kept = [one for one in content_blocks(record) if one["type"] != "tool_result"]
+    fields = {key: value for key, value in record.fields.items() if key not in RESULT_FIELDS}
+    fields["message"] = {**mapping(fields.get("message")), "content": kept}
+    return encode(fields)
+
+
+def _release(draft: Draft, boundary: Record) -> None:
+    """Lets an older compaction keep nothing: what it kept stands behind the new one."""
+    facts = mapping(boundary.fields.get("compactMetadata"))
+    rest = {key: value for key, value in facts.items() if not key.startswith("preserved")}
+    for line, record in list(draft.spoken):
+        if record.uuid == boundary.uuid:
+            draft.rewrite(line, with_field(record, "compactMetadata", rest), RELEASED)
+
+
+def _insert(draft: Draft, carried: Carried) -> None:
+    by_number = {line.number: line for line in draft.lines if line.number}
+    lines = carried.made | carried.moved
+    for place, uuid, reason in reversed(carried.added):  # each is put next to the line it follows
+        draft.insert(by_number.get(place), [lines[uuid]], reason)

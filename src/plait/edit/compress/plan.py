@@ -1,0 +1,160 @@
+"""A session to the plan that compresses its older turns: as a new session, or in its place."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from plait.conversation.model import Called, Told
+from plait.edit.compress.band import band_of
+from plait.edit.compress.carry import Telling, carry
+from plait.edit.compress.extract import extract
+from plait.edit.compress.fates import fates_of
+from plait.edit.compress.made import MARK, is_made
+from plait.edit.compress.model import CALLS, Band, Calls, Segment, Summariser
+from plait.edit.compress.told import told_turn
+from plait.edit.draft import Draft, draft_of
+from plait.edit.drafted import Drafted, Stays, as_new, in_place
+from plait.edit.held import stamp_now
+from plait.edit.measure import active_of, measures_of
+from plait.edit.model import Change, Measures, Plan, Subject
+from plait.edit.side_files import SideFile, belonging, side_files
+from plait.errors import UserError
+from plait.graph.client import context
+from plait.graph.client.weigh import tokens_sent
+from plait.line import FileStamp, lines
+from plait.record import Record
+
+UNTOUCHED = "newer turns, and what is not sent anyway"
+NOTHING = "nothing to compress"
+ONLY_CALLS = "(Only tool calls, no words.)"
+CALLED = "Tool calls of this turn, without their results:"
+SPENT = "the prompt cache is spent: the next prompt writes what is left to it anew"
+NO_HELP = "it does not help: these turns are about as short as what would stand for them"
+
+
+def compress(
+    subject: Subject,
+    *,
+    until: str | None = None,
+    keep_last: int | None = None,
+    summariser: Summariser = extract,
+    calls: Calls = "metadata",
+    is_in_place: bool = False,
+) -> Plan:
+    """Returns the plan that compresses the turns before one, or all but the newest so many.
+
+    It has no steps where nothing of them would go. The turn is named by a record in it.
+    """
+    _check(until, keep_last, calls)
+    stamp = stamp_now(subject.log.path)
+    before = measures_of(subject.log, stamp.size)
+    draft = draft_of(subject.log, lines(subject.log.path, end=stamp.size))
+    records = draft.records
+    active = active_of(subject.log, records, stamp.size)
+    if active is None:
+        return _unchanged(subject, stamp, before, "nothing in this session can be resumed")
+    band = band_of(records, stamp.size, active, until=until, keep_last=keep_last)
+    sent = tokens_sent(context(records, size=stamp.size).request)
+    metadata = {"trigger": "manual", "preTokens": before.tokens or sent, MARK: band.turns}
+    telling = Telling(_note(band), metadata, calls == "metadata")
+    carried = carry(draft, band, lambda one: _words(one, summariser, calls), telling)
+    if carried is None:
+        return _unchanged(subject, stamp, before, _why_nothing(band))
+    plan = _plan(subject, stamp, draft, before, is_in_place=is_in_place)
+    return _told(plan, band, sent, draft)
+
+
+def _check(until: str | None, keep_last: int | None, calls: str) -> None:
+    if (until is None) == (keep_last is None):
+        raise UserError("either `until` or `keep_last` says which turns are left alone")
+    if keep_last is not None and keep_last < 0:
+        raise UserError(f"{keep_last} turns cannot be kept")
+    if calls not in CALLS:
+        raise UserError(f"calls are not kept as '{calls}'", f"it is one of {', '.join(CALLS)}")
+
+
+def _words(segment: Segment, summariser: Summariser, calls: Calls) -> str | None:
+    """Returns what stands for the answers of a turn, None where there were none."""
+    is_answered = any(one.type == "assistant" and not is_made(one) for one in segment.records)
+    turn = told_turn(segment)
+    if not is_answered and not turn.calls:
+        return None
+    said = summariser(turn).strip() if turn.answers else ""
+    told = turn.calls if calls == "metadata" else ()
+    listed = "\n".join((CALLED, *(f"- {line}" for line in told))) if told else ""
+    return "\n\n".join(part for part in (said, listed) if part) or ONLY_CALLS
+
+
+def _note(band: Band) -> str:
+    going = [part for part in band.segments if any(fate != "stays" for fate in fates_of(part))]
+    numbers = [part.number for part in going if part.number]
+    turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "a turn"
+    answers, made = _counts(going)
+    return f"Plait compressed {turns}: {answers} answers, {made} tool calls with their results."
+
+
+def _counts(segments: Sequence[Segment]) -> tuple[int, int]:
+    records = [one for part in segments for one in part.records if one.type == "assistant"]
+    answers = {one.message_id or one.uuid for one in records if not is_made(one)}
+    calls = sum(isinstance(item, Called) for part in segments for item in part.items)
+    return len(answers), calls
+
+
+def _why_nothing(band: Band) -> str:
+    if not band.turns:
+        return f"{NOTHING}: no turn stands before those that are left alone"
+    return f"{NOTHING}: the older turns are compressed already, or hold prompts alone"
+
+
+def _plan(
+    subject: Subject, stamp: FileStamp, draft: Draft, before: Measures, *, is_in_place: bool
+) -> Plan:
+    drafted = Drafted(subject.log, stamp.size, draft)
+    stays = _stays(subject, draft.records)
+    if not is_in_place:
+        return as_new("compress", subject, stamp, drafted, before, stays=stays)
+    return in_place("compress", subject, stamp, drafted, before, untouched=UNTOUCHED, stays=stays)
+
+
+def _stays(subject: Subject, kept: list[Record]) -> Stays:
+    """Returns what tells whether a file beside the log is still named in it."""
+    own = {one.source for one in belonging(side_files(subject, subject.id), kept)}
+
+    def stays(one: SideFile) -> bool:
+        return one.source in own
+
+    return stays
+
+
+def _told(plan: Plan, band: Band, sent: int, draft: Draft) -> Plan:
+    """Returns the plan with what the next prompt takes, and what Claude will no longer know."""
+    after = tokens_sent(context(draft.records, size=draft.size).request)
+    known = plan.before.tokens
+    left = after if known is None else max(known - sent + after, after)
+    notes = (*_lost(band), *([NO_HELP] if after >= sent else ()), SPENT)
+    return replace(plan, after=replace(plan.after, tokens=left), notes=notes)
+
+
+def _lost(band: Band) -> Iterator[str]:
+    going = [part for part in band.segments if any(fate != "stays" for fate in fates_of(part))]
+    answers, calls = _counts(going)
+    yield f"Claude will know {answers} answers of older turns only by their summaries"
+    if calls:
+        yield f"Claude will no longer know the results of {calls} tool calls"
+    told = [item for part in going for item in part.items if isinstance(item, Told)]
+    if files := sum(one.kind in ("document", "skill", "ide") for one in told):
+        yield f"Claude will no longer see {files} files, skills or notes that went with prompts"
+
+
+def _unchanged(subject: Subject, stamp: FileStamp, before: Measures, why: str) -> Plan:
+    return Plan(
+        operation="compress",
+        source=subject,
+        session=subject.id,
+        path=subject.log.path,
+        steps=(),
+        before=before,
+        after=before,
+        changes=(Change("kept", before.lines, NOTHING),) if before.lines else (),
+        read=((subject.log.path, stamp),),
+        notes=(why,),
+    )
