@@ -1,7 +1,7 @@
 """A drafted log to the plan that writes it: as a new session, or in its place."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
@@ -164,11 +164,18 @@ def as_new(
     before: Measures,
     *,
     stays: Stays | None = None,
+    instead: Mapping[str, str | None] = {},
 ) -> Plan:
-    """Returns the plan that writes a drafted log as a new session, and leaves the old one alone."""
+    """Returns the plan that writes a drafted log as a new session, and leaves the old one alone.
+
+    What files beside it name that is not drafted is replaced by what is to be named instead.
+    """
     log, session = subject.log, str(uuid4())
     ids = ids_of(subject, session)
     ids.learn_all(lines_of(drafted.pieces()))
+    for gone, other in instead.items():
+        if other:
+            ids.put_instead(gone, other)
     beside = tuple(one for one in side_files(subject, session) if not stays or stays(one))
     path = log.path.with_name(session + SUFFIX)
     write = Write(path, partial(drafted.pieces, ids), mode=mode_of(log.path))

@@ -48,6 +48,7 @@ class Ids:
         self._own = frozenset({subject.id, subject.log.path.stem})
         self._known: set[bytes] = set()
         self._irregular: set[str] = set()
+        self._instead: dict[bytes, bytes] = {}
         self._new_session = session.encode()
         plain = [name.encode() for name in self._own]
         self._folders = [name + end for name in plain for end in (b"/", b"\\\\")]
@@ -68,12 +69,18 @@ class Ids:
         if not UUID.fullmatch(data):
             self._irregular.add(uuid)
 
+    def put_instead(self, gone: str, uuid: str) -> None:
+        """Lets a record of the session be named wherever one is that the copy does not have."""
+        self._instead[gone.encode("utf-8", "surrogatepass")] = uuid.encode("utf-8", "surrogatepass")
+        self.learn(gone)
+
     def new(self, uuid: str) -> str:
         """Returns what an id becomes; one that names nothing of the session stays."""
         data = uuid.encode("utf-8", "surrogatepass")
         return self._made(data).decode() if data in self._known else uuid
 
     def _made(self, data: bytes) -> bytes:
+        data = self._instead.get(data, data)
         digits = blake2b(data, key=self._secret, digest_size=16).hexdigest()
         variant = "89ab"[int(digits[16], 16) & 3]
         return (

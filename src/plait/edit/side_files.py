@@ -92,7 +92,9 @@ def _kept_by_client(subject: Subject, session: str) -> Iterator[SideFile]:
             yield SideFile(path, path.with_name(path.name.replace(subject.id, session)))
 
 
-def belonging(found: Iterable[SideFile], kept: Iterable[Record]) -> tuple[SideFile, ...]:
+def belonging(
+    found: Iterable[SideFile], kept: Iterable[Record], *, by_parent: bool = True
+) -> tuple[SideFile, ...]:
     """Returns the files that some records name, or agents that they sent out.
 
     An agent is named by its id, by the call that sent it out, or by the record that it hangs on.
@@ -101,7 +103,7 @@ def belonging(found: Iterable[SideFile], kept: Iterable[Record]) -> tuple[SideFi
     taken: list[SideFile] = []
     waiting = [one for one in found if WHOLE_SESSION.isdisjoint(one.source.parts[-3:-1])]
     while True:
-        named = [one for one in waiting if _is_named(one, texts)]
+        named = [one for one in waiting if _is_named(one, texts, by_parent)]
         if not named:
             return tuple(taken)
         taken += named
@@ -110,12 +112,12 @@ def belonging(found: Iterable[SideFile], kept: Iterable[Record]) -> tuple[SideFi
         texts = [record.raw for path in logs for record in read_if_there(path)]
 
 
-def _is_named(one: SideFile, texts: list[bytes]) -> bool:
-    names = [name.encode() for name in _names_of(one)]
+def _is_named(one: SideFile, texts: list[bytes], by_parent: bool) -> bool:
+    names = [name.encode() for name in _names_of(one, by_parent)]
     return not names or any(name in text for text in texts for name in names)
 
 
-def _names_of(one: SideFile) -> Iterator[str]:
+def _names_of(one: SideFile, by_parent: bool) -> Iterator[str]:
     """Yields what a file beside the log is known by in it, nothing where it is of the session."""
     path = one.source
     if path.name == BESIDE_OTHERS:
@@ -125,7 +127,12 @@ def _names_of(one: SideFile) -> Iterator[str]:
     meta = agent_meta(path.with_name(stem + SUFFIX)) if stem.startswith(AGENT) else None
     if meta and meta.call_id:
         yield meta.call_id
-    if one.is_log and (first := next(read_if_there(path), None)) and first.parent_uuid:
+    if (
+        by_parent
+        and one.is_log
+        and (first := next(read_if_there(path), None))
+        and first.parent_uuid
+    ):
         yield first.parent_uuid
     run = next((part for part in path.parts if part.startswith(RUN)), None)
     if run:

@@ -4,24 +4,36 @@
     U ── T₂ ── R₂ ── A                 the nearest record above that stays
 
 A call takes its result with it, and a result its call; with them go their news, their hooks and
-the client's notices. A record whose blocks all go goes; of another one only the block goes.
+the client's notices. A record whose blocks all go goes; of another one only the block goes. The
+thoughts of one response go together: the API takes all of them, or none.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from plait.edit.draft import Draft, DraftLine
+from plait.edit.trim.agents import agents_within
+from plait.edit.trim.bills import keep_bills
 from plait.edit.trim.model import Cut
-from plait.edit.trim.pairs import Pairs, accompanies, answered_by, blocks_in, call_of
-from plait.edit.trim.pointers import mend_pointers
-from plait.edit.trim.shorter import shortened
+from plait.edit.trim.pairs import (
+    Pairs,
+    Place,
+    accompanies,
+    answered_by,
+    blocks_in,
+    call_of,
+    heads_in,
+)
+from plait.edit.trim.shorter import after, shorter_view
 from plait.edit.trim.spared import allowed
 from plait.edit.trim.splice import GONE, spliced
+from plait.graph.client.load import is_thinking
 from plait.record import Record
 
 WITH_CALL = "goes with a call that goes"
-OF_RESULT = ("toolUseResult", "sourceToolAssistantUUID", "mcpMeta", "toolDenialKind")
+VIEW = "toolUseResult"
+OF_RESULT = (VIEW, "sourceToolAssistantUUID", "mcpMeta", "toolDenialKind", "permissionDecision")
 """What a line says of the result in it."""
 
 
@@ -29,107 +41,114 @@ OF_RESULT = ("toolUseResult", "sourceToolAssistantUUID", "mcpMeta", "toolDenialK
 class Gone:
     """What was cut, and what that brought about."""
 
-    calls: set[str] = field(default_factory=set)
+    calls: dict[str, str] = field(default_factory=dict)
+    """Calls that went, each with the reason."""
     cuts: list[Cut] = field(default_factory=list)
     """Those that were made."""
-    spared: int = 0
-    """Cuts that were not made, since they would take what a person said."""
-    uuids: dict[str, str | None] = field(default_factory=dict)
-    """Records that went, each with the nearest one above it that stays."""
+    spared: list[Cut] = field(default_factory=list)
+    """Those that were not, since they would take what a person said."""
+    pairs: Pairs = field(default_factory=lambda: Pairs(()))
+    """The calls of the log as it was."""
 
 
 def carry(draft: Draft, cuts: Iterable[Cut]) -> Gone:
-    """Makes cuts in a draft, with all that follows, and returns what went."""
+    """Makes cuts in a draft with all that follows, but for pointers, and returns what went."""
     wanted = list(cuts)
     pairs = Pairs(draft.spoken)
     records = {line.number or 0: record for line, record in draft.spoken}
-    gone = Gone(cuts=list(allowed(wanted, records, pairs)))
-    gone.spared = len(wanted) - len(gone.cuts)
-    change = _Change(draft, pairs, gone)
-    change.decide(records)
+    made = list(allowed(wanted, records, pairs))
+    are_made = set(made)
+    spared = [cut for cut in wanted if cut not in are_made]
+    gone = Gone(cuts=made, spared=spared, pairs=pairs)
+    change = _Change(draft, records, gone)
+    change.decide()
     change.make()
-    gone.uuids = mend_pointers(draft)
+    keep_bills(draft)
     return gone
 
 
 class _Change:
     """What becomes of each block and of each line, before any of it is done."""
 
-    def __init__(self, draft: Draft, pairs: Pairs, gone: Gone) -> None:
+    def __init__(self, draft: Draft, records: Mapping[int, Record], gone: Gone) -> None:
         self.draft = draft
-        self.pairs = pairs
+        self.records = records
+        self.pairs = gone.pairs
         self.gone = gone
-        self.blocks: dict[int, dict[int, Cut]] = {}
+        self.blocks: dict[int, dict[int, list[Cut]]] = {}
         """Cuts by line, and by block within it."""
         self.lines: dict[int, str] = {}
         """Lines that go, each with the reason."""
 
-    def decide(self, records: dict[int, Record]) -> None:
+    def decide(self) -> None:
         """Decides what goes with what."""
         for cut in self.gone.cuts:
-            self._enter(cut, records[cut.line])
-        for call, reason in self._calls_that_go(records).items():
-            self.gone.calls.add(call)
-            for line, place in self.pairs.places(call):
-                cut = Cut(line, place, None, reason)
-                self.blocks.setdefault(line, {})[place] = cut
-
-    def _enter(self, cut: Cut, record: Record) -> None:
-        if cut.block is None:
-            places = range(len(blocks_in(record)))
-            if not places:
+            record = self.records[cut.line]
+            count = len(heads_in(record))
+            for at in range(count) if cut.block is None else (cut.block,):
+                self._enter(record, cut, Place(cut.line, at))
+            if cut.block is None and not count:
                 self.lines[cut.line] = cut.reason
-        else:
-            places = range(cut.block, cut.block + 1)
-        for place in places:
-            self.blocks.setdefault(cut.line, {})[place] = cut
+        for call, reason in self.gone.calls.items():
+            for place in self.pairs.places(call):
+                self._cut(place, Cut(*place, None, reason))
+        if self.gone.calls:
+            found = agents_within(self.draft, self.records, self.pairs, self.gone.calls.keys())
+            self.lines.update(dict.fromkeys(found, WITH_CALL))
 
-    def _calls_that_go(self, records: dict[int, Record]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for line, cuts in self.blocks.items():
-            blocks = blocks_in(records[line])
-            for place, cut in cuts.items():
-                call = call_of(blocks[place]) or answered_by(blocks[place])
-                if call and cut.to is None and cut.inner is None:
-                    found.setdefault(call, cut.reason)
-        return found
+    def _enter(self, record: Record, cut: Cut, place: Place) -> None:
+        """Takes a cut in, and what goes with it."""
+        head = heads_in(record)[place.block]
+        call = call_of(head) or answered_by(head)
+        if call and cut.to is None and cut.inner is None:
+            self.gone.calls.setdefault(call, cut.reason)
+        elif is_thinking({"type": head.type}):
+            for one in self.pairs.thoughts.get(record.message_id or "", [place]):
+                self._cut(one, Cut(*one, None, cut.reason))
+        else:
+            self._cut(place, cut)
+
+    def _cut(self, place: Place, cut: Cut) -> None:
+        self.blocks.setdefault(place.line, {}).setdefault(place.block, []).append(cut)
 
     def make(self) -> None:
         """Changes the draft."""
+        calls = self.gone.calls.keys()
         for line, record in list(self.draft.spoken):
             number = line.number or 0
             if number in self.lines:
                 self.draft.drop(line, self.lines[number])
             elif number in self.blocks:
                 self._cut_blocks(line, record, self.blocks[number])
-            elif self.gone.calls and accompanies(record, self.gone.calls):
+            elif calls and accompanies(record, calls):
                 self.draft.drop(line, WITH_CALL)
 
-    def _cut_blocks(self, line: DraftLine, record: Record, cuts: dict[int, Cut]) -> None:
+    def _cut_blocks(self, line: DraftLine, record: Record, cuts: dict[int, list[Cut]]) -> None:
         blocks = blocks_in(record)
-        left = {place: _left_of(blocks[place], cut) for place, cut in cuts.items()}
-        reason = next(iter(cuts.values())).reason
-        if len(left) == len(blocks) and all(value is GONE for value in left.values()):
+        left = [after(one, cuts[at]) if at in cuts else one for at, one in enumerate(blocks)]
+        reason = next(iter(cuts.values()))[0].reason
+        changed = {at: now for at, now in enumerate(left) if now != blocks[at]}
+        if all(one is GONE for one in left):
             self.draft.drop(line, reason)
-            return
-        changed = {at: value for at, value in left.items() if value != blocks[at]}
-        if changed:
-            kept = [left.get(at, block) for at, block in enumerate(blocks)]
-            fields = _fields_after(record, blocks, kept, cuts)
+        elif changed:
+            fields = _fields_after(record, blocks, changed)
             self.draft.rewrite(line, spliced(record, changed, fields), reason)
 
 
-def _left_of(block: Any, cut: Cut) -> object:
-    return GONE if cut.to is None and cut.inner is None else shortened(block, cut)
-
-
 def _fields_after(
-    record: Record, blocks: list[Any], kept: list[object], cuts: dict[int, Cut]
+    record: Record, blocks: list[Any], changed: Mapping[int, object]
 ) -> dict[str, object]:
-    """Returns what else a line says otherwise once its blocks are cut."""
-    had = any(answered_by(block) for block in blocks)
-    if not had:
+    """Returns what else a line says otherwise once some of its blocks are others."""
+    heads = heads_in(record)
+    results = [at for at, head in enumerate(heads) if answered_by(head)]
+    if not results:
         return {}
-    if any(answered_by(block) for block in kept if block is not GONE):
-        return {}
-    return {name: GONE for name in OF_RESULT if name in record.fields}
+    if all(changed.get(at) is GONE for at in results):
+        said = {name: GONE for name in OF_RESULT if name in record.fields}
+        return {**said, "isMeta": True} if record.type == "user" else said
+    view = record.fields.get(VIEW)
+    for at in results:
+        now = changed.get(at)
+        if view is not None and isinstance(now, dict):
+            view = shorter_view(view, blocks[at], now)
+    return {VIEW: view} if view != record.fields.get(VIEW) else {}

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from plait.edit.trim.model import Cut, TrimChoice
-from plait.edit.trim.pairs import blocks_in, call_of
+from plait.edit.trim.pairs import call_of, heads_in
 from plait.graph.client import Context
 from plait.record import Record
 
@@ -21,9 +21,8 @@ def _cuts_in(record: Record, choice: TrimChoice) -> Iterator[Cut]:
         yield Cut(record.line, None, None, "progress")
     if record.type != "assistant":
         return
-    for place, block in enumerate(blocks_in(record)):
-        kind, call = str(block.get("type")), call_of(block)
-        name = str(block.get("name"))
+    for place, block in enumerate(heads_in(record)):
+        kind, call, name = block.type, call_of(block), block.name or ""
         if choice.thinking and kind in THINKING:
             yield Cut(record.line, place, None, "thinking")
         if call and _is_wanted(call, name, choice):

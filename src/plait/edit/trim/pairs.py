@@ -1,15 +1,17 @@
 """Records to their calls and results, and to what only accompanies a call."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence, Set
+from typing import Any, NamedTuple
 
 from plait.conversation.results import FEEDBACK, REJECTED
 from plait.conversation.tools import tool_named
 from plait.edit.draft import DraftLine
+from plait.graph.client.load import is_thinking
 from plait.record import Record
 from plait.record.codec import mapping, said
 from plait.record.machine_text import is_wholly_wrapped
+from plait.record.model import BlockHead
 from plait.record.prompt import queued_text
 
 CALL, RESULT = "tool_use", "tool_result"
@@ -17,12 +19,17 @@ CALL, RESULT = "tool_use", "tool_result"
 NAMED = re.compile(rb'"(?:parentToolUseID|toolUseID|sourceToolUseID)":"([^"\\]+)"')
 NOTIFIED = re.compile(rb"<tool-use-id>([^<\\]+)</tool-use-id>")
 NOTIFICATION = "<task-notification>"
-COMPANIONS = ("progress", "attachment", "system")
+COMPANIONS = frozenset({"progress", "attachment", "system"})
 
 Spoken = Iterable[tuple[DraftLine, Record]]
 Block = dict[str, Any]
-Place = tuple[int, int]
-"""The number of a line, and the place of a block in its message."""
+
+
+class Place(NamedTuple):
+    """Where a block stands."""
+
+    line: int
+    block: int
 
 
 def blocks_in(record: Record) -> list[Any]:
@@ -31,52 +38,64 @@ def blocks_in(record: Record) -> list[Any]:
     return content if isinstance(content, list) else []
 
 
-def call_of(block: object) -> str | None:
-    """Returns the id of the call that a block makes, None where it makes none."""
-    return _id_of(block, CALL, "id")
+def heads_in(record: Record) -> Sequence[BlockHead]:
+    """Returns the heads of the blocks of a message, each at the place of its block."""
+    message = record.envelope.message
+    if message and isinstance(message.content, list):
+        return message.content
+    return [_head(block) for block in blocks_in(record)] if message else ()
 
 
-def answered_by(block: object) -> str | None:
-    """Returns the id of the call that a block answers, None where it answers none."""
-    return _id_of(block, RESULT, "tool_use_id")
-
-
-def _id_of(block: object, ending: str, field: str) -> str | None:
+def _head(block: object) -> BlockHead:
     value = mapping(block)
-    return said(value, field) if (said(value, "type") or "").endswith(ending) else None
+    named = {key: said(value, key) for key in ("tool_use_id", "type", "id", "name")}
+    return BlockHead(**named)
+
+
+def call_of(head: BlockHead) -> str | None:
+    """Returns the id of the call that a block makes, None where it makes none."""
+    return head.id if (head.type or "").endswith(CALL) else None
+
+
+def answered_by(head: BlockHead) -> str | None:
+    """Returns the id of the call that a block answers, None where it answers none."""
+    return head.tool_use_id if (head.type or "").endswith(RESULT) else None
 
 
 class Pairs:
-    """The calls of a log and what answers them."""
+    """The calls of a log, what answers them, and the thoughts of each response."""
 
     def __init__(self, spoken: Spoken) -> None:
         self.calls: dict[str, list[Place]] = {}
         self.results: dict[str, list[Place]] = {}
         self.names: dict[str, str] = {}
-        self.answered_by_people: set[str] = set()
+        self.thoughts: dict[str, list[Place]] = {}
+        self.of_people: set[str] = set()
         """Calls whose result holds what a person said."""
         for line, record in spoken:
-            if b"tool_use" in record.raw or b"tool_result" in record.raw:
-                self._take(line.number or 0, record)
+            for at, head in enumerate(heads_in(record)):
+                self._take(Place(line.number or 0, at), record, head)
 
-    def _take(self, number: int, record: Record) -> None:
-        for place, block in enumerate(blocks_in(record)):
-            if call := call_of(block):
-                self.calls.setdefault(call, []).append((number, place))
-                self.names.setdefault(call, said(block, "name") or "")
-            elif call := answered_by(block):
-                self.results.setdefault(call, []).append((number, place))
-                if self._is_of_person(record, block, call):
-                    self.answered_by_people.add(call)
+    def _take(self, place: Place, record: Record, head: BlockHead) -> None:
+        if call := call_of(head):
+            self.calls.setdefault(call, []).append(place)
+            self.names.setdefault(call, head.name or "")
+        elif call := answered_by(head):
+            self.results.setdefault(call, []).append(place)
+            if self._is_of_person(record, place.block, call):
+                self.of_people.add(call)
+        elif record.message_id and is_thinking({"type": head.type}):
+            self.thoughts.setdefault(record.message_id, []).append(place)
 
-    def _is_of_person(self, record: Record, block: Block, call: str) -> bool:
+    def _is_of_person(self, record: Record, place: int, call: str) -> bool:
         if tool_named(self.names.get(call, "")).is_answered_by_person:
             return True
-        if record.fields.get("userFeedback"):
+        if b'"userFeedback"' in record.raw and record.fields.get("userFeedback"):
             return True
-        words = block.get("content")
-        is_refusal = isinstance(words, str) and words.startswith(REJECTED)
-        return is_refusal and FEEDBACK.search(str(words)) is not None
+        if not any(words.encode() in record.raw for words in REJECTED):
+            return False
+        words = words_of(blocks_in(record)[place])
+        return words.startswith(REJECTED) and FEEDBACK.search(words) is not None
 
     def places(self, call: str) -> Iterator[Place]:
         """Yields where a call and its results stand."""
@@ -84,7 +103,15 @@ class Pairs:
         yield from self.results.get(call, ())
 
 
-def accompanies(record: Record, calls: set[str]) -> bool:
+def words_of(result: Block) -> str:
+    """Returns the words of a result, those of its parts one below the other."""
+    content = result.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = (mapping(part).get("text") for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def accompanies(record: Record, calls: Set[str]) -> bool:
     """Tells whether a record is there only for one of some calls: news, hooks, notices of it."""
     if record.type == "user" and record.source_tool_use_id:
         return record.source_tool_use_id in calls
@@ -100,5 +127,5 @@ def _named(name: bytes) -> str:
 
 def _is_notice(record: Record) -> bool:
     """Tells the client's own news of work in the background from what people typed."""
-    words = record.text if record.type == "user" else queued_text(record)
-    return is_wholly_wrapped(words or "") and (words or "").strip().startswith(NOTIFICATION)
+    words = (record.text if record.type == "user" else queued_text(record)) or ""
+    return words.strip().startswith(NOTIFICATION) and is_wholly_wrapped(words)

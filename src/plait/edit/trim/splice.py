@@ -18,72 +18,94 @@ GONE: Final = object()
 
 
 def spliced(
-    record: Record, blocks: Mapping[int, object], fields: Mapping[str, object] = {}
+    record: Record,
+    blocks: Mapping[int, object],
+    fields: Mapping[str, object] = {},
+    message: Mapping[str, object] = {},
 ) -> bytes:
-    """Returns the line of a record with other blocks, by their place, and other fields."""
-    wanted = _wanted(record.fields, blocks, fields)
-    data = _spliced(record.raw, blocks, fields)
+    """Returns the line of a record with other blocks, by their place, and other fields.
+
+    Fields of the line itself, and those of its message.
+    """
+    wanted = _wanted(record.fields, blocks, fields, message)
+    data = _spliced(record.raw, blocks, fields, message)
     return data if data is not None and _reads_as(data, wanted) else encode(wanted)
 
 
 def _wanted(
-    fields: Mapping[str, Any], blocks: Mapping[int, object], others: Mapping[str, object]
+    fields: Mapping[str, Any],
+    blocks: Mapping[int, object],
+    others: Mapping[str, object],
+    of_message: Mapping[str, object],
 ) -> dict[str, Any]:
     found = {**fields, **others}
-    if blocks:
-        message = fields["message"]
-        placed = ((blocks.get(at, one)) for at, one in enumerate(message["content"]))
-        content = [one for one in placed if one is not GONE]
-        found["message"] = {**message, "content": content}
+    if blocks or of_message:
+        message = {**fields["message"], **of_message}
+        if blocks:
+            placed = (blocks.get(at, one) for at, one in enumerate(message["content"]))
+            message["content"] = [one for one in placed if one is not GONE]
+        found["message"] = message
     return {name: value for name, value in found.items() if value is not GONE}
 
 
 def _spliced(
-    data: bytes, blocks: Mapping[int, object], fields: Mapping[str, object]
+    data: bytes,
+    blocks: Mapping[int, object],
+    fields: Mapping[str, object],
+    of_message: Mapping[str, object],
 ) -> bytes | None:
-    members = dict(_members(data, data.find(b"{")))
+    members = _members(data)
     values = {name.encode(): _encoded(value) for name, value in fields.items()}
-    if blocks:
-        message = members.get(b"message")
-        inner = _with_blocks(data[slice(*message)], blocks) if message else None
-        if inner is None:
+    if blocks or of_message:
+        message = members.get(b"message", b"")
+        inner = _with_blocks(message, blocks) if blocks else message
+        if not inner:
             return None
-        values[b"message"] = inner
-    told = {name: data[slice(*span)] for name, span in members.items()} | values
-    kept = (b'"%b":%b' % (name, value) for name, value in told.items() if value is not None)
+        told = {name.encode(): _encoded(value) for name, value in of_message.items()}
+        values[b"message"] = _joined(_members(inner) | told)
+    return _joined(members | values)
+
+
+def _joined(members: Mapping[bytes, bytes | None]) -> bytes:
+    kept = (b'"%b":%b' % (name, value) for name, value in members.items() if value is not None)
     return b"{%b}" % b",".join(kept)
 
 
 def _with_blocks(message: bytes, blocks: Mapping[int, object]) -> bytes | None:
-    found = dict(_members(message, 0)).get(b"content")
-    if found is None or message[found[0] : found[0] + 1] != b"[":
+    """Returns a message with other blocks, None where its content is no list."""
+    members: dict[bytes, bytes | None] = {**_members(message)}
+    content = members.get(b"content") or b""
+    if not content.startswith(b"["):
         return None
-    parts = [message[slice(*span)] for span in _parts(message, found[0])]
+    parts: list[bytes | None] = [content[slice(*span)] for span in _parts(content)]
     for place, value in blocks.items():
-        parts[place] = _encoded(value) or b""
-    content = b"[%b]" % b",".join(part for part in parts if part)
-    return message[: found[0]] + content + message[found[1] :]
+        parts[place] = _encoded(value)
+    members[b"content"] = b"[%b]" % b",".join(part for part in parts if part is not None)
+    return _joined(members)
 
 
 def _encoded(value: object) -> bytes | None:
     return None if value is GONE else encode({"": value})[4:-1]
 
 
-def _members(data: bytes, start: int) -> Iterator[tuple[bytes, Span]]:
-    """Yields the names of an object's fields, each with where its value stands."""
-    for begin, end in _parts(data, start):
+def _members(data: bytes) -> dict[bytes, bytes]:
+    """Returns the fields of an object, each with its value as it is written."""
+    found: dict[bytes, bytes] = {}
+    for begin, end in _parts(data):
         if name := TOKEN.match(data, begin, end):
             colon = data.index(b":", name.end())
-            yield name[0][1:-1], _trimmed(data, colon + 1, end)
+            found[name[0][1:-1]] = data[slice(*_trimmed(data, colon + 1, end))]
+    return found
 
 
-def _parts(data: bytes, start: int) -> Iterator[Span]:
+def _parts(data: bytes) -> Iterator[Span]:
     """Yields where the fields of an object, or the parts of a list, begin and end."""
-    depth, begin = 0, start + 1
-    for match in TOKEN.finditer(data, start):
+    depth, begin = 0, 0
+    for match in TOKEN.finditer(data):
         token = match[0]
         if token in OPENING:
             depth += 1
+            begin = match.end() if depth == 1 else begin
         elif token in CLOSING:
             depth -= 1
         is_end = depth == 0
