@@ -36,7 +36,25 @@ APART = (
     "a call and its result hang on different branches, and only one of them is on the way: "
     "the check says so, and the command refuses"
 )
+ACROSS = (
+    "one response has parts on both sides of a prompt: for the client all between them is of it, "
+    "with an attachment that hangs on a message there; a fork leaves that one on its branch"
+)
+CIRCLE = (
+    "a message stands once more under what answers it, so that its parents form a circle: where "
+    "the client enters that depends on what else is in the file"
+)
+SHARED = (
+    "one response has parts on two branches: the client sends them all, and the notes between "
+    "them, whichever branch it stands on"
+)
+READ = ("leaf", "messages", "full")
 KNOWN_EDITS: dict[str, dict[str, str]] = {
+    "fork fuzz mixed 26": {"claim": ACROSS},
+    "fork fuzz mixed 35": dict.fromkeys(READ, CIRCLE),
+    "fork fuzz edges 115": {"claim": CIRCLE},
+    "switch fuzz mixed 56": {"claim": SHARED},
+} | {
     f"graft {name}": {"check": APART}
     for name in (
         "examples parallel-without-message-id",

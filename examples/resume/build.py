@@ -41,6 +41,7 @@ from examples.resume.drawing import (
     user,
     without,
 )
+from examples.resume.kept import KEPT
 
 HERE = Path(__file__).resolve().parent
 
@@ -1305,6 +1306,7 @@ CASES = [
         [("U", "prompt K1\n")],
     ),
     *BESIDE,
+    *KEPT,
 ]
 
 

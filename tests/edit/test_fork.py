@@ -151,6 +151,30 @@ def test_a_result_that_hangs_on_nothing_is_not_where_its_call_ends(tmp_path: Pat
     assert next(read(last_written(root))).uuid in ends.chain
 
 
+def test_parts_of_a_response_behind_the_next_prompt_are_not_what_was_asked_for(
+    tmp_path: Path,
+) -> None:
+    later = answer(D, C, id="m1")
+    root = root_with(tmp_path, user(A), answer(B, A, id="m1"), user(C, B), later, user(E, D))
+    assert forked(root, B) == [say(A), answers(B), say(C), answers(D), "last-prompt"]
+    assert len(set(context_of(last_written(root)).chain)) == 3
+
+
+def test_parts_of_a_response_on_another_branch_are_not_where_it_ends(tmp_path: Path) -> None:
+    other = answer(D, C, calls("t1"), id="m1")
+    root = root_with(tmp_path, user(A), answer(B, A, id="m1"), user(C), other, result(E, D, "t1"))
+    path = carried_out(forks(only(root), B))
+    (leaf,) = [record.envelope.leaf_uuid for record in read(path) if record.type == "last-prompt"]
+    (source,) = [one.forked_from for one in read(path) if one.uuid == leaf]
+    assert source and source.message_uuid == B
+
+
+def test_the_call_of_a_result_comes_along_from_another_branch(tmp_path: Path) -> None:
+    lines = user(A), answer(B, A, calls("t1")), user(C), result(D, C, "t1"), answer(E, D)
+    found = forked(root_with(tmp_path, *lines), D)
+    assert found == [say(A), "t1", say(C), "result of t1"]
+
+
 def last_written(root: Path) -> Path:
     [path] = [path for path in root.rglob("*.jsonl") if path.stem != SESSION]
     return path
@@ -297,6 +321,16 @@ def test_a_compaction_that_came_later_never_was(tmp_path: Path) -> None:
     assert forked(root, B) == [say(A), answers(B)]
 
 
+def test_of_a_repeated_record_the_first_line_says_which_compactions_came_later(
+    tmp_path: Path,
+) -> None:
+    kept = {"preservedMessages": {"anchorUuid": E, "uuids": [C]}}
+    recap = user(E, D, isCompactSummary=True)
+    last = boundary(D, C, compactMetadata=kept)
+    lines = [user(A), answer(B, A), user(C, B), last, recap, user(F, E), answer(B, A)]
+    assert forked(root_with(tmp_path, *lines), B) == [say(A), answers(B), answers(B)]
+
+
 def test_of_a_repeated_record_no_line_hangs_on_what_is_left_out(tmp_path: Path) -> None:
     lines = [user(A), user(B), answer(C, A), user(D, B), user(D, C), user(D, C)]
     assert forked(root_with(tmp_path, *lines), D) == [say(A), answers(C), say(D), say(D)]
@@ -313,6 +347,13 @@ def test_agents_within_the_log_come_with_what_sent_them_out(tmp_path: Path) -> N
         answer(G, E),
     ]
     assert forked(root_with(tmp_path, *lines), D) == [say(A), say(B), answers(C), answers(D)]
+
+
+def test_an_agent_before_the_first_message_was_sent_out_by_nothing_that_is_kept(
+    tmp_path: Path,
+) -> None:
+    lines = [user(B, None, isSidechain=True), user(A), answer(D, A), user(E, D)]
+    assert forked(root_with(tmp_path, *lines), D) == [say(A), answers(D)]
 
 
 def test_files_beside_the_log_come_with_the_lines_that_name_them(tmp_path: Path) -> None:

@@ -15,7 +15,14 @@ from plait.errors import UserError
 from plait.graph.ascent import walk
 from plait.graph.client import chain_at
 from plait.graph.client.chain import with_parallel
-from plait.graph.client.load import call_ids, is_boundary, is_result, load, result_ids
+from plait.graph.client.load import (
+    call_ids,
+    is_boundary,
+    is_note,
+    is_result,
+    load,
+    result_ids,
+)
 from plait.graph.client.model import Loaded
 from plait.graph.entries import CHAIN_TYPES
 from plait.graph.leaf import leaf
@@ -85,7 +92,8 @@ def _whole_response(loaded: Loaded, number: int) -> int:
     """Returns the last record of a response and of the results of its calls.
 
     A result that hangs on none of its parts is sent behind it all the same, but nothing that
-    goes on from there would follow the call.
+    goes on from there would follow the call. What stands behind the next prompt is no part of
+    what was asked for, whatever it is called.
     """
     record = loaded.records[number]
     if record.type != "assistant" and not is_result(record):
@@ -93,7 +101,7 @@ def _whole_response(loaded: Loaded, number: int) -> int:
     way = walk(loaded, number)
     parts = _parts(loaded, way)
     behind = reversed(with_parallel(loaded, way))
-    return next(one for one in behind if one == number or _hangs_on(loaded, one, parts))
+    return next(one for one in behind if one == number or _hangs_on(loaded, one, parts, number))
 
 
 def _parts(loaded: Loaded, way: Sequence[int]) -> frozenset[int]:
@@ -104,8 +112,19 @@ def _parts(loaded: Loaded, way: Sequence[int]) -> frozenset[int]:
     return frozenset({last, *(loaded.members().get(name, ()) if name else ())})
 
 
-def _hangs_on(loaded: Loaded, number: int, parts: frozenset[int]) -> bool:
-    return not parts.isdisjoint(walk(loaded, number))
+def _hangs_on(loaded: Loaded, number: int, parts: frozenset[int], end: int) -> bool:
+    """Tells whether an entry follows a part of a response that stands on the way to an end."""
+    way = frozenset(walk(loaded, end))
+    for one in reversed(walk(loaded, number)):
+        if one in parts and one in way:
+            return True
+        if not _is_within_response(loaded.records[one]):
+            return False
+    return False
+
+
+def _is_within_response(record: Record) -> bool:
+    return record.type == "assistant" or is_result(record) or is_note(record)
 
 
 class _Log:
@@ -114,7 +133,12 @@ class _Log:
     def __init__(self, records: Sequence[Record]) -> None:
         self.records = records
         self.by_uuid = {record.uuid: record for record in records if record.uuid}
+        self.callers = {call: one for one in self.by_uuid for call in self._calls_of(one)}
         self.kept: set[str] = set()
+
+    def _calls_of(self, uuid: str) -> list[str]:
+        record = self.by_uuid[uuid]
+        return call_ids(record) if record.type == "assistant" else []
 
     def loaded_for(self, uuid: str) -> tuple[int, Loaded]:
         """Returns the entries as the client would have them at a record, and that record's number.
@@ -122,7 +146,7 @@ class _Log:
         A compaction that came later, and that the record does not stand on, never was.
         """
         passed = frozenset(self.above(uuid))
-        line = self.by_uuid[uuid].line if uuid in self.by_uuid else 0
+        line = next((record.line for record in self.records if record.uuid == uuid), 0)
         at_hand = [
             record
             for record in self.records
@@ -194,6 +218,7 @@ class _Log:
         """Keeps the records that one names: parents up to a kept one, its call, what it keeps."""
         preserved = record.preserved if isinstance(record, System) else None
         named = [record.parent_uuid, record.source_tool_assistant_uuid]
+        named += [self.callers.get(call) for call in result_ids(record)]
         named += [*preserved.uuids, preserved.anchor] if preserved else []
         for start in named:
             for uuid in self.above(start):
@@ -213,31 +238,34 @@ class _Log:
     def lines_kept(self) -> Iterator[int]:
         """Yields the numbers of the lines of kept records, and of those that go with them."""
         left = frozenset(self.by_uuid) - self.kept
-        end = self.last_line()
+        span = self.span()
         owner: str | None = None
         for record in self.records:
             if record.uuid and record.type in CHAIN_TYPES | {"progress"}:
                 owner = record.uuid
-            if self.is_kept(record, owner, end, left):
+            if self.is_kept(record, owner, span, left):
                 if record.uuid:
                     self.kept.add(record.uuid)
                 yield record.line
 
-    def last_line(self) -> float:
-        """Returns the last line of a kept record; endless where none was left behind it."""
+    def span(self) -> tuple[float, float]:
+        """Returns the lines of the first and the last kept record; endless where none follows."""
         links = [record for record in self.records if record.uuid]
-        last = max((one.line for one in links if one.uuid in self.kept), default=0)
-        return last if any(one.line > last for one in links) else float("inf")
+        kept = [one.line for one in links if one.uuid in self.kept]
+        first, last = min(kept, default=0), max(kept, default=0)
+        return first, last if any(one.line > last for one in links) else float("inf")
 
-    def is_kept(self, record: Record, owner: str | None, end: float, left: frozenset[str]) -> bool:
+    def is_kept(
+        self, record: Record, owner: str | None, span: tuple[float, float], left: frozenset[str]
+    ) -> bool:
         """Tells whether a line belongs to what is kept."""
         if record.uuid in self.kept:
             return not self.is_astray(record)
         if record.uuid:
-            return self.is_side_line(record, end)
+            return self.is_side_line(record, span)
         if record.type == POINTER:
             return False
-        is_own = record.line < end and (owner is None or owner in self.kept)
+        is_own = record.line < span[1] and (owner is None or owner in self.kept)
         return (record.type in OF_THE_SESSION or is_own) and not names_any(record.raw, left)
 
     def is_astray(self, record: Record) -> bool:
@@ -246,11 +274,14 @@ class _Log:
             return False
         return record.parent_uuid in self.by_uuid and record.parent_uuid not in self.kept
 
-    def is_side_line(self, record: Record, end: float) -> bool:
-        """Tells whether a record of an agent within the log was sent out from what is kept."""
+    def is_side_line(self, record: Record, span: tuple[float, float]) -> bool:
+        """Tells whether a record of an agent within the log was sent out from what is kept.
+
+        None was before anything was said; and the SDK does not list what one begins with.
+        """
         parent = record.parent_uuid
         is_hanging = parent is None or parent in self.kept or parent not in self.by_uuid
-        return record.is_sidechain and record.line < end and is_hanging
+        return record.is_sidechain and span[0] < record.line < span[1] and is_hanging
 
 
 def kept_records(records: Iterable[Record], standing: Standing) -> list[Record]:

@@ -153,13 +153,19 @@ class Gathering:
 
     def is_claimed(self, number: int, members: frozenset[int]) -> bool:
         """Whether a result is for calls of other entries on the walk alone."""
-        owners = [self.owners.get(call) for call in result_ids(self.records[number])]
+        owners = [(call, self.owners.get(call)) for call in result_ids(self.records[number])]
         return bool(owners) and all(
-            one is not None and one not in members and self.may_claim(one, number) for one in owners
+            one is not None and one not in members and self.may_claim(one, call, number)
+            for call, one in owners
         )
 
-    def may_claim(self, owner: int, number: int) -> bool:
-        """Whether a call on the walk takes a result from the entry that it hangs on."""
+    def may_claim(self, owner: int, call: str, number: int) -> bool:
+        """Whether a call on the walk takes a result from the entry that it hangs on.
+
+        Its first one; any other stays where it is.
+        """
+        if self.results[call][0] != number:
+            return False
         record = self.records[number]
         is_free = number in self.on_walk or not record.is_sidechain
         is_same = is_same_writer(self.records[owner], record)
@@ -183,16 +189,18 @@ class Gathering:
                     if self.is_at_its_call(number, call, response):
                         continue
                     is_open = call not in answered and is_same_writer(record, self.records[member])
-                    if number in self.on_walk or is_open or self.hangs_on_answer(number, member):
+                    is_claimed = self.hangs_on_answer(number) and self.may_claim(
+                        member, call, number
+                    )
+                    if number in self.on_walk or is_open or is_claimed:
                         found.append(number)
                         answered |= set(result_ids(record))
         response.followers.update(found)
         return found
 
-    def hangs_on_answer(self, number: int, owner: int) -> bool:
-        """Whether a result hangs on another response of the walk, and its call takes it."""
-        parent = self.loaded.parents[number]
-        return parent in self.answers and self.may_claim(owner, number)
+    def hangs_on_answer(self, number: int) -> bool:
+        """Whether a result hangs on a response of the walk."""
+        return self.loaded.parents[number] in self.answers
 
     def is_at_its_call(self, number: int, call: str, response: ChainResponse) -> bool:
         """Whether a result hangs on an entry of no response that made the same call."""
@@ -263,7 +271,8 @@ class Insertion:
         chain, records = self.chain, self.loaded.records
         while place + 1 < len(chain) and chain[place + 1] < number:
             following = chain[place + 1]
-            if place >= last and following not in own and not _is_quiet(records[following]):
+            is_passed = is_note(records[following]) or _is_quiet(records[following])
+            if place >= last and following not in own and not is_passed:
                 break
             place += 1
         return place

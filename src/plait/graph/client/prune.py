@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from plait.graph.client.attachments import is_read
 from plait.graph.client.load import (
     block_heads,
     call_ids,
@@ -22,8 +23,6 @@ from plait.record.record import content_blocks
 Dropped: TypeAlias = dict[int, Reason]
 
 SILENT = frozenset({"text", "thinking", "redacted_thinking"})
-GONE = frozenset({"companion_intro"})
-"""Kinds of attachments that the client once wrote and now drops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +63,7 @@ def _shapeless(records: list[Record], chain: list[int]) -> Dropped:
     for number in chain:
         record = records[number]
         if record.type == "attachment":
-            kind = record.envelope.attachment.type if record.envelope.attachment else None
-            if not kind or kind in GONE:
+            if not is_read(record):
                 found[number] = Reason.NO_MESSAGE
         elif record.type != "system" and block_heads(record) and not _has_blocks(record):
             found[number] = Reason.EMPTY
@@ -103,22 +101,13 @@ def _calls_under_way(records: list[Record], chain: list[int]) -> list[int]:
 def _kept_with(records: list[Record], turn: list[int]) -> list[int]:
     """Returns what the client keeps of a turn that a call ends, besides that call's response.
 
-    The response with its last words and what follows, where a result is among that; in a turn
-    without words an attachment does as well.
+    All of it, where a result follows its last words; in a turn without words an attachment does
+    as well.
     """
-    spoken = [number for number in turn if _has_words(records[number])]
-    rest = turn[_start_of_response(records, turn, spoken[-1]) :] if spoken else turn
-    kinds = ("user",) if spoken else ("user", "attachment")
-    return rest if any(records[number].type in kinds for number in rest) else []
-
-
-def _start_of_response(records: list[Record], turn: list[int], number: int) -> int:
-    response = records[number].message_id
-    return next(
-        place
-        for place, one in enumerate(turn)
-        if one == number or (response and records[one].message_id == response)
-    )
+    places = [place for place, number in enumerate(turn) if _has_words(records[number])]
+    rest = turn[places[-1] :] if places else turn
+    kinds = ("user",) if places else ("user", "attachment")
+    return turn if any(records[number].type in kinds for number in rest) else []
 
 
 def _has_words(record: Record) -> bool:

@@ -27,6 +27,8 @@ OWN_WORDS = frozenset(
     }
 )
 """Kinds that the client sends in words that are in no log."""
+TOLD_OF_HOOKS = frozenset({"SessionStart", "UserPromptExpansion", "UserPromptSubmit"})
+"""When hooks run whose words are for the model even where all went well."""
 TYPED_MEANWHILE = (
     "The user sent a new message while you were working:\n{}\n\n"
     "This is how Claude Code surfaces messages the user sends mid-turn — within the running turn, "
@@ -161,8 +163,15 @@ def _servers(fields: Fields) -> str | None:
 
 
 def _added_by_hook(fields: Fields) -> str | None:
-    words = "\n".join(_strings(fields.get("content")))
-    return f"{fields.get('hookName')} hook additional context: {words}" if words else None
+    texts = _strings(fields.get("content"))
+    words = "\n".join(texts)
+    return f"{fields.get('hookName')} hook additional context: {words}" if texts else None
+
+
+def _said_by_hook(fields: Fields) -> str | None:
+    words = fields.get("content")
+    is_told = fields.get("hookEvent") in TOLD_OF_HOOKS and isinstance(words, str) and words
+    return f"{fields.get('hookName')} hook success: {words}" if is_told else None
 
 
 def _memory(fields: Fields) -> str | None:
@@ -190,6 +199,7 @@ WORDS: dict[str, Callable[[Fields], str | None]] = {
     "hook_stopped_continuation": _filled(
         "{hookName} hook stopped continuation: {message}", "hookName", "message"
     ),
+    "hook_success": _said_by_hook,
     "mcp_instructions_delta": _servers,
     "nested_memory": _memory,
     "opened_file_in_ide": _filled(OPENED, "filename"),
