@@ -53,7 +53,8 @@ def test_it_prints_the_line_in_one_piece(capfd: pytest.CaptureFixture[str], conf
     shop = config.parent / "shop"
     lines = out(capfd, "resume", "search box", "--root", config).splitlines()
     assert lines[0] == "A search box"
-    assert lines[-2:] == [
+    assert lines[-3:] == [
+        "the next prompt sends 14k tokens: $0.0029 from a warm cache, $0.07 cold",
         "",
         f"cd {shop} && CLAUDE_CONFIG_DIR={config} claude --resume {SESSION}",
     ]
@@ -65,7 +66,7 @@ def test_warnings_fold_under_their_beginning(
 ) -> None:
     config = drawn(tmp_path, WORK.format(cwd="/nowhere/at/all"))
     text = out(capfd, "resume", "search box", "--root", config)
-    assert [line.rstrip() for line in text.splitlines()[5:]] == [
+    assert [line.rstrip() for line in text.splitlines()[7:]] == [
         "warning: '/nowhere/at/all' is not here: only newer versions find the session",
         "         from elsewhere",
     ]
@@ -127,6 +128,7 @@ def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None
             "prompt": "What would a first version look like?",
             "is_in_reach": True,
         },
+        "next_prompt": {"tokens": 14287, "cost_usd": {"warm": 0.0028574, "cold": 0.071435}},
     }
 
 

@@ -52,9 +52,9 @@ def test_a_compaction_leaves_out_what_was_before_it(sessions: dict[str, Session]
     [
         ({"type": "text", "text": "word " * 100}, 100, 200),
         ({"type": "image", "source": {"data": "x" * 1_000_000}}, PICTURE, PICTURE),
-        ({"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}, 1, 20),
-        ({"type": "tool_result", "content": [{"type": "image"}]}, PICTURE, PICTURE),
-        ({"type": "tool_result", "content": "x" * 360}, 100, 100),
+        ({"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}, 46, 60),
+        ({"type": "tool_result", "content": [{"type": "image"}]}, PICTURE, PICTURE + 60),
+        ({"type": "tool_result", "content": "x" * 360}, 160, 170),
         ({"type": "redacted_thinking", "data": "x" * 36}, 1, 40),
         ({}, 0, 2),
     ],

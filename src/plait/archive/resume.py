@@ -5,8 +5,9 @@ another since. Newer versions of Claude Code find it from anywhere by its id, ol
 from the directory that the folder is named after: so that one is chosen.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from shlex import join, quote
 from typing import Literal, TypeAlias
@@ -16,18 +17,19 @@ from msgspec import Struct
 from plait.archive.model import Named, Session
 from plait.archive.open_session import OpenSession, opened
 from plait.archive.sessions import is_uuid
+from plait.conversation.next_prompt import NextPrompt, next_prompt
 from plait.errors import UserError
 from plait.graph.client import Context, Reason, last_answer
 from plait.graph.client import context as client_context
 from plait.graph.client.left_out import told_by
 from plait.graph.model import PREVIEW
 from plait.line import lines, slug_of
-from plait.record import Usage
+from plait.record import Record, Usage
 from plait.record.prompt import one_line
 from plait.record.read import read_if_there
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Resumption:
     """What Claude will see of a session, and what its last answer says of the size."""
 
@@ -36,11 +38,19 @@ class Resumption:
     """Of the last answer on the chain; None where none says what it cost."""
     answer: str | None
     """The record that says so."""
+    records: Sequence[Record] = field(default=(), repr=False)
+    """All that it is made of."""
+    size: int = 0
 
     @property
     def tokens(self) -> int | None:
         """The tokens that the last answer left in the context, its own among them."""
         return self.usage.in_context if self.usage else None
+
+    @cached_property
+    def next_prompt(self) -> NextPrompt:
+        """What the next prompt sends in Claude Code: how many tokens, at what price."""
+        return next_prompt(self.records, self.size)
 
 
 def resumption_of(
@@ -63,7 +73,8 @@ def resumption_of(
         seen = told_by(found.client_graph, found.id, seen)
     answer = last_answer(records, seen.chain)
     usage = answer.message.usage if answer and answer.message else None
-    return Resumption(seen, usage, answer.uuid if answer else None)
+    uuid = answer.uuid if answer else None
+    return Resumption(seen, usage, uuid, records, session.file.size)
 
 
 def context(session: Named, as_: Literal["client", "sdk"] = "client") -> Context:

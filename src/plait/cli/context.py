@@ -11,6 +11,7 @@ from plait.cli.options import Request, global_options, json_option, session_argu
 from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, number, safe, thousands
 from plait.graph.client.model import Block, Context, Reason
+from plait.view.context_window import NextSent, next_sent
 from plait.view.words import block_names, first_words
 
 if TYPE_CHECKING:
@@ -46,15 +47,19 @@ def command(
     """
     found = request.session(session)
     resumption = request.archive.resumption(found, as_)
+    is_sent = as_ == "client"
+    following = next_sent(resumption.next_prompt, request.archive.prices) if is_sent else None
     if as_json:
-        request.output.json(_as_object(found, resumption, full=full))
+        request.output.json(_as_object(found, resumption, following, full=full))
         return
     with request.output.paged():
         request.output.heading(request.archive.facts(found))
-        _print_context(request.output, resumption, full=full)
+        _print_context(request.output, resumption, following, full=full)
 
 
-def _as_object(session: Session, resumption: Resumption, *, full: bool) -> dict[str, Any]:
+def _as_object(
+    session: Session, resumption: Resumption, following: NextSent | None, *, full: bool
+) -> dict[str, Any]:
     found = resumption.context
     return {
         "session": session.id,
@@ -64,6 +69,7 @@ def _as_object(session: Session, resumption: Resumption, *, full: bool) -> dict[
         "chain": found.chain,
         "tokens": resumption.tokens,
         "usage": resumption.usage,
+        "next_prompt": following,
         "messages": found.request if full else found.messages,
         "left_out": found.left_out,
         **({"not_in_log": list(_not_in_log(found))} if full else {}),
@@ -79,7 +85,9 @@ def _not_in_log(found: Context) -> Iterator[str]:
         yield f"the words that the client has for {counted(worded, 'attachment')}"
 
 
-def _print_context(output: Output, resumption: Resumption, *, full: bool) -> None:
+def _print_context(
+    output: Output, resumption: Resumption, following: NextSent | None, *, full: bool
+) -> None:
     found = resumption.context
     if not found.resumes:
         output.print(f"cannot be resumed: {found.why_not}", style="bold red")
@@ -89,6 +97,8 @@ def _print_context(output: Output, resumption: Resumption, *, full: bool) -> Non
         output.print(_message_line(output, f"{place:>{width}}", role, blocks))
     output.print("" if messages else "no messages")
     output.print(", ".join(_totals(resumption, full=full)), style="bold")
+    if following:
+        output.print(following.sentence, style="bold")
     for one in _not_in_log(found) if full else ():
         output.print(f"not in the log: {one}", style="dim")
     _print_left_out(output, found)

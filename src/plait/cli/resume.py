@@ -13,6 +13,7 @@ from plait.cli.output import Output
 from plait.cli.settings import claude_folder, expanded
 from plait.cli.text import clipped, safe, to_type
 from plait.errors import UserError
+from plait.view.context_window import NextSent, next_sent
 
 
 @click.command("resume")
@@ -38,14 +39,18 @@ def command(
     resume = request.archive.resume(found, default=expanded(claude_folder({}), {}), turn=turn)
     if is_run:
         _run(request.output, resume, force=force)
-    elif as_json:
-        request.output.json(_as_object(resume))
+        return
+    following = None
+    if resume.why_not is None:
+        following = next_sent(request.archive.resumption(found).next_prompt, request.archive.prices)
+    if as_json:
+        request.output.json(_as_object(resume, following))
     else:
         request.output.heading(request.archive.facts(found))
-        _print_resume(request.output, resume)
+        _print_resume(request.output, resume, following)
 
 
-def _as_object(resume: Resume) -> dict[str, Any]:
+def _as_object(resume: Resume, following: NextSent | None) -> dict[str, Any]:
     can = resume.why_not is None
     return {
         "session": resume.session,
@@ -57,10 +62,14 @@ def _as_object(resume: Resume) -> dict[str, Any]:
         "line": resume.line if can else None,
         "warnings": resume.warnings,
         "back": resume.back,
+        "next_prompt": following,
     }
 
 
-def _print_resume(output: Output, resume: Resume) -> None:
+def _print_resume(output: Output, resume: Resume, following: NextSent | None) -> None:
+    if following:
+        output.print(following.sentence, style="dim")
+        output.print("")
     if resume.why_not is None:
         output.unbroken(resume.line, style="bold green")
     else:

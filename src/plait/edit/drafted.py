@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
 
+from plait.conversation.prices import Prices
 from plait.edit.check.line_source import lines_of
 from plait.edit.clone import ids_of, read_of, writes_of
 from plait.edit.copying import NEW_IDS, SHOWN, joined
@@ -84,14 +85,14 @@ class Drafted:
         """Yields the bytes of the log, as it is written."""
         return joined(self.lines(ids))
 
-    def measures(self, ids: Ids | None = None) -> Measures:
+    def measures(self, ids: Ids | None = None, prices: Prices | None = None) -> Measures:
         """Returns how large the session is that results."""
         sizes = [len(one) for one in self.lines(ids)]
         if sum(sizes) >= LARGE:
-            return large_measures(lines_of(self.pieces()), sum(sizes))
+            return large_measures(lines_of(self.pieces()), sum(sizes), prices)
         entries = (entry_of(line) for line in lines_of(self.pieces()))
         records = [entry for entry in entries if isinstance(entry, Record)]
-        return measures(self.log, records, lines=len(sizes), size=sum(sizes))
+        return measures(self.log, records, lines=len(sizes), size=sum(sizes), prices=prices)
 
     def changes(self, untouched: Fate, reason: str) -> tuple[Change, ...]:
         """Returns how lines fare, and why."""
@@ -135,6 +136,7 @@ def in_place(
     *,
     untouched: str,
     stays: Stays | None = None,
+    prices: Prices | None = None,
 ) -> Plan:
     """Returns the plan that writes a drafted log in the place of the one it was."""
     path = subject.log.path
@@ -149,7 +151,7 @@ def in_place(
             *(Remove(one, stamp_now(one)) for one in gone),
         ),
         before=before,
-        after=drafted.measures(),
+        after=drafted.measures(prices=prices),
         changes=drafted.changes("kept", untouched),
         differences=drafted.differences(),
         read=((path, stamp),),
@@ -165,6 +167,7 @@ def as_new(
     *,
     stays: Stays | None = None,
     instead: Mapping[str, str | None] = {},
+    prices: Prices | None = None,
 ) -> Plan:
     """Returns the plan that writes a drafted log as a new session, and leaves the old one alone.
 
@@ -186,7 +189,7 @@ def as_new(
         path=path,
         steps=(write, *writes_of(beside, ids)),
         before=before,
-        after=drafted.measures(ids),
+        after=drafted.measures(ids, prices),
         changes=drafted.changes("rewritten", NEW_IDS),
         differences=drafted.differences(),
         read=((log.path, stamp), *read_of(beside)),

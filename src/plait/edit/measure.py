@@ -6,13 +6,16 @@ tokens there are. Its turns are then the prompts that people typed.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from plait.conversation.build import conversations_of
 from plait.conversation.model import Conversation
-from plait.edit.model import Measures
+from plait.conversation.next_prompt import NextPrompt, break_even_turns, next_prompt
+from plait.conversation.prices import Prices
+from plait.edit.model import Measures, Plan
 from plait.graph.build import Builder
-from plait.graph.client import context, last_answer, resumed_leaf
+from plait.graph.client import resumed_leaf
 from plait.graph.client.load import is_boundary
 from plait.graph.leaf import leaf_of
 from plait.graph.model import Place
@@ -25,30 +28,51 @@ LARGE = 64_000_000
 """Bytes of a log from which on it is not held in memory."""
 
 
-def measures_of(log: LogFile, size: int) -> Measures:
+def measures_of(log: LogFile, size: int, prices: Prices | None = None) -> Measures:
     """Returns how large a session is, by the first bytes of its log."""
     found = lines(log.path, end=size)
     if size >= LARGE:
-        return large_measures(found, size)
+        return large_measures(found, size, prices)
     records: list[Record] = []
     count = 0
     for line in found:
         count += 1
         if isinstance(entry := entry_of(line), Record):
             records.append(entry)
-    return measures(log, records, lines=count, size=size)
+    return measures(log, records, lines=count, size=size, prices=prices)
 
 
-def measures(file: LogFile, records: Sequence[Record], *, lines: int, size: int) -> Measures:
-    """Returns how large a session is whose file holds these records, broken lines counted too."""
-    return Measures(lines, turns_of(file, records, size), size, tokens_of(records, size))
+def measures(
+    file: LogFile,
+    records: Sequence[Record],
+    *,
+    lines: int,
+    size: int,
+    prices: Prices | None = None,
+) -> Measures:
+    """Returns how large a session is whose file holds these records, broken lines counted too.
+
+    With prices, also what its next prompt costs.
+    """
+    found = Measures(lines, turns_of(file, records, size), size, None)
+    return _with_next(found, next_prompt(records, size), prices)
 
 
-def tokens_of(records: Sequence[Record], size: int) -> int | None:
-    """Returns how many tokens the next resume sends, as the last answer on its way says."""
-    answer = last_answer(records, context(records, size=size).chain)
-    usage = answer.message.usage if answer and answer.message else None
-    return usage.in_context if usage else None
+def _with_next(found: Measures, sent: NextPrompt, prices: Prices | None) -> Measures:
+    warm, cold = (sent.warm_usd(prices), sent.cold_usd(prices)) if prices else (None, None)
+    return replace(found, tokens=sent.tokens, warm_usd=warm, cold_usd=cold)
+
+
+def with_break_even(plan: Plan, before: Sequence[Record], now: datetime) -> Plan:
+    """Returns a plan with how soon it has paid for the cache that it spends."""
+    turns = break_even_turns(
+        next_prompt(before, plan.before.bytes),
+        warm=plan.before.warm_usd,
+        warm_after=plan.after.warm_usd,
+        cold_after=plan.after.cold_usd,
+        now=now,
+    )
+    return replace(plan, break_even_turns=turns)
 
 
 def turns_of(file: LogFile, records: Sequence[Record], size: int) -> int:
@@ -102,7 +126,7 @@ class _Tail:
             self.records.clear()
 
 
-def large_measures(found: Iterable[Line], size: int) -> Measures:
+def large_measures(found: Iterable[Line], size: int, prices: Prices | None = None) -> Measures:
     """Returns how large a session is whose log is not held in memory."""
     count = turns = 0
     tail = _Tail()
@@ -112,7 +136,5 @@ def large_measures(found: Iterable[Line], size: int) -> Measures:
         if isinstance(entry, Record):
             turns += is_human_prompt(entry)
             tail.take(entry)
-    tokens = tokens_of(tail.records, size)
-    if tokens is None and tail.last and tail.last.message and tail.last.message.usage:
-        tokens = tail.last.message.usage.in_context
-    return Measures(count, turns, size, tokens)
+    sent = next_prompt(tail.records or ([tail.last] if tail.last else []), size)
+    return _with_next(Measures(count, turns, size, None), sent, prices)

@@ -16,7 +16,7 @@ from plait.record.message import BLOCKS, Message, Usage
 from plait.record.model import Envelope
 from plait.record.prompt import is_human_prompt
 from plait.record.read import Blank, Broken, Entry, entries
-from plait.record.record import Record, Wire, content_of
+from plait.record.record import TRIMMED, Record, Wire, content_of
 from plait.record.types import KINDS
 from plait.record.types.fields import ATTACHMENTS, BESIDE, PROGRESS, STATE
 from plait.record.types.kinds import Assistant, Attachment, Other, Progress, System, User
@@ -30,6 +30,7 @@ COMMON = frozenset(known.encode_name for known in struct_fields(Envelope)) | {
     "slug",
     "userType",
     "toolUseResult",
+    TRIMMED,
 }
 SUBTYPES = frozenset(
     """

@@ -10,6 +10,9 @@ from plait.record.model import BlockHead, Envelope, ForkedFrom
 from plait.record.time import moment
 
 T = TypeVar("T")
+TRIMMED = "trimmedTokens"
+"""The field in which an edited log notes what went: the client does not know it."""
+NOTED_TRIM = f'"{TRIMMED}"'.encode()
 
 
 class Record:
@@ -165,6 +168,13 @@ class Record:
     def time(self) -> datetime | None:
         """The moment that the timestamp names, None where it names none."""
         return moment(self.timestamp) or moment(self.envelope.timestamp)
+
+    @property
+    def trimmed_tokens(self) -> int:
+        """About how many tokens a trim took here, or before here: later usage still counts them."""
+        if NOTED_TRIM not in self.raw:
+            return 0
+        return max(fitting(self.fields.get(TRIMMED), int) or 0, 0)
 
     @property
     def message_id(self) -> str | None:

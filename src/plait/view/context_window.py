@@ -11,8 +11,12 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from plait.conversation.next_prompt import NextPrompt
+from plait.conversation.prices import Prices
 from plait.graph.client.model import Context, LeftOut
 from plait.graph.client.weigh import tokens_in
+from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.edits import NextCost
 from plait.view.words import block_names, first_words
 
 WindowPart: TypeAlias = Literal[
@@ -70,6 +74,29 @@ class Weighed(Struct, frozen=True, kw_only=True):
     """Estimates by what fills them; `system` is what the log does not hold."""
     messages: tuple[Weight, ...]
     left_out: tuple[Omitted, ...]
+
+
+class NextSent(Struct, frozen=True):
+    """What is sent before the words of the next prompt, and what that costs."""
+
+    tokens: int
+    cost_usd: NextCost
+
+    @property
+    def sentence(self) -> str:
+        """Says so."""
+        sent = f"the next prompt sends {tokens_in_words(self.tokens)} tokens"
+        warm, cold = self.cost_usd.warm, self.cost_usd.cold
+        if warm is None or cold is None:
+            return sent
+        return f"{sent}: {money_in_words(warm)} from a warm cache, {money_in_words(cold)} cold"
+
+
+def next_sent(given: NextPrompt, prices: Prices) -> NextSent | None:
+    """Returns what is told of the next prompt, None where nothing says how many tokens it sends."""
+    if given.tokens is None:
+        return None
+    return NextSent(given.tokens, NextCost(given.warm_usd(prices), given.cold_usd(prices)))
 
 
 def context_window(session: str, found: Context, measured: int | None) -> Weighed:

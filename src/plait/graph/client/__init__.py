@@ -3,6 +3,7 @@
 from plait.graph.client.context import (
     chain_at,
     context,
+    contributions,
     last_answer,
     refusal,
     resumed_leaf,
@@ -19,6 +20,7 @@ __all__ = [
     "Resumption",
     "chain_at",
     "context",
+    "contributions",
     "last_answer",
     "refusal",
     "resumed_leaf",

@@ -59,6 +59,22 @@ def resumption(records: Iterable[Record], size: int) -> Resumption:
     return Resumption(_written(loaded, pruned.kept), tuple(pruned.open_calls), needs_answer)
 
 
+def contributions(records: Iterable[Record], size: int) -> list[tuple[Record, list[Block]]]:
+    """Returns the records of the chain since its last compaction, with what each has sent.
+
+    A record that is silent has no blocks; where the client would not resume, there are none.
+    """
+    loaded, _ = load(records, size)
+    chain = "cleared" if loaded.is_cleared else _chain_of(loaded)
+    if isinstance(chain, str):
+        return []
+    kept = prune(loaded, chain).kept
+    added: dict[int, list[Block]] = {number: [] for number in since_boundary(loaded.records, kept)}
+    for one in speech(loaded, kept):
+        added[one.number].extend(one.blocks)
+    return [(loaded.records[number], blocks) for number, blocks in added.items()]
+
+
 def stands_at(records: Iterable[Record], size: int, uuid: str) -> bool:
     """Tells whether the client goes on from a record, whatever it then leaves out."""
     loaded, _ = load(records, size)

@@ -1,0 +1,219 @@
+"""Records of a session to what its next prompt sends: tokens, dollars with and without a cache.
+
+The usage of the last answer says exactly how many tokens stood before it and how many it added.
+What came behind it, and what a trim took away before it, is weighed by characters, and that
+weight is set right by the session itself: each answer tells by how many tokens the request had
+grown since the one before, and the median of growth by weight is the session's own measure.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+from statistics import median
+
+from msgspec.structs import replace
+
+from plait.conversation.prices import Prices
+from plait.conversation.usage import SYNTHETIC, Tokens, tokens_of
+from plait.graph.client import contributions
+from plait.graph.client.load import is_boundary
+from plait.graph.client.model import Block
+from plait.graph.client.weigh import tokens_in
+from plait.record import Record
+from plait.record.prompt import is_human_prompt
+
+LEAST_WEIGHED = 100
+"""What weighs less says nothing of the measure."""
+FEWEST = 3
+"""With fewer answers to learn from, weights stand as they are."""
+LOWEST, HIGHEST = 0.5, 2.0
+"""No tokenizer is further from the weights: what is, has another cause."""
+HOUR, MINUTES = timedelta(hours=1), timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class NextPrompt:
+    """What is sent before the words of the next prompt, and what that costs."""
+
+    tokens: int | None
+    """None where no answer since the last compaction says what it read."""
+    weight: int
+    """Of the messages, as they are weighed: neither set right nor with what no log holds."""
+    trimmed: int
+    """What a trim took from them, weighed likewise."""
+    measure: float
+    """Tokens by usage to one that is weighed."""
+    requests_per_turn: float
+    """The median of its turns."""
+    model: str | None = None
+    used: Tokens | None = None
+    """By the last answer."""
+    time: datetime | None = None
+    """When it was given."""
+    lasts: timedelta = MINUTES
+    """How long the cache holds what is written."""
+
+    def warm_usd(self, prices: Prices) -> float | None:
+        """Returns what it costs while the cache holds all of it; None where nothing says."""
+        return self._cost(prices, Tokens(cache_read=self.tokens or 0))
+
+    def cold_usd(self, prices: Prices) -> float | None:
+        """Returns what it costs when all of it is written to the cache again."""
+        is_hour = self.lasts == HOUR
+        written = self.tokens or 0
+        tokens = Tokens(cache_write_1h=written) if is_hour else Tokens(cache_write_5m=written)
+        return self._cost(prices, tokens)
+
+    def _cost(self, prices: Prices, tokens: Tokens) -> float | None:
+        if self.tokens is None or self.used is None:
+            return None
+        used = self.used
+        asked = replace(tokens, tier=used.tier, speed=used.speed, geo=used.geo)
+        return prices.cost(self.model, asked, self.time)
+
+    def is_cold(self, now: datetime) -> bool:
+        """Tells whether the cache no longer holds what the last answer read."""
+        return self.time is None or now - self.time > self.lasts
+
+
+def next_prompt(records: Iterable[Record], size: int) -> NextPrompt:
+    """Returns what the next prompt of a session sends, whose file has that many bytes."""
+    chain = [_Link.of(*one) for one in contributions(records, size)]
+    answers = _answers(chain)
+    weight = sum(link.weight for link in chain)
+    trimmed = sum(link.trimmed for link in chain)
+    requests = _requests_per_turn(chain)
+    measure = _measure(chain, answers)
+    if not answers:
+        return NextPrompt(None, weight, trimmed, measure, requests)
+    last = answers[-1]
+    read = chain[: last.end]
+    counted = sum(link.weight + link.trimmed for link in read)
+    measure = min(measure, last.in_context / counted) if counted else measure
+    gone = sum(link.trimmed for link in read)
+    since = sum(link.weight for link in chain[last.end :])
+    return NextPrompt(
+        tokens=max(last.in_context + round(measure * (since - gone)), 0),
+        weight=weight,
+        trimmed=trimmed,
+        measure=measure,
+        requests_per_turn=requests,
+        model=last.model,
+        used=last.used,
+        time=last.time,
+        lasts=_lasts(answers),
+    )
+
+
+def break_even_turns(
+    sent: NextPrompt,
+    *,
+    warm: float | None,
+    warm_after: float | None,
+    cold_after: float | None,
+    now: datetime,
+) -> float | None:
+    """Returns after how many turns a cut has paid for the cache that it spends.
+
+    It costs one write of what remains to the cache; each turn then saves, request for request,
+    what the cache would have been asked for besides. Nothing is spent where the cache is cold
+    anyway; None where the cut never pays, or nothing says what it costs.
+    """
+    if warm is None or warm_after is None or cold_after is None or warm_after >= warm:
+        return None
+    if sent.is_cold(now):
+        return 0.0
+    return cold_after / ((warm - warm_after) * sent.requests_per_turn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """A record of the chain, weighed."""
+
+    record: Record
+    weight: int
+    trimmed: int
+
+    @classmethod
+    def of(cls, record: Record, blocks: list[Block]) -> "_Link":
+        return cls(record, sum(map(tokens_in, blocks)), record.trimmed_tokens)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """A response of the chain that says what it took."""
+
+    key: str | None
+    model: str | None
+    used: Tokens
+    time: datetime | None
+    start: int
+    """The place of its first record."""
+    end: int
+    """The place behind its last."""
+
+    @property
+    def in_context(self) -> int:
+        return self.used.total_input + self.used.output
+
+
+def _answers(chain: Sequence[_Link]) -> list[_Answer]:
+    """Returns the responses that read what is sent now: those since the last compaction.
+
+    What a compaction preserved was answered before it, and says how much stood there then.
+    """
+    first = max((link.record.line for link in chain if is_boundary(link.record)), default=0)
+    found: list[_Answer] = []
+    for place, link in enumerate(chain):
+        record = link.record
+        if record.type != "assistant" or record.line < first or record.is_sidechain:
+            continue
+        message = record.message
+        if message is None or message.usage is None or message.model == SYNTHETIC:
+            continue
+        used = tokens_of(message.usage)
+        if not used.total:
+            continue
+        key = message.id or record.request_id
+        if found and key and found[-1].key == key:
+            found[-1].end = place + 1
+            if used.output >= found[-1].used.output:
+                found[-1].used = used
+        else:
+            found.append(_Answer(key, message.model, used, record.time, place, place + 1))
+    return found
+
+
+def _measure(chain: Sequence[_Link], answers: Sequence[_Answer]) -> float:
+    """Returns how many tokens the usage of a session has for one that is weighed."""
+    shares: list[float] = []
+    for one, following in pairwise(answers):
+        grown = following.used.total_input - one.used.total_input
+        between = chain[one.start : following.start]
+        weight = sum(link.weight + link.trimmed for link in between)
+        if one.model == following.model and grown > 0 and weight >= LEAST_WEIGHED:
+            shares.append(grown / weight)
+    if len(shares) < FEWEST:
+        return 1.0
+    return min(max(median(shares), LOWEST), HIGHEST)
+
+
+def _requests_per_turn(chain: Sequence[_Link]) -> float:
+    turns: list[set[str | None]] = [set()]
+    for link in chain:
+        record = link.record
+        if record.type == "assistant":
+            turns[-1].add(record.message_id or record.uuid)
+        elif is_human_prompt(record):
+            turns.append(set())
+    counts = [len(turn) for turn in turns if turn]
+    return float(median(counts)) if counts else 1.0
+
+
+def _lasts(answers: Sequence[_Answer]) -> timedelta:
+    """Returns how long the cache holds what was written to it last."""
+    for one in reversed(answers):
+        if one.used.cache_write:
+            return HOUR if one.used.cache_write_1h else MINUTES
+    return MINUTES
