@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from plait.edit.compress import Calls
     from plait.edit.model import Plan
     from plait.edit.trim import Preset, TrimChoice
+    from plait.redact import Redactor
 
 
 class Plans:
@@ -222,6 +223,27 @@ class Plans:
         from plait.edit.delete import delete
 
         return delete(self._subject(session))
+
+    def redact(
+        self,
+        session: Named,
+        *,
+        in_place: bool = False,
+        redactor: "Redactor | None" = None,
+        title: str | None = None,
+    ) -> "Plan":
+        """Returns a session without what should not be shared: as a new one, or in its place.
+
+        The rules are those of what leaves the machine, or of a redactor that is given.
+        """
+        from plait.edit.journal import noted_if_live
+        from plait.edit.redacting import redact_copy, redact_in_place
+        from plait.redact import Redactor
+
+        subject, by = self._subject(session), redactor or Redactor()
+        if in_place:
+            return redact_in_place(subject, by)
+        return noted_if_live(redact_copy(subject, by, title=title))
 
     def move(self, project: str, new: Path | str, *, texts: bool = False) -> "list[Plan]":
         """Returns what moves the sessions of a directory to another, once for each client.

@@ -33,6 +33,8 @@ class Copied:
     fate: Fate
     reason: str
     uuid: str | None = None
+    told: bytes | None = None
+    """What is shown as the line before, where its own bytes are not for everyone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,8 @@ def tally_of(copy: LogCopy) -> Tally:
             found.lines += one.data.count(b"\n") + 1
             is_open = not one.line.is_ended
         if one.fate != "kept" and found.fates[one.fate, one.reason] <= SHOWN:
-            before, number = one.line.data, one.line.number
+            before = one.line.data if one.told is None else one.told
+            number = one.line.number
             found.differences.append(Difference(number, one.uuid, before, one.data, one.reason))
     for data, why in copy.added:
         found.fates["added", why] += 1

@@ -169,6 +169,8 @@ class Plan:
     """What the plan was made of: where that has changed, the plan is no longer true."""
     originals: tuple[tuple[Path, Content], ...] = ()
     """Logs that it was made of and that lie in no folder of their own, by where they will."""
+    keeps_lines: bool = False
+    """Each line stands where the one stood that it was made of: a broken one stays a broken one."""
     unmended: tuple[Finding, ...] = ()
     """What stays wrong."""
     notes: tuple[str, ...] = field(default=())

@@ -20,7 +20,15 @@ def new_violations(plan: Plan) -> tuple[Violation, ...]:
     before |= {path: _judged(lines_of(content())) for path, content in plan.originals}
     after = {step.path: _judged(_lines_after(step)) for step in steps}
     stays = _untouched(plan) & before.keys()
-    return tuple(_brought_about(before, after, [before[path] for path in stays]))
+    found = _brought_about(before, after, [before[path] for path in stays])
+    broken = _broken_lines(before.values()) if plan.keeps_lines else frozenset()
+    return tuple(one for one in found if one.uuid or (one.rule, one.line) not in broken)
+
+
+def _broken_lines(logs: Iterable[Judged]) -> frozenset[tuple[str, int]]:
+    """Returns what was wrong with lines that hold no record."""
+    found = (pair for judged in logs for pair in judged.found())
+    return frozenset((rule.name, one.place.line) for rule, one in found if not one.place.uuid)
 
 
 def _is_log(step: Step) -> bool:
