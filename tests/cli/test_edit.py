@@ -53,6 +53,7 @@ KEYS = [
     "violations",
     "undo",
     "break_even_turns",
+    "files",
 ]
 TEXTS = {"A1": "Two ways.", "A2": "Done with LIKE.", "A3": "Done with FTS5."}
 Files = dict[str, bytes]

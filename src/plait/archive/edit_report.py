@@ -51,6 +51,7 @@ def report_of(
         violations=_broken(violations, plan.path),
         undo=edit.id if edit else None,
         break_even_turns=plan.break_even_turns,
+        files=len(plan.steps),
     )
 
 

@@ -51,12 +51,19 @@ COMMANDS = {
     "index": ("plait.cli.index", "Make the index, or bring it up to date."),
     "log": ("plait.cli.log", "Draw a session as a graph."),
     "ls": ("plait.cli.ls", "List projects and sessions."),
+    "move": (
+        "plait.cli.edit.travel:move_command",
+        "Let the sessions of a directory be those of another.",
+    ),
     "open": (
         "plait.cli.serve:open_command",
         "Open the page at a session, starting the server if need be.",
     ),
     "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
-    "redact": ("plait.cli.redact", "Find what should not be shared, or take it out of a text."),
+    "redact": (
+        "plait.cli.redact",
+        "Find what should not be shared, or take it out of a text or a session.",
+    ),
     "rename": (
         "plait.cli.edit.in_place:rename_command",
         "Give a session another title.",

@@ -79,7 +79,12 @@ def lasting(started: str | None, ended: str | None) -> str:
 
 
 def short(session: str) -> str:
-    """Returns the beginning of a session's id; what tells it from a namesake stays."""
+    """Returns the beginning of a session's id; what tells it from a namesake stays.
+
+    A directory, of which an edit may be, stays whole.
+    """
+    if "/" in session or "\\" in session:
+        return safe_line(session)
     name, mark, number = safe_line(session).partition("~")
     return f"{name[:SHORT]}{mark}{number}"
 

@@ -34,7 +34,7 @@ class Copied:
     reason: str
     uuid: str | None = None
     told: bytes | None = None
-    """What is shown as the line before, where its own bytes are not for everyone."""
+    """What alone is shown of it, where its own bytes are not for everyone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +144,7 @@ def tally_of(copy: LogCopy) -> Tally:
             found.lines += one.data.count(b"\n") + 1
             is_open = not one.line.is_ended
         if one.fate != "kept" and found.fates[one.fate, one.reason] <= SHOWN:
-            before = one.line.data if one.told is None else one.told
-            number = one.line.number
-            found.differences.append(Difference(number, one.uuid, before, one.data, one.reason))
+            found.differences.append(_difference(one))
     for data, why in copy.added:
         found.fates["added", why] += 1
         found.bytes += len(data) + 1 + is_open
@@ -154,6 +152,13 @@ def tally_of(copy: LogCopy) -> Tally:
         is_open = False
         found.differences.append(Difference(None, None, None, data, why))
     return found
+
+
+def _difference(one: Copied) -> Difference:
+    number, uuid = one.line.number, one.uuid
+    if one.told is not None:
+        return Difference(number, uuid, None, one.told, one.reason)
+    return Difference(number, uuid, one.line.data, one.data, one.reason)
 
 
 def chosen(numbers: Container[int], why: str) -> Choice:

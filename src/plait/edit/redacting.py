@@ -41,7 +41,7 @@ from plait.record import Record, entry_of
 if TYPE_CHECKING:
     from plait.redact import Redactor
 
-REDACTED = "what should not be shared"
+REDACTED = "held what should not be shared"
 NOTHING = "nothing to hide in it"
 STAYS = "the directory of its lines stays as it is, so that it is found and resumed there"
 KEPT = (
@@ -88,14 +88,15 @@ class RedactedCopy(LogCopy):
             clean = self.cleaner.line(line) if self.cleaner else line.data
             entry = entry_of(line._replace(data=clean))
             is_clean = clean == line.data
+            told = None if is_clean else _shown(line.data, clean)
             if not isinstance(entry, Record):
                 why = AS_IT_IS if is_clean else REDACTED
-                yield Copied(line, clean, _fate(is_clean), why, told=clean)
+                yield Copied(line, clean, _fate(is_clean), why, told=told)
                 continue
             is_told = self.origins is None or entry.line <= self.origins
             data = self.ids.record(entry, is_main=is_told)
             why = REDACTED if not is_clean else NO_IDS if data == line.data else NEW_IDS
-            yield Copied(line, data, _fate(data == line.data), why, entry.uuid, clean)
+            yield Copied(line, data, _fate(data == line.data), why, entry.uuid, told)
 
 
 def _fate(is_same: bool) -> Fate:
@@ -201,13 +202,15 @@ def _tally(subject: Subject, size: int, cleaner: Cleaner) -> _Tally:
 
 
 def _difference(line: Line, data: bytes) -> Difference:
-    """Returns a line as it will be, from shortly before where it changes: never as it was."""
     entry = entry_of(line)
-    pairs = zip(line.data, data, strict=False)
-    at = next((at for at, (one, two) in enumerate(pairs) if one != two), 0)
-    shown = "…".encode() + data[at - LEAD :] if at > LEAD else data
     uuid = entry.uuid if isinstance(entry, Record) else None
-    return Difference(line.number, uuid, None, shown, REDACTED)
+    return Difference(line.number, uuid, None, _shown(line.data, data), REDACTED)
+
+
+def _shown(was: bytes, data: bytes) -> bytes:
+    """Returns a line as it will be, from shortly before where it changes: never as it was."""
+    at = next((at for at, (one, two) in enumerate(zip(was, data, strict=False)) if one != two), 0)
+    return "…".encode() + data[at - LEAD :] if at > LEAD else data
 
 
 def _rewritten(path: Path, cleaner: Cleaner) -> Write:

@@ -110,6 +110,8 @@ class EditReport(Struct, frozen=True, kw_only=True):
     """What the journal calls it; None where nothing was done."""
     break_even_turns: float | None = None
     """After how many turns a cut has paid for the cache that it spends."""
+    files: int = 0
+    """How many files it writes, adds to, moves or takes away."""
 
     @property
     def is_new(self) -> bool:
@@ -119,7 +121,7 @@ class EditReport(Struct, frozen=True, kw_only=True):
     @property
     def is_idle(self) -> bool:
         """Tells whether there is nothing to do: a session that goes is something, however empty."""
-        is_changed = self.dropped or self.rewritten or self.added or self.is_new
+        is_changed = self.dropped or self.rewritten or self.added or self.is_new or self.files
         return not (is_changed or self.operation == "delete")
 
 
@@ -196,6 +198,8 @@ def rule_words(one: BrokenRule | Unmended) -> str:
 def done_words(report: EditReport) -> str:
     """Says what was done, in a few words."""
     done = DONE.get(report.operation, report.operation)
+    if report.operation == "move":
+        return f"{done} to {report.session}"
     return f"{done} as {report.session}" if report.is_new else done
 
 

@@ -127,12 +127,31 @@ def carry_out(request: Request, session: "Session", plan: "Plan", manner: Manner
     # what is deleted is called what it was called
     before = None if manner.as_json or plan.after.lines else request.archive.facts(session)
     outcome = _outcome(request, plan, manner)
+
+    def heading() -> None:
+        request.output.heading(before or request.archive.facts(session))
+
+    _tell(request, outcome, manner, heading)
+
+
+def carry_out_as(request: Request, name: str, plan: "Plan", manner: Manner) -> None:
+    """Carries out one plan that is of no single session, under a name."""
+    from plait.cli.text import safe_line
+
+    def heading() -> None:
+        request.output.print(safe_line(name), style="bold")
+        request.output.print("")
+
+    _tell(request, _outcome(request, plan, manner), manner, heading)
+
+
+def _tell(request: Request, outcome: Outcome, manner: Manner, heading: Callable[[], None]) -> None:
     if manner.as_json:
         request.output.json(outcome.as_object())
     else:
         from plait.cli.edit.told import print_outcome
 
-        request.output.heading(before or request.archive.facts(session))
+        heading()
         print_outcome(request, outcome, manner)
     if outcome.refusal:
         raise outcome.refusal

@@ -173,11 +173,16 @@ def _print_end(request: Request, report: EditReport, manner: Manner) -> None:
 
 
 def _next_lines(request: Request, report: EditReport) -> Iterator[tuple[str, str]]:
-    if report.operation != "delete":
+    if Path(report.path).is_dir():
+        yield "folder", report.path
+    elif report.operation != "delete":
         yield "file", report.path
         yield from (("resume", line) for line in _resume_line(request, report))
     if report.undo:
-        yield "undo", to_type("plait", "undo", report.undo, *_roots(request, report))
+        line = to_type("plait", "undo", report.undo, *_roots(request, report))
+        yield "undo", line
+        if report.operation == "redact" and not report.is_new:
+            yield "forget", f"{line} --forget"
 
 
 def _resume_line(request: Request, report: EditReport) -> Iterator[str]:

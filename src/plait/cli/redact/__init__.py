@@ -5,21 +5,22 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from plait.archive import Session
-from plait.cli.options import (
-    Request,
-    complete_session,
-    global_options,
-    json_option,
-    strict_option,
+from plait.cli.edit.carry_out import (
+    Manner,
+    carry_out,
+    carry_out_all,
+    edit_options,
+    in_place_option,
 )
+from plait.cli.options import Request, complete_session, strict_option
 from plait.cli.output import write_bytes
 from plait.cli.redact.report import as_object, print_report
 from plait.cli.selection import named
@@ -42,6 +43,9 @@ from plait.redact import (
     with_own_names,
 )
 
+if TYPE_CHECKING:
+    from plait.edit.model import Plan
+
 HITS = 1
 HEAD = 8192
 
@@ -62,8 +66,10 @@ HEAD = 8192
 @click.option("--second-opinion", is_flag=True, help="Ask the scanner `kingfisher` too.")
 @click.option("--key", "key_file", metavar="FILE", help="Keep here what the stand-ins stand for.")
 @click.option("--restore", is_flag=True, help="Put back what the key file holds.")
-@json_option
-@global_options
+@click.option("--copy", "as_copy", is_flag=True, help="Write a session that can be shown.")
+@in_place_option
+@click.option("--title", metavar="T", help="What the copy is called.")
+@edit_options
 @click.pass_obj
 def command(
     request: Request,
@@ -76,15 +82,30 @@ def command(
     second_opinion: bool,
     key_file: str | None,
     restore: bool,
-    as_json: bool,
+    as_copy: bool,
+    in_place: bool,
+    title: str | None,
+    manner: Manner,
 ) -> int:
     """Find what should not be shared: secrets, names, hosts, addresses.
 
     With --check, PATH is a session, a file or a folder; without one, everything under the roots
     is looked at. The exit code is 1 where something is found.
 
-    Without --check, the text on stdin is written to stdout with stand-ins, and no file is read.
+    With --copy, a session without it is written beside the one that PATH names; with --in-place
+    it is taken out of that one, and of all that lies beside it.
+
+    With none of these, the text on stdin is written to stdout with stand-ins, and no file is read.
     """
+    if as_copy or in_place:
+        _refuse_for_an_edit(paths, as_copy and in_place, check or restore or bool(key_file))
+
+        def rules_now() -> Rules:
+            rules = replace(with_own_names(_rules_in(rules_file), own_home()), strict=strict)
+            return rules.only(groups) if groups else rules
+
+        _edit(request, paths, rules_now, in_place, title, manner)
+        return 0
     _refuse_what_does_not_fit(paths, check=check, restore=restore, key_file=key_file)
     if restore:
         text, key = _read_text(), _read_key(Path(key_file or ""))
@@ -98,7 +119,7 @@ def command(
     sources = _sources_of(request, paths)
     report = _checked(request, redactor, sources)
     also = _second_look(sources, redactor) if second_opinion else None
-    if as_json:
+    if manner.as_json:
         request.output.json(as_object(report, sources, also))
     else:
         with request.output.paged():
@@ -143,14 +164,44 @@ def _refuse_what_does_not_fit(
 ) -> None:
     if paths and not check:
         raise UserError(
-            "session files are never changed here",
-            "`plait redact --check PATH` lists what is found",
+            "session files are never changed here without `--in-place`",
+            "`plait redact --check PATH` lists what is found, `--copy` writes a clean session",
             "`plait redact < TEXT > NEW` takes it out of a text",
         )
     if check and (restore or key_file):
         raise UserError("--check changes nothing: it needs no key")
     if restore and not key_file:
         raise UserError("say which key to use", "`plait redact --restore --key FILE < TEXT`")
+
+
+def _refuse_for_an_edit(paths: tuple[str, ...], is_both: bool, is_other: bool) -> None:
+    if is_both:
+        raise UserError("say either `--copy` or `--in-place`")
+    if is_other:
+        raise UserError("`--check`, `--key` and `--restore` change no session")
+    if not paths:
+        raise UserError("say which session", "`plait redact SESSION --copy`")
+
+
+def _edit(
+    request: Request,
+    names: tuple[str, ...],
+    rules: Callable[[], Rules],
+    in_place: bool,
+    title: str | None,
+    manner: Manner,
+) -> None:
+    def plan_of(session: Session) -> "Plan":
+        redactor = Redactor(rules())
+        return request.archive.plan.redact(
+            session, in_place=in_place, redactor=redactor, title=title
+        )
+
+    sessions = list(dict.fromkeys(request.session(name) for name in names))
+    if len(sessions) == 1:
+        carry_out(request, sessions[0], plan_of(sessions[0]), manner)
+    else:
+        carry_out_all(request, sessions, plan_of, manner)
 
 
 def _redact_text(redactor: Redactor, key_file: str | None) -> None:

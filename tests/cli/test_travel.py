@@ -1,0 +1,185 @@
+"""`plait move`, `redact --copy` and `--in-place`: what they print and write, how they exit."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.cli.app import run
+
+KEY = "ghp_" + "Zk4QwErTyUiOpAsDfGhJkLzXcVbNm1234567"[:36]
+WORK = f"""
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+ai-title "A search box"
+U1 "The token is GITHUB_TOKEN={KEY}"
+A1< "Two ways."
+"""
+
+
+class Desk:
+    """A configuration folder with one session, and the command at hand."""
+
+    def __init__(self, config: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        self.config, self._capfd = config, capfd
+        drawing = draw(WORK)
+        drawing.write(config)
+        self.session = drawing.session
+        self.rest()
+
+    def rest(self) -> None:
+        """Makes all files old."""
+        then = time.time() - 3600
+        for path in self.config.rglob("*"):
+            os.utime(path, (then, then))
+
+    def said(self, *arguments: object, code: int = 0) -> str:
+        """Runs a command; returns what it said, and what it complained of."""
+        given = [str(argument) for argument in arguments]
+        assert run([*given, "--root", str(self.config)]) == code, self._capfd.readouterr()
+        captured = self._capfd.readouterr()
+        return captured.out + captured.err
+
+    def told(self, *arguments: object, code: int = 0) -> Any:
+        """Runs a command with `--json`; returns its object."""
+        return json.loads(self.said(*arguments, "--json", code=code))
+
+    def logs(self) -> list[Path]:
+        """Returns the logs that there are."""
+        return sorted((self.config / "projects").rglob("*.jsonl"))
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Desk:
+    """Returns a desk with a session that tells a key."""
+    return Desk(tmp_path / "config", capfd)
+
+
+def test_a_project_is_moved_at_once(desk: Desk) -> None:
+    said = desk.said("move", "/home/dev/shop", "/srv/shop")
+    assert "moved to /srv/shop" in said
+    assert f"folder  {desk.config}/projects/-srv-shop" in said
+    assert "plait undo " in said
+    assert [path.parent.name for path in desk.logs()] == ["-srv-shop"]
+    assert "moved" in desk.said("undo", "--list")
+    assert "/srv/shop" in desk.said("undo", "--list")
+    desk.said("undo")
+    assert [path.parent.name for path in desk.logs()] == ["-home-dev-shop"]
+
+
+def test_a_plan_to_move_changes_nothing(desk: Desk) -> None:
+    said = desk.said("move", "shop", "/srv/shop", "--dry-run")
+    assert said.startswith("/home/dev/shop\n")
+    assert "its directory" in said
+    assert "without `--dry-run` it is done" in said
+    assert [path.parent.name for path in desk.logs()] == ["-home-dev-shop"]
+
+
+def test_a_moved_project_as_json(desk: Desk) -> None:
+    found = desk.told("move", "shop", "/srv/shop")
+    assert (found["operation"], found["source"], found["session"], found["applied"]) == (
+        "move",
+        "/home/dev/shop",
+        "/srv/shop",
+        True,
+    )
+    assert found["path"] == f"{desk.config}/projects/-srv-shop"
+    assert found["before"]["lines"] == found["after"]["lines"] > 0
+    assert found["rewritten"] > 0
+    assert found["undo"]
+
+
+def test_a_project_that_two_clients_know_is_moved_in_both(
+    desk: Desk, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    other = Desk(tmp_path / "other", capfd)
+    found = desk.told("move", "shop", "/srv/shop", "--root", other.config)
+    assert [one["applied"] for one in found] == [True, True]
+    assert [path.parent.name for path in (*desk.logs(), *other.logs())] == ["-srv-shop"] * 2
+
+
+def test_a_new_path_that_is_taken_is_refused(desk: Desk) -> None:
+    (log,) = desk.logs()
+    place = desk.config / "projects" / "-srv-shop" / log.name
+    place.parent.mkdir()
+    place.write_bytes(b"")
+    assert "already" in desk.said("move", "shop", "/srv/shop", code=1)
+
+
+def test_where_one_stands_is_a_project(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk.config)
+    assert f"no project is called '{desk.config}'" in desk.said("move", ".", "/x", code=2)
+
+
+def test_a_copy_that_can_be_shown_is_written_at_once(desk: Desk) -> None:
+    found = desk.told("redact", desk.session, "--copy", "--title", "To show")
+    assert found["applied"]
+    assert KEY not in json.dumps(found)
+    assert KEY not in Path(found["path"]).read_text()
+    assert "To show" in Path(found["path"]).read_text()
+    assert KEY in desk.logs()[0].read_text() + desk.logs()[1].read_text()
+
+
+def test_in_place_is_a_plan_until_one_is_sure(desk: Desk) -> None:
+    said = desk.said("redact", desk.session, "--in-place")
+    assert "add `--yes` and it is done" in said
+    assert KEY not in said
+    (log,) = desk.logs()
+    assert KEY in log.read_text()
+    said = desk.said("redact", desk.session, "--in-place", "--yes")
+    assert "redacted\n" in said
+    assert KEY not in log.read_text()
+    (forget,) = [line for line in said.splitlines() if line.startswith("  forget")]
+    desk.said("undo", forget.split()[3], "--forget")
+    left = b"".join(path.read_bytes() for path in desk.config.rglob("*") if path.is_file())
+    assert KEY.encode() not in left
+
+
+def test_a_session_that_tells_nothing_is_left_alone(desk: Desk) -> None:
+    desk.said("redact", desk.session, "--in-place", "--yes")
+    found = desk.told("redact", desk.session, "--in-place", "--yes", "--force")
+    assert (found["applied"], found["files"], found["rewritten"]) == (False, 0, 0)
+    assert "nothing to do" in desk.said("redact", desk.session, "--in-place")
+
+
+def test_what_only_lies_beside_the_log_is_something_to_do(desk: Desk) -> None:
+    desk.said("redact", desk.session, "--in-place", "--yes")
+    (log,) = desk.logs()
+    output = log.with_suffix("") / "tool-results" / "t.txt"
+    output.parent.mkdir(parents=True)
+    output.write_text(f"GITHUB_TOKEN={KEY}\n")
+    desk.rest()
+    found = desk.told("redact", desk.session, "--in-place", "--yes")
+    assert (found["applied"], found["files"], found["rewritten"]) == (True, 1, 0)
+    assert KEY not in output.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--copy", "--in-place"], "say either `--copy` or `--in-place`"),
+        (["--copy", "--check"], "change no session"),
+        ([], "session files are never changed here without `--in-place`"),
+    ],
+)
+def test_what_does_not_fit_together_is_told(desk: Desk, options: list[str], said: str) -> None:
+    assert said in desk.said("redact", desk.session, *options, code=2)
+
+
+def test_a_session_must_be_named(desk: Desk) -> None:
+    assert "say which session" in desk.said("redact", "--copy", code=2)
+
+
+def test_several_sessions_are_redacted_one_by_one(desk: Desk) -> None:
+    copy = desk.told("clone", desk.session)["session"]
+    found = desk.told("redact", desk.session, copy, "--in-place", "--yes")
+    assert [one["applied"] for one in found] == [True, True]
+    assert all(KEY not in path.read_text() for path in desk.logs())
+
+
+def test_one_group_alone_can_be_hidden(desk: Desk) -> None:
+    found = desk.told("redact", desk.session, "--in-place", "--yes", "--only", "emails")
+    assert found["files"] == 0
