@@ -5,10 +5,12 @@
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from plait.conversation.items import Responses, items_of
 from plait.conversation.model import Conversation, Folded, Item, Turn
 from plait.conversation.results import paired
+from plait.edit.compress.made import is_made_boundary
 from plait.edit.compress.model import Band, Segment
 from plait.errors import UserError
 from plait.graph.client import chain_at
@@ -33,7 +35,9 @@ def band_of(
     kept = _from(active, turns, until) if until else _newest(turns, keep_last or 0)
     edge = places[_start(kept[0])] if kept else len(chain)
     older = [turn for turn in turns if places[_start(turn)] < edge and _is_asked(turn)]
-    segments = tuple(_segments(chain[:edge], older, active))
+    head, *rest = _segments(chain[:edge], older, active)
+    is_head = boundary is None or is_made_boundary(boundary)
+    segments = (replace(head, is_head=is_head), *rest)
     return Band(boundary, segments, tuple(chain[edge:]), len(kept), linked)
 
 

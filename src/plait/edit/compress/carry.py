@@ -12,13 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from plait.edit.compress import made
-from plait.edit.compress.fates import beside, fates_of
+from plait.edit.compress.fates import Fate, beside, fates_of
 from plait.edit.compress.model import Band, Segment
+from plait.edit.compress.told import is_answer
 from plait.edit.draft import Draft, with_field, with_pointers
+from plait.edit.switch import pointer_to
+from plait.graph.client import stands_at
+from plait.graph.client.load import call_ids, result_ids
 from plait.record import Record, record_of
 from plait.record.codec import encode, mapping
 from plait.record.record import content_blocks
 from plait.record.strings import with_parent
+from plait.write.lines import last_prompt
 
 GONE = "answers, calls and results of older turns: a summary stands for them"
 BESIDE = "progress, notices and agents that went with an answer"
@@ -28,6 +33,7 @@ LINKED = "it follows what stands in the place of what it followed"
 MOVED = "it stands behind the new compaction"
 WORDS = "a person's words, without the result beside them that went"
 RELEASED = "what a compaction kept stands behind the new one"
+POINTED = "where the session goes on"
 RESULT_FIELDS = ("toolUseResult", "sourceToolAssistantUUID")
 
 Words = Callable[[Segment], str | None]
@@ -92,31 +98,31 @@ def carry(draft: Draft, band: Band, words: Words, telling: Telling) -> Carried |
     if all(fate == "stays" for part in band.segments for fate in fates_of(part)):
         return None
     chain = list(band.records)
-    is_going_on = made.is_made_boundary(band.boundary)
-    start = band.boundary.line if band.boundary else min(one.line for one in chain) - 1
+    start = band.boundary.line if band.boundary else _before_session(draft, chain[0])
     carried = Carried(band.boundary.uuid if band.boundary else None, start, start)
-    if not is_going_on:
+    if not made.is_made_boundary(band.boundary):
         _open(carried, chain[0], telling, _words_before(band, words))
     for segment in band.segments:
-        _carry_turn(carried, segment, None if _is_before_all(band, segment) else words(segment))
-    for place, record in enumerate(band.tail):
-        carried.keep(record, band.linked.get(record.uuid or "") if place else carried.tip)
+        _carry_turn(carried, segment, None if segment.is_head else words(segment))
+    _carry_tail(carried, band)
     _let_go(draft, carried, {one.uuid or "" for one in chain})
     _change(draft, carried)
     if carried.moved and band.boundary:
         _release(draft, band.boundary)
     _insert(draft, carried)
+    _point(draft, carried)
     return carried
 
 
-def _is_before_all(band: Band, segment: Segment) -> bool:
-    """Tells what stands before the first prompt of all: an answer there would begin a turn."""
-    return segment.number == 0 and band.boundary is None
+def _before_session(draft: Draft, first: Record) -> int:
+    """Returns the line before the first of a session: others may stand in its log."""
+    own = (one.line for one in draft.records if one.session_id == first.session_id)
+    return min(own) - 1
 
 
 def _words_before(band: Band, words: Words) -> str | None:
-    told = (words(one) for one in band.segments if _is_before_all(band, one))
-    return next(told, None)
+    """Returns what was said before the first prompt: an answer there would begin a turn."""
+    return next((words(one) for one in band.segments if one.is_head), None)
 
 
 def _open(carried: Carried, first: Record, telling: Telling, before: str | None) -> None:
@@ -129,20 +135,42 @@ def _open(carried: Carried, first: Record, telling: Telling, before: str | None)
 
 
 def _carry_turn(carried: Carried, segment: Segment, words: str | None) -> None:
+    """Keeps what was asked; the summary stands where the last answer stood."""
     gone: list[Record] = []
-    for record, fate in zip(segment.records, fates_of(segment), strict=True):
+    fates = fates_of(segment)
+    last = _last_answer(segment, fates) if words else -1
+    for place, (record, fate) in enumerate(zip(segment.records, fates, strict=True)):
         if fate == "goes":
             gone.append(record)
             carried.pass_by(record)
-            continue
-        if fate == "words":
-            carried.only_words.add(record.uuid or "")
-        carried.keep(record, carried.tip)
-    if gone and words and carried.tip:
-        times = [one.timestamp for one in gone if one.time]
-        time = times[-1] if times else gone[-1].timestamp
-        carried.add(made.answer(gone[-1], carried.tip, time, words), SUMMED)
+        else:
+            carried.only_words.update([record.uuid or ""] if fate == "words" else [])
+            carried.keep(record, carried.tip)
+        if words and place == last and carried.tip:
+            times = [one.timestamp for one in gone if one.time]
+            time = times[-1] if times else record.timestamp
+            carried.add(made.answer(record, carried.tip, time, words), SUMMED)
     carried.instead |= {one.uuid or "": carried.tip or "" for one in gone}
+
+
+def _last_answer(segment: Segment, fates: list[Fate]) -> int:
+    """Returns the place of the last record that a summary stands for, of those that go."""
+    answers = {item.uuid for item in segment.items if is_answer(item)}
+    places = [n for n, fate in enumerate(fates) if fate != "stays"]
+    return max((n for n in places if segment.records[n].uuid in answers), default=-1)
+
+
+def _carry_tail(carried: Carried, band: Band) -> None:
+    """Keeps the newer turns as they are, but for late results of calls that went."""
+    gone = {call for part in band.segments for one in part.records for call in call_ids(one)}
+    parent = carried.tip
+    for record in band.tail:
+        answered = result_ids(record)
+        if answered and gone.issuperset(answered):
+            carried.instead[record.uuid or ""] = carried.tip or ""
+            continue
+        carried.keep(record, parent or band.linked.get(record.uuid or ""))
+        parent = None
 
 
 def _let_go(draft: Draft, carried: Carried, chain: set[str]) -> None:
@@ -194,3 +222,12 @@ def _insert(draft: Draft, carried: Carried) -> None:
     lines = carried.made | carried.moved
     for place, uuid, reason in reversed(carried.added):  # each is put next to the line it follows
         draft.insert(by_number.get(place), [lines[uuid]], reason)
+
+
+def _point(draft: Draft, carried: Carried) -> None:
+    """Adds where the session goes on, if the client would not find it there by itself."""
+    leaf, size = carried.tip or "", draft.size
+    if not stands_at(draft.records, size, leaf):
+        session = draft.log.session or ""
+        pointer = pointer_to(session, draft.records, size, leaf)
+        draft.append(pointer or last_prompt(session, leaf, is_explicit=True), POINTED)

@@ -26,10 +26,13 @@ def fates_of(segment: Segment) -> list[Fate]:
     """Returns what becomes of each record of a turn."""
     asked = {item.uuid for item in segment.items if is_asked(item)}
     asked |= {one.uuid for one in segment.records[:1] if segment.number}
-    return [_fate(record, segment.number, record.uuid in asked) for record in segment.records]
+    return [
+        _fate(record, is_asked=record.uuid in asked, is_head=segment.is_head)
+        for record in segment.records
+    ]
 
 
-def _fate(record: Record, turn: int, is_asked: bool) -> Fate:
+def _fate(record: Record, *, is_asked: bool, is_head: bool) -> Fate:
     if is_result(record):
         return "words" if is_asked else "goes"
     if is_asked or is_made(record):
@@ -37,7 +40,7 @@ def _fate(record: Record, turn: int, is_asked: bool) -> Fate:
     if record.type == "assistant" or record.is_sidechain:
         return "goes"
     head = record.envelope.attachment
-    return "stays" if not turn or (head and head.type in STANDING) else "goes"
+    return "stays" if is_head or (head and head.type in STANDING) else "goes"
 
 
 def beside(records: Sequence[Record], chain: set[str], gone: set[str]) -> set[str]:

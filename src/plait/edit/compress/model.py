@@ -42,10 +42,12 @@ class Segment:
     """A turn as the client has it."""
 
     number: int
-    """0 for what stands before the first prompt."""
+    """0 for what stands before the first prompt that Claude sees."""
     records: tuple[Record, ...]
     """In the order of the client's chain."""
     items: tuple[Item, ...]
+    is_head: bool = False
+    """It stands before the first prompt of all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from plait.record import Record
 
 UNTOUCHED = "newer turns, and what is not sent anyway"
 NOTHING = "nothing to compress"
+NOT_RESUMED = f"{NOTHING}: nothing in this session can be resumed"
 ONLY_CALLS = "(Only tool calls, no words.)"
 CALLED = "Tool calls of this turn, without their results:"
 SPENT = "the prompt cache is spent: the next prompt writes what is left to it anew"
@@ -49,11 +50,11 @@ def compress(
     before = measures_of(subject.log, stamp.size)
     draft = draft_of(subject.log, lines(subject.log.path, end=stamp.size))
     records = draft.records
-    active = active_of(subject.log, records, stamp.size)
-    if active is None:
-        return _unchanged(subject, stamp, before, "nothing in this session can be resumed")
+    active, now = active_of(subject.log, records, stamp.size), context(records, size=stamp.size)
+    if active is None or not now.chain:
+        return _unchanged(subject, stamp, before, NOT_RESUMED)
     band = band_of(records, stamp.size, active, until=until, keep_last=keep_last)
-    sent = tokens_sent(context(records, size=stamp.size).request)
+    sent = tokens_sent(now.request)
     metadata = {"trigger": "manual", "preTokens": before.tokens or sent, MARK: band.turns}
     telling = Telling(_note(band), metadata, calls == "metadata")
     carried = carry(draft, band, lambda one: _words(one, summariser, calls), telling)
@@ -129,9 +130,14 @@ def _told(plan: Plan, band: Band, sent: int, draft: Draft) -> Plan:
     """Returns the plan with what the next prompt takes, and what Claude will no longer know."""
     after = tokens_sent(context(draft.records, size=draft.size).request)
     known = plan.before.tokens
-    left = after if known is None else max(known - sent + after, after)
+    left = after if known is None else _less(known, sent, after)
     notes = (*_lost(band), *([NO_HELP] if after >= sent else ()), SPENT)
     return replace(plan, after=replace(plan.after, tokens=left), notes=notes)
+
+
+def _less(known: int, sent: int, after: int) -> int:
+    """Returns what is left of so many tokens where messages that took some take fewer."""
+    return known - sent + after if known >= sent else round(known * after / max(sent, 1))
 
 
 def _lost(band: Band) -> Iterator[str]:

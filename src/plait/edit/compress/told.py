@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import Any
 
-from plait.conversation.model import Called, Item, Outcome, Said, Told, ToldKind
+from plait.conversation.model import Answered, Called, Item, Outcome, Said, Told, ToldKind
 from plait.conversation.tools import tool_named
 from plait.edit.compress.model import Segment, ToldTurn
 from plait.record.codec import mapping
@@ -48,6 +48,13 @@ def told_turn(segment: Segment) -> ToldTurn:
 def is_asked(item: Item) -> bool:
     """Tells what stays as it is."""
     return isinstance(item, Told) and item.kind in ASKED
+
+
+def is_answer(item: Item) -> bool:
+    """Tells what a summary stands for."""
+    return isinstance(item, Said | Called | Answered) or (
+        isinstance(item, Told) and (item.kind in REPORTS or item.kind == "interruption")
+    )
 
 
 def _answers(items: Iterable[Item]) -> Iterator[str]:
