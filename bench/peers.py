@@ -6,12 +6,14 @@ Nothing is installed for the user; what a peer needs to run offline stands with 
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 from bench.measure import CACHE
 
 PEERS = CACHE.parent / "peers"
 CCUSAGE = "20.0.24"
+COZEMPIC = "1.8.39"
 
 
 def ccusage() -> tuple[Path, Path] | None:
@@ -28,6 +30,18 @@ def ccusage() -> tuple[Path, Path] | None:
     native = next((folder / "node_modules" / "@ccusage").glob("*/bin/ccusage*"))
     native.chmod(0o755)  # npm leaves it as it was packed
     return native, script
+
+
+def cozempic() -> Path | None:
+    """Returns the `cozempic` command; None where it cannot be installed."""
+    folder = PEERS / f"cozempic-{COZEMPIC}"
+    command = folder / "bin" / "cozempic"
+    if not command.exists():
+        wanted = [folder / "bin" / "pip", "install", "--quiet", f"cozempic=={COZEMPIC}"]
+        for step in ([sys.executable, "-m", "venv", folder], wanted):
+            if subprocess.run([str(word) for word in step], check=False).returncode:
+                return None
+    return command
 
 
 def nobodys(config: Path, home: Path) -> dict[str, str]:

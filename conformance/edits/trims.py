@@ -11,7 +11,7 @@ from typing import Any
 
 from conformance.edits.model import Case, Edited, Faults, Operation, Trial
 from conformance.edits.operations import content_of, messages_of, texts_of, words_of
-from conformance.model import Json, Message
+from conformance.model import Json, Message, Resumed
 from plait.edit.trim import TrimChoice
 
 KEPT = 60
@@ -49,15 +49,19 @@ def left(choice: TrimChoice, claim: Claim, edited: Edited) -> Faults:
 
 def unasked(edited: Edited) -> Faults:
     """Yields what somebody asked that was sent before the edit, and is not sent now."""
-    said = [list(words_of(one.messages)) for one in both(edited)]
     asked = {words for entry in messages_of(edited.case.file) for words in typed(entry)}
+    if missing := lost(asked, *both(edited)):
+        yield f"what was asked is no longer sent: {sorted(missing)[:3]}"
+
+
+def lost(asked: set[str], before: Resumed, after: Resumed) -> list[str]:
+    """Returns what was asked and sent before, and is not sent as often now."""
+    said = [list(words_of(one.messages)) for one in (before, after)]
     gone = (Counter(said[0]) - Counter(said[1])).keys() & asked
-    lost = [words for words in gone if among(words, said[1]) < among(words, said[0])]
-    if lost:
-        yield f"what was asked is no longer sent: {sorted(lost)[:3]}"
+    return [words for words in gone if among(words, said[1]) < among(words, said[0])]
 
 
-def both(edited: Edited) -> tuple[Any, Any]:
+def both(edited: Edited) -> tuple[Resumed, Resumed]:
     """Returns what the client made of a session before and after an edit."""
     return edited.case.before.client, edited.after.client
 

@@ -1,0 +1,235 @@
+"""Sessions trimmed by Plait and by `cozempic`, in one run: what is sent then, and what still holds.
+
+python -m bench.trim [LOGS] [--keep FOLDER] [--most BYTES]
+
+Every way starts from the same copy. Tokens are those of the request that the next prompt sends, by
+one estimate for all; bytes are of the log. `--keep` leaves the results for the real client, which
+`python -m conformance.beside FOLDER` asks.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from bench.measure import SHARED
+from bench.peers import cozempic, nobodys
+from conformance.corpus import sessions
+from plait import Archive
+from plait.graph.client import Context, context
+from plait.graph.client.weigh import tokens_sent
+from plait.record import read
+from plait.record.prompt import is_human_prompt, prompt_text
+
+PRESETS = ("light", "standard", "heavy", "extreme")
+PRESCRIPTIONS = ("gentle", "standard", "aggressive")
+AN_HOUR = 3600
+ALONE = ("unshare", "--map-root-user", "--net")
+SILENT = {
+    f"COZEMPIC_{name}": "1"
+    for name in ("NO_GLOBAL_INIT", "NO_AUTO_INIT", "NO_AUTO_UPDATE", "NO_TELEMETRY", "PIN")
+}
+"""By itself it writes hooks into the user's settings, updates itself and counts its runs."""
+HEADINGS = (
+    "way",
+    "sessions",
+    "changed",
+    "tokens sent",
+    "saved",
+    "median",
+    "bytes saved",
+    "resume",
+    "words lost",
+    "new violations",
+    "CPU s",
+)
+
+Way = Callable[[Path], object]
+"""Trims the log in a configuration folder where it lies."""
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a session is before and after."""
+
+    size: int
+    tokens: int
+    resumes: bool
+    said: Counter[str]
+    """What people typed, as far as it is sent."""
+    broken: Counter[str]
+    """The rules that are broken, and how often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trimmed:
+    """One session before and after one way."""
+
+    before: State
+    after: State
+    cpu: float
+    is_changed: bool
+
+
+def main() -> None:
+    """Prints a row for every way."""
+    given = arguments()
+    ways = all_ways()
+    found: dict[str, list[Trimmed]] = {name: [] for name in ways}
+    for file in sorted(sessions(given.logs)):
+        if file.stat().st_size <= given.most:
+            for name, way in ways.items():
+                found[name] += tried(file, name, way, given)
+    print("| " + " | ".join(HEADINGS) + " |\n|---" + "|---:" * (len(HEADINGS) - 1) + "|")
+    for name, rows in found.items():
+        print("| " + " | ".join(cells(name, rows)) + " |")
+
+
+def arguments() -> argparse.Namespace:
+    """Returns what was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m bench.trim")
+    parser.add_argument("logs", type=Path, nargs="?", default=SHARED / "corpus")
+    parser.add_argument("--keep", type=Path, help="a folder for the results")
+    parser.add_argument("--most", type=int, default=10**9, help="bytes of the largest session")
+    return parser.parse_args()
+
+
+def all_ways() -> dict[str, Way]:
+    """Returns every preset of Plait and every prescription of `cozempic`, by name."""
+    ways: dict[str, Way] = {f"plait {one}": partial(by_plait, one) for one in PRESETS}
+    if program := cozempic():
+        ways |= {f"cozempic {one}": partial(by_cozempic, program, one) for one in PRESCRIPTIONS}
+    return ways
+
+
+def by_plait(preset: str, config: Path) -> None:
+    """Trims by a preset, checked by the rules, in place."""
+    archive = Archive([config])
+    plan = archive.plan.trim(the_log(config), preset, in_place=True)  # type: ignore[arg-type]
+    if found := plan.check():
+        print(f"{the_log(config)}: {preset} violates {found}", file=sys.stderr)
+    elif plan.steps:
+        plan.apply()
+
+
+def by_cozempic(program: Path, prescription: str, config: Path) -> None:
+    """Trims by a prescription, in an empty home and without a network."""
+    home = config.parent / "home"
+    environment = {**nobodys(config, home), **SILENT, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    treat = (program, "treat", the_log(config), "-rx", prescription, "--execute")
+    command = [str(word) for word in (*ALONE, *treat)]
+    subprocess.run(command, env=environment, capture_output=True, check=False)
+
+
+def the_log(config: Path) -> Path:
+    """Returns the one log in a configuration folder."""
+    return next((config / "projects").glob("*/*.jsonl"))
+
+
+def tried(file: Path, name: str, way: Way, given: argparse.Namespace) -> Iterator[Trimmed]:
+    """Yields what a way makes of a session; nothing where the session does not resume."""
+    with TemporaryDirectory(prefix="plait-trim-") as folder:
+        config = Path(folder, "config")
+        place = taken(file, config)
+        before, known = state(place, config), place.read_bytes()
+        if not before.resumes:
+            return
+        started = cpu_of_all()
+        way(config)
+        cpu = cpu_of_all() - started
+        if given.keep:
+            keep(place, given.keep / name.replace(" ", "-"), file.relative_to(given.logs))
+        yield Trimmed(before, state(place, config), cpu, place.read_bytes() != known)
+
+
+def taken(file: Path, config: Path) -> Path:
+    """Copies a session into a configuration folder of its own, as one that nobody writes to."""
+    place = config / "projects" / "-home-dev-demo" / file.name
+    place.parent.mkdir(parents=True)
+    place.write_bytes(file.read_bytes())
+    then = time.time() - AN_HOUR
+    os.utime(place, (then, then))
+    if (beside := file.with_suffix("")).is_dir():
+        shutil.copytree(beside, place.with_suffix(""), copy_function=shutil.copyfile)
+    return place
+
+
+def keep(place: Path, folder: Path, name: Path) -> None:
+    """Leaves a result with its side files below a folder."""
+    target = folder / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(place, target)
+    if (beside := place.with_suffix("")).is_dir():
+        shutil.copytree(beside, target.with_suffix(""), dirs_exist_ok=True)
+
+
+def cpu_of_all() -> float:
+    """Returns the CPU seconds of this process and of those that it waited for."""
+    return sum(os.times()[:4])
+
+
+def state(place: Path, config: Path) -> State:
+    """Returns what a session is now."""
+    records = list(read(place))
+    found = context(records, size=place.stat().st_size)
+    typed = {prompt_text(one).strip() for one in records if is_human_prompt(one)} - {""}
+    archive = Archive([config])
+    broken = Counter(one.rule for one in archive.plan.check(place))
+    return State(
+        place.stat().st_size,
+        tokens_sent(found.request),
+        found.resumes,
+        Counter({words: said(words, found) for words in typed}),
+        broken,
+    )
+
+
+def said(words: str, found: Context) -> int:
+    """Returns how often the user says words in what is sent."""
+    users = (blocks for role, blocks in found.messages if role == "user")
+    texts = (block.get("text", "") for blocks in users for block in blocks)
+    return sum(text.count(words) for text in texts if isinstance(text, str))
+
+
+def cells(name: str, rows: list[Trimmed]) -> Iterator[str]:
+    """Yields what a row of the table shows."""
+    tokens, sizes = totals(rows, "tokens"), totals(rows, "size")
+    changed = [one for one in rows if one.is_changed]
+    yield from (name, f"{len(rows)}", f"{len(changed)}")
+    yield f"{tokens[0]:,} → {tokens[1]:,}"
+    yield share(*tokens)
+    yield f"{median(part_of(one) for one in rows):.1%}" if rows else ""
+    yield share(*sizes)
+    yield f"{sum(one.after.resumes for one in rows)}"
+    yield f"{sum(bool(one.before.said - one.after.said) for one in rows)}"
+    yield f"{sum(bool(one.after.broken - one.before.broken) for one in rows)}"
+    yield f"{sum(one.cpu for one in rows):.1f}"
+
+
+def totals(rows: list[Trimmed], what: str) -> tuple[int, int]:
+    """Returns the sum of a figure before and after."""
+    before = sum(getattr(one.before, what) for one in rows)
+    return before, sum(getattr(one.after, what) for one in rows)
+
+
+def part_of(one: Trimmed) -> float:
+    """Returns the part of the tokens that is no longer sent."""
+    return 1 - one.after.tokens / one.before.tokens if one.before.tokens else 0.0
+
+
+def share(before: int, after: int) -> str:
+    """Returns how much less it is, as a part."""
+    return f"{1 - after / before:.1%}" if before else "-"
+
+
+if __name__ == "__main__":
+    main()
