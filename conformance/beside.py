@@ -97,8 +97,8 @@ def judged(given: argparse.Namespace) -> int:
             weigh(client, given.logs / name, name, given.folder, tallies)
     print(as_table([HEADINGS, *rows(tallies)]))
     for way, tally in tallies.items():
-        for name in tally.differing:
-            print(f"{way}: {name}: the client sends something else than `plait context` says")
+        for one in tally.differing:
+            print(f"{way}: {one}: the client sends something else than `plait context` says")
     return 0
 
 

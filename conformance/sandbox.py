@@ -103,11 +103,12 @@ class Desk:
     """An empty home, an empty configuration and a project, for one session or a few."""
 
     root: Path
+    name: str = "demo"
 
     @property
     def directory(self) -> Path:
         """Where the client works."""
-        return self.root / "demo"
+        return self.root / self.name
 
     @property
     def config(self) -> Path:

@@ -1,9 +1,11 @@
 """Edited sessions to what client and SDK make of them, beside Plait and the original."""
 
+from conformance.edits.compressed import COMPRESSIONS
 from conformance.edits.operations import OPERATIONS
+from conformance.edits.travels import TRAVELS
 from conformance.edits.trims import TRIMS
 
-ALL = {**OPERATIONS, **TRIMS}
+ALL = {**OPERATIONS, **TRIMS, **COMPRESSIONS, **TRAVELS}
 """Every operation that is tried, by its name."""
 
 __all__ = ["ALL"]

@@ -77,23 +77,24 @@ class EditJudge:
         yield from (("check", f"violates {one.rule}") for one in plan.check())
         plan.apply()
         case.desk.hand_over()
-        edited = self._edited(case, plan)
+        edited = self._edited(case, trial)
         found = [
             *reading_faults(edited.after),
-            *self._listing_fault(edited, listed),
+            *self._listing_fault(edited, trial, listed),
             *(("claim", words) for words in trial.faults(edited)),
         ]
         if found:
-            self.judge.keep_case(named, plan.path, edited.after)
+            self.judge.keep_case(named, edited.file, edited.after)
         yield from found
         case.archive.undo()
         if held(case.desk) != before:
             yield "undo", "undo leaves other files than there were"
 
-    def _edited(self, case: Case, plan: Plan) -> Edited:
-        is_there = plan.path.exists()
-        after = self.judge.read(case.desk, plan.path) if is_there else self._gone(case, plan)
-        return Edited(case, plan, after, self._listed(case.desk, plan.session))
+    def _edited(self, case: Case, trial: Trial) -> Edited:
+        desk, plan = trial.desk or case.desk, trial.plan
+        file = trial.file or plan.path
+        after = self.judge.read(desk, file) if file.exists() else self._gone(case, plan)
+        return Edited(case, plan, after, self._listed(desk, named_by(trial)), trial.file)
 
     def _gone(self, case: Case, plan: Plan) -> Readings:
         sdk = self.judge.sdk
@@ -103,13 +104,18 @@ class EditJudge:
     def _listed(self, desk: Desk, session: str) -> Listed | None:
         return one_of(self.judge.sdk.listed(desk) if self.judge.sdk else [], session)
 
-    def _listing_fault(self, edited: Edited, before: str | None) -> Iterator[Fault]:
+    def _listing_fault(self, edited: Edited, trial: Trial, before: str | None) -> Iterator[Fault]:
         """Yields in what the lists of SDK and Plait differ, if they were the same before."""
         if self.judge.sdk is None or before != told(edited.case.listed):
             return
-        ours, theirs = our_listing(edited.case, edited.plan.session), edited.listed
+        ours, theirs = our_listing(edited.case, named_by(trial)), edited.listed
         if told(ours) != told(theirs) and not is_untitled(ours, theirs):
             yield "list", f"listed as {told(ours)!r}, by the SDK as {told(theirs)!r}"
+
+
+def named_by(trial: Trial) -> str:
+    """Returns the id of the session that an edit leaves."""
+    return trial.file.stem if trial.file else trial.plan.session
 
 
 def our_listing(case: Case, session: str) -> Listed | None:

@@ -48,11 +48,13 @@ class Edited:
     after: Readings
     listed: Listed | None
     """As the SDK lists it now."""
+    moved_to: Path | None = None
+    """Where it lies, if the plan is not about one log."""
 
     @property
     def file(self) -> Path:
         """Where it lies."""
-        return self.plan.path
+        return self.moved_to or self.plan.path
 
 
 Faults: TypeAlias = Iterable[str]
@@ -65,6 +67,10 @@ class Trial:
 
     plan: Plan
     faults: Callable[[Edited], Faults]
+    desk: Desk | None = None
+    """Where the client works then; None where it did before."""
+    file: Path | None = None
+    """The log that is left, if the plan is not about one."""
 
 
 Operation: TypeAlias = Callable[[Case], Trial | None]
