@@ -49,7 +49,7 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 SLOWLY = Rules(expressions=("never to be found",))  # with such a rule, every line is decoded
-ENGINES = Expression(FAMILIES, "re2"), Expression(FAMILIES, "re")
+ENGINES = Expression(FAMILIES, engine="re2"), Expression(FAMILIES, engine="re")
 
 
 @given(TEXTS)

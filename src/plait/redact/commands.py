@@ -6,6 +6,7 @@ from functools import cache
 
 from plait.redact.inputs import stdin_of
 from plait.redact.look_alikes import (
+    CODES,
     NOTHING,
     PASSWORDS,
     is_at_word_start,
@@ -46,6 +47,11 @@ def _command(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
             found += _arguments(text, words[1 + name.count(b" ") :], program)
             found += stdin_of(text, words[-1].end, program)
     return tuple(dict.fromkeys(span for span in found if is_given(text[slice(*span)])))
+
+
+def _command_behind(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, ...]:
+    """Takes the same where the program stands right behind the code of a sign."""
+    return _command(text, value, value)
 
 
 def _words_once(text: bytes, place: int) -> Iterator[TextSpan]:
@@ -210,6 +216,7 @@ LONG_FLAG = (
 FLAG_TRIGGER = (
     rf"(?:--?|[ \t]/)(?:[A-Za-z0-9]+[-_.:])*(?:{FLAG_NOUNS})(?:[-_][a-z0-9]+)*[ \t=:][^\x00-\x20-]"
 )
+PROGRAM = rf"(?:{'|'.join(map(_spelled, names()))})(?:\.exe|\.sh)?[ \t]"
 COMMANDS: tuple[Family, ...] = (
     Family(
         "named-set",
@@ -249,8 +256,16 @@ COMMANDS: tuple[Family, ...] = (
     Family(
         "command",
         "password of a command",
-        rf"(?:{'|'.join(map(_spelled, names()))})(?:\.exe|\.sh)?[ \t]",
+        PROGRAM,
         _command,
+        is_many=True,
+        trigger=rf"\b{PROGRAM}",
+    ),
+    Family(
+        "command-behind-code",
+        "password of a command",
+        rf"(?:\\[nrtbf]|{CODES})(?P<v>{PROGRAM})",
+        _command_behind,
         is_many=True,
     ),
 )

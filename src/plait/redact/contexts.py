@@ -12,12 +12,8 @@ from plait.redact.sentences import SENTENCES
 
 __all__ = ["CONTEXTS", "NOUNS"]
 
-CONTEXTS: tuple[Family, ...] = (
-    *PRIVATE_KEYS,
-    *ADDRESSES,
-    *INPUTS,
-    *COMMANDS,
-    *FILES,
-    *NAMED,
-    *SENTENCES,
+CONTEXTS: tuple[tuple[Family, ...], ...] = (
+    (*PRIVATE_KEYS, *ADDRESSES, *INPUTS, *COMMANDS, *FILES),
+    (*NAMED, *SENTENCES),
 )
+"""Each row is searched for by an expression of its own."""

@@ -1,8 +1,9 @@
 """Families of things to one expression for all of them, and texts to what it finds in them."""
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
+from itertools import islice
 from typing import Any, Literal
 
 from plait.redact.model import Family, Hit, TextSpan
@@ -28,35 +29,67 @@ PATIENCE = 64
 only a text that is made to be slow needs more."""
 
 
-class Expression:
-    """One expression for many families."""
+class Search:
+    """The matches of several expressions in one text, found as if they were one."""
 
-    def __init__(self, families: Sequence[Family], engine: Engine = BEST) -> None:
-        self.families = tuple(families)
+    def __init__(self, finders: Sequence[Any], text: bytes) -> None:
+        self._finders, self._text = finders, text
+        self._found: list[TextSpan | None] = [NOT_ASKED] * len(finders)
+
+    def next(self, place: int) -> TextSpan | None:
+        """Returns the leftmost match behind a place, which lies behind all that were asked for.
+
+        Of those that begin together it is the one of the first expression. Whoever found something
+        further on is not asked again.
+        """
+        first: TextSpan | None = None
+        for number, found in enumerate(self._found):
+            if found is not None and found.start < place:
+                match = self._finders[number].search(self._text, place)
+                found = self._found[number] = TextSpan(*match.span()) if match else None
+            if found is not None and (first is None or found.start < first.start):
+                first = found
+        return first
+
+
+NOT_ASKED = TextSpan(-1, -1)
+
+
+class Expression:
+    """One expression for many families; it is searched for in rows of them."""
+
+    def __init__(self, *rows: Sequence[Family], engine: Engine = BEST) -> None:
+        self.families = tuple(family for row in rows for family in row)
         self.engine = engine
+        self._sizes = [len(row) for row in rows]
         self._candidates: dict[bytes, tuple[int, ...]] = {}
 
     @cached_property
-    def triggers(self) -> dict[str, list[int]]:
-        """How matches begin, each with the numbers of the families that may follow."""
-        found: dict[str, list[int]] = {}
-        for number, family in enumerate(self.families):
-            trigger = VALUE.sub("(?:", family.trigger or family.expression)
-            trigger = BEGINNING.sub(r"\1(?:\\A|[\\x00\\n])", trigger)
-            found.setdefault(_without_limits(trigger), []).append(number)
-        return found
+    def triggers(self) -> list[dict[str, list[int]]]:
+        """How matches begin, row by row, each with the numbers of the families that may follow."""
+        rows: list[dict[str, list[int]]] = []
+        numbers = iter(enumerate(self.families))
+        for size in self._sizes:
+            found: dict[str, list[int]] = {}
+            for number, family in islice(numbers, size):
+                trigger = VALUE.sub("(?:", family.trigger or family.expression)
+                trigger = BEGINNING.sub(r"\1(?:\\A|[\\x00\\n])", trigger)
+                found.setdefault(_without_limits(trigger), []).append(number)
+            rows.append(found)
+        return [row for row in rows if row]
 
     @cached_property
-    def finder(self) -> Any:
-        """The expression, compiled."""
-        return compiled("|".join(self.triggers).encode(), self.engine)
+    def finders(self) -> list[Any]:
+        """The expressions of all rows, compiled."""
+        return [compiled("|".join(row).encode(), self.engine) for row in self.triggers]
 
     @cached_property
     def ranges(self) -> list[tuple[int, bytes, bytes]]:
         """The numbers of the families in order, each with the least and most that it begins with."""
         return [
             (number, *_first_letters(trigger.encode()))
-            for trigger, numbers in self.triggers.items()
+            for row in self.triggers
+            for trigger, numbers in row.items()
             for number in numbers
         ]
 
@@ -70,28 +103,15 @@ class Expression:
 
     def hits(self, text: bytes, place: int = 0) -> Iterator[Hit]:
         """Yields what a text holds behind a place, in order."""
+        search = Search(self.finders, text)
         patience = PATIENCE * (len(text) + PATIENCE)
-        while place <= len(text):
-            place, spent = yield from self._hits_from(text, place, is_patient=patience > 0)
-            patience -= spent
-
-    def _hits_from(
-        self, text: bytes, place: int, *, is_patient: bool
-    ) -> Generator[Hit, None, tuple[int, int]]:
-        """Yields hits until one ends elsewhere than its match.
-
-        Returns where to go on, and how many letters will be read again.
-        """
-        for match in self.finder.finditer(text, place):
-            start, end = match.start(), match.end()
-            hits = self.second_look(text, start)
+        while match := search.next(place):
+            hits = self.second_look(text, match.start)
             yield from hits
-            is_near = bool(hits) and hits[0].start - start <= NEAR
-            first = 0 if len(hits) > 1 and hits[0].kind == hits[-1].kind else -1
-            behind = max(hits[first].end, start + 1) if is_near else start + 1
-            if behind != end and (is_patient or behind > end):
-                return behind, max(0, end - behind)
-        return len(text) + 1, 0
+            place = _behind(match, hits)
+            if place < match.end and patience <= 0:
+                place = match.end
+            patience -= max(0, match.end - place)
 
     def second_look(self, text: bytes, start: int) -> list[Hit]:
         """Returns what begins at a place, after the first family that takes it."""
@@ -106,6 +126,14 @@ class Expression:
                 also = ALSO.get(family.name)
                 return [*(_hits_of(also, text, whole, value) if also else ()), *hits]
         return []
+
+
+def _behind(match: TextSpan, hits: list[Hit]) -> int:
+    """Returns where to go on: behind what was taken, if that was near, or right behind the start."""
+    if not hits or hits[0].start - match.start > NEAR:
+        return match.start + 1
+    is_row = len(hits) > 1 and hits[0].kind == hits[-1].kind
+    return max(hits[0 if is_row else -1].end, match.start + 1)
 
 
 def _first_letters(trigger: bytes) -> tuple[bytes, bytes]:

@@ -8,7 +8,16 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from plait.redact.model import Island, TextSpan
-from plait.redact.tree import VALUES, is_telling_key, known_keys
+from plait.redact.tree import (
+    FIXED,
+    FREE,
+    PICTURES,
+    VALUES,
+    is_picture,
+    is_telling_key,
+    is_usual,
+    known_keys,
+)
 
 
 class Texts:
@@ -63,29 +72,50 @@ def texts_at_once(fields: Any) -> Texts | None:
     None where a key tells what its text is, or where texts stand beside each other as blocks.
     """
     found = Texts()
-    texts, waiting = found.texts, [fields]
-    quiet, known = _quiet_keys(), known_keys()
-    while waiting:
-        one = waiting.pop()
-        if type(one) is list:
-            if len(one) > 1 and sum(type(part) is dict and "text" in part for part in one) > 1:
-                return None
-            found.add_list(one)
-            waiting += [part for part in one if type(part) is dict or type(part) is list]
-            continue
-        found.keys += len(one)
-        for key, part in one.items():
-            kind = type(part)
-            if key not in quiet:
-                if kind is str and _is_loud(key):
+    free: list[Any] = []
+    for fixed, waiting in ((FIXED, [fields]), (NO_KEYS, free)):
+        while waiting:
+            one = waiting.pop()
+            if type(one) is list:
+                if _has_blocks(one):
                     return None
-                if key not in known:
-                    texts.append(key)
-            if kind is str:
-                texts.append(part)
-            elif kind is dict or kind is list:
-                waiting.append(part)
+                found.add_list(one)
+                waiting += [part for part in one if type(part) is dict or type(part) is list]
+            elif not _take(one, fixed, found, waiting, free):
+                return None
     return found
+
+
+NO_KEYS: frozenset[str] = frozenset()
+
+
+def _has_blocks(parts: list[Any]) -> bool:
+    return len(parts) > 1 and sum(type(part) is dict and "text" in part for part in parts) > 1
+
+
+def _take(
+    one: dict[str, Any], fixed: frozenset[str], found: Texts, waiting: list[Any], free: list[Any]
+) -> bool:
+    """Takes the texts right in a dict, and what it holds to what waits; declines loud keys."""
+    texts = found.texts
+    quiet, known = _quiet_keys(), known_keys()
+    found.keys += len(one)
+    for key, part in one.items():
+        kind = type(part)
+        if key not in quiet:
+            if kind is str and _is_loud(key):
+                return False
+            if key not in known:
+                texts.append(key)
+        if kind is str:
+            is_dull = (key in fixed and is_usual(key, part)) or (
+                key in PICTURES and is_picture(one, part)
+            )
+            if not is_dull:
+                texts.append(part)
+        elif kind is dict or kind is list:
+            (free if key in FREE else waiting).append(part)
+    return True
 
 
 @lru_cache(4096)

@@ -23,6 +23,8 @@ LEAST_SECRET, MOST_SECRET = 6, 4096
 LEAST_WORD = 4
 LEAST_CUT, HEAD = 16, 10
 NOT_ALPHANUMERIC = re.compile(rb"[^A-Za-z0-9]")
+ESCAPED = re.compile(rb'[\x00-\x1f"\\]')
+"""What a line of a log writes in another way."""
 # Names that are also words of every log.
 WORDS = frozenset(
     b"""code main work data home temp dist build claude agent model prompt python java ruby rust
@@ -62,6 +64,7 @@ class KnownValues:
         self._samples: list[dict[bytes, list[tuple[bytes, int]]]] | None = None
         self._added: set[tuple[Kind, bytes]] = set()
         self._letters = 0
+        self._has_escapes = False
 
     def add(self, hit: Hit) -> None:
         """Remembers a value that something else told."""
@@ -101,6 +104,7 @@ class KnownValues:
             self.strings[string] = known
             self._letters += len(string)
             self._finder = None
+            self._has_escapes = self._has_escapes or ESCAPED.search(string) is not None
             if self._samples is not None:
                 self._sample(string)
 
@@ -117,6 +121,16 @@ class KnownValues:
             spans = _cut(text, match, known) if known.is_head else _part(match, known)
             place = max(spans[-1].end, match.start + 1)
             yield known.hit._replace(spans=spans)
+
+    def may_stand_in(self, line: bytes) -> bool:
+        """Tells whether a line of a log may hold a copy, without decoding it.
+
+        True where its bytes do not tell: they are escaped otherwise than the values.
+        """
+        if not self.strings:
+            return False
+        is_told = not (self._has_escapes or b"\\u" in line or b"\\/" in line)
+        return not is_told or self._next(line, 0) is not None
 
     def _next(self, text: bytes, place: int) -> TextSpan | None:
         if self._is_large():

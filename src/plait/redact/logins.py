@@ -2,7 +2,6 @@
 
 import re
 
-from plait.redact.authors import AUTHORS
 from plait.redact.look_alikes import NOTHING, WORD, is_at_word_start
 from plait.redact.model import Family, TextSpan
 from plait.redact.nouns import QUOTE
@@ -156,7 +155,7 @@ def _slugged(text: bytes, match: TextSpan, value: TextSpan) -> tuple[TextSpan, .
     return _user(text, match, value) if is_start else NOTHING
 
 
-SHOWN: tuple[Family, ...] = (
+LOGINS: tuple[Family, ...] = (
     Family(
         "listed",
         "",
@@ -275,6 +274,8 @@ SHOWN: tuple[Family, ...] = (
         _rare,
         "user",
     ),
+)
+MACHINES: tuple[Family, ...] = (
     Family("prompt", "", rf"(?P<v>{NAME})[ ]at[ ]{HOST}[ ]in[ ][~/]", _user, "user"),
     Family(
         "ssh-user",
@@ -348,5 +349,4 @@ SHOWN: tuple[Family, ...] = (
         _host,
         "host",
     ),
-    *AUTHORS,
 )

@@ -157,10 +157,12 @@ def is_behind_stand_in(text: bytes, start: int) -> bool:
     return STAND_IN_BEFORE.search(text, max(0, start - 80), start) is not None
 
 
-CODE = re.compile(
-    rb"(?:\\u00[0-9a-fA-F]{2}|%[0-9A-F]{2}|\\x[0-9a-f]{2}"
-    rb"|(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z])\Z"
+CODES = (
+    r"(?:\\u00[0-9a-fA-F]{2}|%[0-9A-F]{2}|\\x[0-9a-f]{2}"
+    r"|(?:\x1b|\\u001b|\\x1b|\\033)\[[0-9;?]*[A-Za-z])"
 )
+"""Signs that are written as codes, and what colours a text."""
+CODE = re.compile(CODES.encode() + rb"\Z")
 
 
 def _is_after_code(text: bytes, start: int) -> bool:

@@ -20,7 +20,7 @@ from plait.redact.wrapped import is_wrapped, unwrap
 R = TypeVar("R", bound=Record)
 NOWHERE = Place()
 MOST_QUIET = 250_000
-AROUND = ((b"/", b"/"), (b"/", b'"'), (b"-", b"-"))
+AROUND = frozenset(((b"/", b"/"), (b"/", b'"'), (b"-", b"-")))
 
 
 Told = Literal["nothing", "copies", "something"]
@@ -126,7 +126,7 @@ class Redactor:
         plain, owners = self._without_owners(record)
         for hit in owners:
             self._count(hit, place)
-        told = self._told_at_once(plain)
+        told = "nothing" if self._is_quiet(plain.raw) else self._told_at_once(plain)
         if told == "nothing":
             return plain
         tree = Tree(plain.fields)
@@ -196,11 +196,17 @@ class Redactor:
                 return "something"
             self._note_quiet(mark)
         if is_learning:
+            if not is_wrapped(data):
+                self._note_quiet(hash(record.raw))
             return "nothing"
         is_known = any(self._known.hits(data)) or (
             is_wrapped(data) and any(_as_read(data, self._known))
         )
         return "copies" if is_known else "nothing"
+
+    def _is_quiet(self, line: bytes) -> bool:
+        """Tells whether a line told nothing when it was learnt, and holds no copy of anything."""
+        return hash(line) in self._quiet and not self._known.may_stand_in(line)
 
     def _with_known(self, data: bytes, found: list[Hit]) -> list[Hit]:
         found += self._known.hits(data)
@@ -246,14 +252,9 @@ class Redactor:
         raw = record.raw
         hits: list[Hit] = []
         for name, hit in self._owners.items() if not self._custom else ():
-            if name not in raw:
-                continue
-            stand_in = self._ledger.stand_in(hit, name).encode()
-            for before, behind in AROUND:
-                count = raw.count(before + name + behind)
-                if count:
-                    raw = raw.replace(before + name + behind, before + stand_in + behind)
-                    hits += [hit] * count
+            if name in raw:
+                raw, count = _without_name(raw, name, self._ledger.stand_in(hit, name).encode())
+                hits += [hit] * count
         return (_of_bytes(record, raw) if hits else record), hits
 
     def _whole_texts(self, tree: Tree, place: Place) -> dict[int, str]:
@@ -290,6 +291,18 @@ def _as_read(data: bytes, known: KnownValues) -> Iterator[Hit]:
     seen = unwrap(data)
     for hit in known.hits(seen.text):
         yield hit._replace(spans=tuple(seen.source(span) for span in hit.spans))
+
+
+def _without_name(raw: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]:
+    """Returns a line with something else for a name that is a step of paths, and how often."""
+    parts = raw.split(name)
+    last, count = parts[0], 0
+    found = [last]
+    for part in parts[1:]:
+        is_step = (last[-1:], part[:1]) in AROUND
+        found += (stand_in if is_step else name, part)
+        last, count = part, count + is_step
+    return b"".join(found), count
 
 
 def _of_bytes(record: R, raw: bytes) -> R:

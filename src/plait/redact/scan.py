@@ -6,13 +6,14 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
+from plait.redact.authors import AUTHORS
 from plait.redact.contexts import CONTEXTS
 from plait.redact.encoded import ENCODED, LABEL, decoded
-from plait.redact.expression import BEST, Engine, Expression
+from plait.redact.expression import BEST, Engine, Expression, Search
 from plait.redact.known_tokens import KEYS
-from plait.redact.logins import SHOWN
+from plait.redact.logins import LOGINS, MACHINES
 from plait.redact.look_alikes import STAND_IN
 from plait.redact.model import GROUP_OF, GROUPS, Family, Group, Hit, Island, Kind, TextSpan
 from plait.redact.numbers import NUMBERS
@@ -20,14 +21,17 @@ from plait.redact.people import PEOPLE
 from plait.redact.strict import STRICT, SUSPECTED
 from plait.redact.wrapped import WRAPPING, is_wrapped, unwrap
 
-# In two expressions: the states of an automaton grow with the product of what it looks for.
-PARTS: tuple[tuple[Family, ...], ...] = (
-    (*PEOPLE, *KEYS, *CONTEXTS),
-    (*SHOWN, *NUMBERS, *ENCODED),
+Rows: TypeAlias = tuple[tuple[Family, ...], ...]
+# What begins at one place is told by the first family of a part that takes it. Each row is an
+# expression of its own: the states of an automaton grow with the product of what it looks for.
+PARTS: tuple[Rows, ...] = (
+    ((*PEOPLE, *KEYS), *CONTEXTS),
+    (LOGINS, (*MACHINES, *AUTHORS), (*NUMBERS, *ENCODED)),
 )
-FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(PARTS))
+ROWS: Rows = tuple(chain.from_iterable(PARTS))
+FAMILIES: tuple[Family, ...] = tuple(chain.from_iterable(ROWS))
 MOST_LAYERS = 3
-TOLD = frozenset((SUSPECTED, *(family.label for family in CONTEXTS)))
+TOLD = frozenset((SUSPECTED, *(family.label for family in chain.from_iterable(CONTEXTS))))
 STAND_INS = re.compile(STAND_IN)
 
 
@@ -51,7 +55,7 @@ class Scanner:
     ) -> None:
         kinds = frozenset(kind for kind, group in GROUP_OF.items() if group in groups)
         self.engine = engine
-        parts = (*PARTS, STRICT) if strict else PARTS
+        parts = (*PARTS, (STRICT,)) if strict else PARTS
         expressions = (_expression_of(kinds, engine, part) for part in parts)
         self.expressions = [one for one in expressions if one.families]
         self.keys = _keys_of(engine)
@@ -62,11 +66,11 @@ class Scanner:
         The whole is searched once for how things begin; a stretch is read from there on.
         """
         for expression in self.expressions:
-            for island, place in _touched(source, expression.finder):
+            for island, place in _touched(source, expression.finders):
                 yield from self._hits_of(expression, source.data, island.span, place)
                 for start, end in island.parts:
                     yield from self._hits_of(expression, source.data, TextSpan(start, end), 0)
-        for (span, parts), _ in _touched(source, WRAPPING):
+        for (span, parts), _ in _touched(source, (WRAPPING,)):
             for start, end in (span, *parts):
                 yield from (hit.moved(start) for hit in self._seen_hits(source.data[start:end]))
 
@@ -114,7 +118,7 @@ class Scanner:
         return hit._replace(label=inner.label, value=inner.value, hint="") if inner else None
 
     def _secret_in(self, text: bytes, layers: int) -> Hit | None:
-        secrets = _expression_of(frozenset(["secret"]), self.engine, FAMILIES)
+        secrets = _expression_of(frozenset(["secret"]), self.engine, ROWS)
         texts = (text, unwrap(text).text) if is_wrapped(text) else (text,)
         for hit in chain.from_iterable(secrets.hits(one) for one in texts):
             if hit.label != LABEL:
@@ -124,33 +128,31 @@ class Scanner:
         return None
 
 
-def _touched(source: Texts, finder: Any) -> Iterator[tuple[Island, int]]:
+def _touched(source: Texts, finders: Sequence[Any]) -> Iterator[tuple[Island, int]]:
     """Yields the stretches in which a match begins or ends, and where the first is in them."""
-    match = finder.search(source.data)
+    search = Search(finders, source.data)
+    match = search.next(0)
     starts = [island.span.start for island in source.islands] if match else []
     done = 0
     while match and done < len(starts):
-        start = match.start()
-        first = max(bisect_right(starts, start) - 1, done)
-        last = max(bisect_right(starts, match.end() - 1) - 1, first)
+        first = max(bisect_right(starts, match.start) - 1, done)
+        last = max(bisect_right(starts, match.end - 1) - 1, first)
         for number in range(first, last + 1):
-            if start < source.islands[number].span.end:
-                yield source.islands[number], max(0, start - starts[number])
+            if match.start < source.islands[number].span.end:
+                yield source.islands[number], max(0, match.start - starts[number])
         done = last + 1
-        place = max(source.islands[last].span.end, start + 1)
-        match = finder.search(source.data, place)
+        match = search.next(max(source.islands[last].span.end, match.start + 1))
 
 
 @lru_cache
 def _keys_of(engine: Engine) -> Expression:
-    return Expression(KEYS, engine)
+    return Expression(KEYS, engine=engine)
 
 
 @lru_cache
-def _expression_of(
-    kinds: frozenset[Kind], engine: Engine, families: tuple[Family, ...]
-) -> Expression:
-    return Expression([family for family in families if family.kind in kinds], engine)
+def _expression_of(kinds: frozenset[Kind], engine: Engine, rows: Rows) -> Expression:
+    chosen = ([family for family in row if family.kind in kinds] for row in rows)
+    return Expression(*chosen, engine=engine)
 
 
 def stand_ins_in(text: bytes) -> list[tuple[int, int]]:

@@ -171,16 +171,15 @@ def _parts_of(value: Any, *, is_free: bool) -> list[tuple[Any, Any, bool]]:
     if not isinstance(value, dict):
         return [(key, one, False) for key, one in _members_of(value) if _is_looked_at(one)]
     found: list[tuple[Any, Any, bool]] = []
-    is_picture = "media_type" in value or value.get("type") in PICTURE_TYPES
     for key, member in value.items():
         if key not in USUAL_KEYS and isinstance(key, str) and _is_odd(key):
             found.append((key, key, True))
         kind = type(member)
         if kind in DULL or not (kind in LOOKED_AT or _is_looked_at(member)):
             continue
-        if key in FIXED and not is_free and _is_usual(key, member):
+        if key in FIXED and not is_free and is_usual(key, member):
             continue
-        if not (is_picture and key in PICTURES and _is_packed(member)):
+        if not (key in PICTURES and is_picture(value, member)):
             found.append((key, member, False))
     return found
 
@@ -202,13 +201,19 @@ def _tells_nothing(key: Any) -> bool:
     return isinstance(key, str) and (len(key) <= SHORT_KEY or key in known_keys())
 
 
-def _is_usual(key: str, value: Any) -> bool:
+def is_usual(key: str, value: Any) -> bool:
     """Tells whether a field of a record holds what it should: no text of anybody's."""
     if isinstance(value, str):
         return _is_packed(value) if key == SIGNATURE else USUAL.fullmatch(value) is not None
     if isinstance(value, list | tuple):
         return all(isinstance(one, str) and USUAL.fullmatch(one) for one in value)
     return not _is_container(value)
+
+
+def is_picture(value: dict[Any, Any], member: Any) -> bool:
+    """Tells whether a member of a dict is the bytes of a picture."""
+    has_type = "media_type" in value or value.get("type") in PICTURE_TYPES
+    return has_type and _is_packed(member)
 
 
 def _is_packed(value: Any) -> bool:

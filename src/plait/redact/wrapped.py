@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from plait.redact.expression import compiled
@@ -33,11 +33,12 @@ class Piece(NamedTuple):
     is_copy: bool
 
 
-class Unwrapped(NamedTuple):
+class Unwrapped:
     """A text as a reader sees it, and where each stretch of it came from."""
 
-    text: bytes
-    pieces: list[Piece]
+    def __init__(self, original: bytes) -> None:
+        self._original = original
+        self.text = CODES.sub(_letter_of, original)
 
     def source(self, span: TextSpan) -> TextSpan:
         """Returns the stretch of the original that a stretch of this text came from."""
@@ -50,6 +51,23 @@ class Unwrapped(NamedTuple):
     def _piece_at(self, place: int) -> int:
         return bisect_right(self.pieces, place, key=lambda piece: piece.start) - 1
 
+    @cached_property
+    def pieces(self) -> list[Piece]:
+        """The stretches of it in order; nobody asks for them where nothing is found."""
+        pieces: list[Piece] = []
+        start = place = 0
+        for code in CODES.finditer(self._original):
+            if code.start() > place:
+                pieces.append(Piece(start, TextSpan(place, code.start()), True))
+                start += code.start() - place
+            letter = _letter_of(code)
+            if letter:
+                pieces.append(Piece(start, TextSpan(*code.span()), False))
+                start += len(letter)
+            place = code.end()
+        pieces.append(Piece(start, TextSpan(place, len(self._original)), True))
+        return pieces
+
 
 def is_wrapped(text: bytes) -> bool:
     """Tells whether a text may look different to a reader."""
@@ -59,26 +77,24 @@ def is_wrapped(text: bytes) -> bool:
 @lru_cache(2)
 def unwrap(text: bytes) -> Unwrapped:
     """Returns a text as a reader sees it."""
-    parts: list[bytes] = []
-    pieces: list[Piece] = []
-    start = place = 0
-    for code in CODES.finditer(text):
-        if code.start() > place:
-            pieces.append(Piece(start, TextSpan(place, code.start()), True))
-            parts.append(text[place : code.start()])
-            start += code.start() - place
-        letter = _letter_of(code)
-        if letter:
-            pieces.append(Piece(start, TextSpan(*code.span()), False))
-            parts.append(letter)
-            start += len(letter)
-        place = code.end()
-    pieces.append(Piece(start, TextSpan(place, len(text)), True))
-    parts.append(text[place:])
-    return Unwrapped(b"".join(parts), pieces)
+    return Unwrapped(text)
+
+
+MOST_LETTERS = 10_000
+_letters: dict[bytes, bytes] = {}
+"""What the codes that were met so far stand for: a text has few of them, and each often."""
 
 
 def _letter_of(code: re.Match[bytes]) -> bytes:
+    letter = _letters.get(code[0])
+    if letter is None:
+        letter = _decoded(code)
+        if len(_letters) < MOST_LETTERS:
+            _letters[code[0]] = letter
+    return letter
+
+
+def _decoded(code: re.Match[bytes]) -> bytes:
     if unit := code["unit"] or code["hexa"]:
         return chr(int(unit, 16)).encode("utf-8", "surrogatepass")
     if code["number"]:
