@@ -7,11 +7,13 @@ from plait.view.edits import (
     EditEntry,
     EditReport,
     FateReason,
+    NextCost,
     Size,
     done_words,
     entry_words,
     fate_rows,
     rule_words,
+    saving_words,
     size_rows,
     windows,
 )
@@ -42,6 +44,49 @@ def test_figures_have_units_and_the_unknown_is_no_zero() -> None:
         ("size", "12 KB", "12 KB"),
         ("tokens of the next resume", "–", "15k"),
     ]
+
+
+def test_dollars_are_told_where_they_were_asked_for() -> None:
+    before = Size(9, 5, 12_345, 100_000, NextCost(0.05, 0.625))
+    after = Size(7, 5, 2_345, 40_000, NextCost(0.02, None))
+    assert list(size_rows(report(before=before, after=after)))[4:] == [
+        ("next prompt, cache warm", "$0.05", "$0.02"),
+        ("next prompt, cache cold", "$0.62", "–"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operation", "tokens", "turns", "words"),
+    [
+        ("trim", 40_000, None, "60k tokens less in every request, 60 %"),
+        (
+            "compress",
+            95_500,
+            12.34,
+            "4.5k tokens less in every request, 4.5 %; "
+            "the cache that it spends is paid back after 12 turns",
+        ),
+        (
+            "trim",
+            40_000,
+            0.0,
+            "60k tokens less in every request, 60 %; nothing is lost: the cache is cold by now",
+        ),
+        ("trim", 100_000, None, None),
+        ("trim", None, None, None),
+        ("switch", 40_000, None, None),
+    ],
+)
+def test_a_cut_says_what_it_saves(
+    operation: str, tokens: int | None, turns: float | None, words: str | None
+) -> None:
+    one = report(
+        operation=operation,
+        before=Size(9, 5, 12_345, 100_000),
+        after=Size(7, 5, 2_345, tokens),
+        break_even_turns=turns,
+    )
+    assert saving_words(one) == words
 
 
 def test_only_lines_that_there_are_have_a_reason() -> None:

@@ -12,6 +12,7 @@ from plait.archive.model import Facts, Meter, Named, Project, Session, Several, 
 
 if TYPE_CHECKING:
     from plait.archive.choosing import chosen_conversation, described, short_name
+    from plait.archive.context_fill import PresetEffect, preset_effects, weighed
     from plait.archive.edit_report import check_report, entry_of, report_of
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
@@ -60,6 +61,7 @@ __all__ = [
     "Meter",
     "Named",
     "OpenSession",
+    "PresetEffect",
     "Project",
     "Resume",
     "Resumption",
@@ -84,11 +86,13 @@ __all__ = [
     "is_of_project",
     "line_survey",
     "manifest_of",
+    "preset_effects",
     "report_of",
     "resumption_of",
     "short_name",
     "style",
     "unlinked_in",
+    "weighed",
     "without_collector",
 ]
 
@@ -103,6 +107,7 @@ _HOMES = {
     "open_session": "OpenSession",
     "raw_lines": "LineSurvey line_survey",
     "resume": "Back CLIENT Resume Resumption context resumption_of",
+    "context_fill": "PresetEffect preset_effects weighed",
     "search": "SearchWay",
     "sessions": "check_file is_of_project",
     "traces": "TracePlan batched",

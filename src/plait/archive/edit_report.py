@@ -36,8 +36,8 @@ def report_of(
         session=plan.session,
         path=str(plan.path),
         applied=edit is not None,
-        before=_size(plan.before),
-        after=_size(plan.after),
+        before=size_of(plan.before),
+        after=size_of(plan.after),
         kept=plan.lines("kept"),
         dropped=plan.lines("dropped"),
         rewritten=plan.lines("rewritten"),
@@ -68,7 +68,8 @@ def entry_of(edit: "Edit") -> EditEntry:
     )
 
 
-def _size(given: Measures) -> Size:
+def size_of(given: Measures) -> Size:
+    """Returns what is told of how large a session is."""
     is_priced = given.warm_usd is not None or given.cold_usd is not None
     cost = NextCost(given.warm_usd, given.cold_usd) if is_priced else None
     return Size(given.lines, given.turns, given.bytes, given.tokens, cost)

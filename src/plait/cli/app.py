@@ -29,6 +29,10 @@ COMMANDS = {
         "plait.cli.config:completion_command",
         "Print the script that completes `plait` in your shell.",
     ),
+    "compress": (
+        "plait.cli.edit.compress:compress_command",
+        "Make the older turns of a session short; prompts stay.",
+    ),
     "config": (
         "plait.cli.config:config_command",
         "Show the settings in force, and where Plait keeps things.",
@@ -86,6 +90,10 @@ COMMANDS = {
         "Tag a session, or take its tag away.",
     ),
     "trace": ("plait.cli.trace", "Show sessions as traces, or send them to a collector."),
+    "trim": (
+        "plait.cli.edit.trim:trim_command",
+        "Take away what fills a session's context and is no longer needed.",
+    ),
     "tree": ("plait.cli.tree", "Draw sessions with their branches and agents as a tree."),
     "undo": (
         "plait.cli.edit.undo:undo_command",

@@ -64,6 +64,14 @@ class Request:
 
         return prices_with(self.settings.prices)
 
+    @cached_property
+    def priced(self) -> "Archive":
+        """The same sessions, with the prices in force."""
+        from plait.archive import Archive
+
+        roots = [root.path for root in self.archive.roots]
+        return Archive(roots, prices=self.prices)
+
     @property
     def indexed(self) -> "Archive":
         """The same sessions, with the index of these roots beside them."""

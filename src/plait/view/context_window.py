@@ -15,7 +15,9 @@ from plait.conversation.next_prompt import NextPrompt
 from plait.conversation.prices import Prices
 from plait.graph.client.model import Context, LeftOut
 from plait.graph.client.weigh import tokens_in
+from plait.record import Record
 from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.context_fill import Fill, fills_of
 from plait.view.edits import NextCost
 from plait.view.words import block_names, first_words
 
@@ -74,6 +76,10 @@ class Weighed(Struct, frozen=True, kw_only=True):
     """Estimates by what fills them; `system` is what the log does not hold."""
     messages: tuple[Weight, ...]
     left_out: tuple[Omitted, ...]
+    fills: tuple[Fill, ...] = ()
+    """The same by what it is, the largest of each kind named."""
+    turns: int = 0
+    """Of the conversation that goes on."""
 
 
 class NextSent(Struct, frozen=True):
@@ -99,8 +105,17 @@ def next_sent(given: NextPrompt, prices: Prices) -> NextSent | None:
     return NextSent(given.tokens, NextCost(given.warm_usd(prices), given.cold_usd(prices)))
 
 
-def context_window(session: str, found: Context, measured: int | None) -> Weighed:
-    """Returns what Claude will see of a session, weighed; measured is what the log says."""
+def context_window(
+    session: str,
+    found: Context,
+    measured: int | None,
+    records: Iterable[Record] = (),
+    turns: Mapping[str, int] | None = None,
+) -> Weighed:
+    """Returns what Claude will see of a session, weighed; measured is what the log says.
+
+    With its records, and the turns that they belong to, it is also told where things stand.
+    """
     messages = tuple(_weights(found))
     parts = Counter[WindowPart]()
     for role, blocks in found.request:
@@ -120,6 +135,8 @@ def context_window(session: str, found: Context, measured: int | None) -> Weighe
         parts={name: parts[name] for name in PARTS if parts[name]},
         messages=messages,
         left_out=tuple(_omitted(found.left_out)),
+        fills=fills_of(found, records, turns),
+        turns=max((turns or {}).values(), default=0),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from plait.view.amounts import bytes_in_words, many, tokens_in_words
+from plait.view.amounts import bytes_in_words, many, money_in_words, tokens_in_words
 
 UNKNOWN = "–"
 LEAD = 24
@@ -171,6 +171,45 @@ def size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
     yield "turns", _figure(before.turns), _figure(after.turns)
     yield "size", bytes_in_words(before.bytes), bytes_in_words(after.bytes)
     yield "tokens of the next resume", _tokens(before.tokens), _tokens(after.tokens)
+    was, will_be = before.cost_usd or NO_COST, after.cost_usd or NO_COST
+    if was.warm is not None or will_be.warm is not None:
+        yield "next prompt, cache warm", _money(was.warm), _money(will_be.warm)
+    if was.cold is not None or will_be.cold is not None:
+        yield "next prompt, cache cold", _money(was.cold), _money(will_be.cold)
+
+
+NO_COST = NextCost(None, None)
+CUTS = ("trim", "compress")
+"""What makes a session cost less."""
+
+
+def saving_words(report: EditReport) -> str | None:
+    """Says what a cut saves and when it has paid for itself; None where nothing is cut."""
+    before, after = report.before, report.after
+    if report.operation not in CUTS or before.tokens is None or after.tokens is None:
+        return None
+    if after.tokens >= before.tokens:
+        return None
+    saved = tokens_in_words(before.tokens - after.tokens)
+    words = f"{saved} tokens less in every request, {saved_share(before, after)}"
+    pays = break_even_words(report.break_even_turns)
+    return f"{words}; {pays}" if pays else words
+
+
+def saved_share(before: Size, after: Size) -> str:
+    """Says how much of what was sent is no longer sent."""
+    share = 1 - (after.tokens or 0) / before.tokens if before.tokens else 0.0
+    return f"{100 * share:.{0 if share >= 0.1 else 1}f} %"
+
+
+def break_even_words(turns: float | None) -> str:
+    """Says after how many turns a cut has paid for the cache that it spends."""
+    if turns is None:
+        return ""
+    if turns <= 0:
+        return "nothing is lost: the cache is cold by now"
+    count = f"{turns:.1f}" if turns < 10 else f"{turns:.0f}"
+    return f"the cache that it spends is paid back after {count} turns"
 
 
 def _figure(count: int) -> str:
@@ -179,6 +218,10 @@ def _figure(count: int) -> str:
 
 def _tokens(count: int | None) -> str:
     return UNKNOWN if count is None else tokens_in_words(count)
+
+
+def _money(dollars: float | None) -> str:
+    return UNKNOWN if dollars is None else money_in_words(dollars)
 
 
 def fate_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:

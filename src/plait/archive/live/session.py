@@ -9,6 +9,7 @@ from time import perf_counter
 
 import msgspec
 
+from plait.archive.context_fill import weighed
 from plait.archive.export.site import Site, conversations_in
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.index_or_logs import without_collector
@@ -113,7 +114,7 @@ class LiveSession:
         """What Claude will see of it, weighed."""
         if self.opened.session.file is None:
             return context_window(self.name, NO_CONTEXT, None)
-        return context_window(self.name, self.resumption.context, self.resumption.tokens)
+        return weighed(self.opened, self.name, self.resumption)
 
     @property
     def conversations(self) -> Conversations:

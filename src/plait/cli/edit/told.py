@@ -15,6 +15,7 @@ from plait.view.edits import (
     done_words,
     fate_rows,
     rule_words,
+    saving_words,
     size_rows,
     windows,
 )
@@ -27,6 +28,7 @@ FATES = {"dropped": "red", "rewritten": "yellow", "added": "green", "kept": "dim
 MOST_SHOWN = 4
 MOST_LISTED = 10
 LARGE = 50_000_000
+IDLE = {"repair": "nothing to mend", "trim": "nothing to trim", "compress": "nothing to compress"}
 
 
 def print_outcome(request: Request, outcome: Outcome, manner: Manner) -> None:
@@ -39,6 +41,9 @@ def print_outcome(request: Request, outcome: Outcome, manner: Manner) -> None:
         _print_remarks(output, report)
         return
     output.print(_sizes(report))
+    if saving := saving_words(report):
+        output.print("")
+        output.print(saving, style="bold")
     output.print("")
     output.print(_fates(report))
     _print_differences(output, report)
@@ -82,7 +87,7 @@ def _held_words(manner: Manner) -> str:
 
 
 def _idle_words(report: EditReport) -> str:
-    return "nothing to mend" if report.operation == "repair" else "nothing to do"
+    return IDLE.get(report.operation, "nothing to do")
 
 
 def _brief(report: EditReport) -> str:

@@ -1,17 +1,22 @@
 """What is asked of changes, and what is told of them."""
 
-from typing import Literal
+from datetime import timedelta
+from typing import Annotated, Any, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from plait.archive import PresetEffect
+from plait.edit.trim.model import Preset, Way
 from plait.view.edits import EditEntry, EditReport
-from plait.web.api.model import Name, Words
+from plait.web.api.model import Name, Number, Words
 
 
 class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What is to be done to a session."""
 
-    operation: Literal["clone", "fork", "switch", "repair", "rename", "tag", "delete"]
+    operation: Literal[
+        "clone", "fork", "switch", "repair", "rename", "tag", "delete", "trim", "compress"
+    ]
     at: Words | None = None
     """Where a fork goes on from: a message, a turn, the words of a prompt."""
     before: bool = False
@@ -23,7 +28,67 @@ class Wanted(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     active_only: bool = False
     clean: bool = False
     in_place: bool = False
-    """A repair of the session itself, not of a copy."""
+    """The session itself is repaired, trimmed or compressed, not a copy of it."""
+    preset: Preset | None = None
+    """How much a trim takes away; what follows says what, besides or instead."""
+    calls: Annotated[tuple[Name, ...], Meta(max_length=200)] = ()
+    """By their ids."""
+    tools: Annotated[tuple[Name, ...], Meta(max_length=50)] = ()
+    """By their names, patterns among them."""
+    larger_than: Number | None = None
+    """Characters of a call and its result."""
+    older_than: timedelta | None = None
+    except_last: Number = 0
+    """Turns at the end that a trim leaves alone."""
+    way: Way | None = None
+    """Calls go with their results, results are cut, or become one line."""
+    keep: Number | None = None
+    """Characters of a result that is cut."""
+    thinking: bool = False
+    images: bool = False
+    attachments: bool = False
+    progress: bool = False
+    snapshots: bool = False
+    request_logs: bool = False
+    rereads: bool = False
+    reminders: bool = False
+    until: Words | None = None
+    """The first turn that is not compressed."""
+    keep_last: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    """Turns at the end that are not compressed."""
+    calls_as: Literal["metadata", "none"] = "metadata"
+    """What becomes of calls in compressed turns: a line each, or nothing."""
+
+    @property
+    def trimmed(self) -> dict[str, Any]:
+        """What a trim takes away, as the library takes it; nothing where nothing is said."""
+        said = {name: getattr(self, name) for name in (*GOING, *HOW)}
+        found = {name: value for name, value in said.items() if value not in (None, (), False)}
+        return found if any(name in found for name in GOING) else {}
+
+
+GOING = (
+    "preset",
+    "calls",
+    "tools",
+    "larger_than",
+    "older_than",
+    "thinking",
+    "images",
+    "attachments",
+    "progress",
+    "snapshots",
+    "request_logs",
+    "rereads",
+    "reminders",
+)
+HOW = ("except_last", "way", "keep")
+
+
+class PresetEffects(Struct, frozen=True):
+    """What each preset of a trim would leave of a session."""
+
+    presets: tuple[PresetEffect, ...]
 
 
 class Sure(Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +107,8 @@ class Planned(Struct, frozen=True):
     sizes: tuple[tuple[str, str, str], ...]
     fates: tuple[tuple[str, str, str], ...]
     refused: str | None = None
+    saving: str | None = None
+    """What a cut saves in every request, and when it has paid for itself."""
 
 
 class Applied(Struct, frozen=True):

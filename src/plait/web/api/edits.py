@@ -6,10 +6,17 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from plait.archive import Session, check_report, entry_of, report_of
+from plait.archive import Session, check_report, entry_of, preset_effects, report_of
 from plait.archive.live import LiveArchive
 from plait.errors import Refused, UserError
-from plait.view.edits import CheckReport, EditEntry, broken_words, fate_rows, size_rows
+from plait.view.edits import (
+    CheckReport,
+    EditEntry,
+    broken_words,
+    fate_rows,
+    saving_words,
+    size_rows,
+)
 from plait.web.answers import SessionRequest
 from plait.web.api import edit_model, model
 
@@ -52,6 +59,12 @@ def check(look: SessionRequest, asked: model.Nothing) -> CheckReport:
     return check_report(look.session.id, look.session.path, archive.check(look.session))
 
 
+def presets(look: SessionRequest, asked: model.Nothing) -> edit_model.PresetEffects:
+    """Returns what each preset of a trim would leave of a session."""
+    found = preset_effects(look.library.now.archive, look.session)
+    return edit_model.PresetEffects(tuple(found))
+
+
 def edits(library: LiveArchive, asked: model.Nothing) -> edit_model.Edits:
     """Returns what was changed."""
     found = library.now.archive.edits()[:MOST_EDITS]
@@ -70,6 +83,7 @@ def plan(look: SessionRequest, asked: edit_model.Wanted, held: HeldPlans) -> edi
         tuple(size_rows(report)),
         tuple(fate_rows(report)),
         refused,
+        saving_words(report),
     )
 
 
@@ -86,6 +100,22 @@ def undo(library: LiveArchive, asked: edit_model.Sure, name: str) -> EditEntry:
     edit = library.now.archive.undo(name, force=asked.force)
     library.renew()
     return entry_of(edit)
+
+
+def _trim(archive: "Archive", session: Session, asked: edit_model.Wanted) -> "Plan":
+    if not asked.trimmed:
+        raise UserError("nothing is said that is to go")
+    return archive.plan.trim(session, in_place=asked.in_place, **asked.trimmed)
+
+
+def _compress(archive: "Archive", session: Session, asked: edit_model.Wanted) -> "Plan":
+    return archive.plan.compress(
+        session,
+        until=asked.until,
+        keep_last=asked.keep_last,
+        calls=asked.calls_as,
+        in_place=asked.in_place,
+    )
 
 
 Planner: TypeAlias = Callable[["Archive", Session, edit_model.Wanted], "Plan"]
@@ -105,6 +135,8 @@ PLANNERS: dict[str, Planner] = {
     ),
     "tag": lambda archive, session, asked: archive.plan.tag(session, asked.word),
     "delete": lambda archive, session, asked: archive.plan.delete(session),
+    "trim": _trim,
+    "compress": _compress,
 }
 
 

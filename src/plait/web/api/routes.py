@@ -75,6 +75,7 @@ TABLE: tuple[Entry, ...] = (
     Entry(f"{ONE}/raw", "Lines of its files as they lie", sessions.raw),
     Entry(f"{ONE}/findings", "The account of its lines, and what is odd", sessions.findings),
     Entry(f"{ONE}/check", "Which rules for written sessions it breaks", edits.check),
+    Entry(f"{ONE}/presets", "What each preset of a trim would leave", edits.presets),
 )
 REF = "#/components/schemas/{name}"
 PUBLISHED = {"RowShape": "Row", "ResponseCost": "Paid", "CostSum": "Sum"}

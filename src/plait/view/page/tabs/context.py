@@ -9,9 +9,9 @@ from plait.view.context_window import Omitted, Weighed, Weight
 from plait.view.page.conversation.blocks import prose, typed
 from plait.view.page.figures.charts import bar, stack, swatches
 from plait.view.page.markup import esc, icon
+from plait.view.page.tabs.context_fill import STEP, fills_html
 from plait.view.page.tabs.head import Head, paged, unfolding
 
-STEP = 300
 MOST_SHOWN = 400_000
 """Characters of a block that stand in a page."""
 NAMES = {
@@ -49,7 +49,8 @@ def context_body(head: Head, found: Weighed, start: int = 1) -> str:
     if found.tokens is None and not found.messages:
         return f'{refusal}<p class="empty">There are no messages.</p>'
     return (
-        f"{refusal}{_window_html(found)}{_messages_html(head, found, start)}"
+        f"{refusal}{_window_html(found)}{fills_html(head, found)}"
+        f"{_messages_html(head, found, start)}"
         f"{_left_out_html(head, found.left_out)}"
     )
 
@@ -73,8 +74,11 @@ def _messages_html(head: Head, found: Weighed, start: int) -> str:
         return '<p class="empty">There are no messages.</p>'
     shown, pages = paged("messages", messages, start, f"{head.place('context')}?", STEP)
     most = max(one.tokens for one in messages) or 1
-    rows = "".join(f"<li>{_message_row(head, one, most, found.window)}</li>" for one in shown)
-    return f'{pages}<ol class="messages">{rows}</ol>{pages}'
+    rows = "".join(
+        f'<li id="message-{one.number}">{_message_row(head, one, most, found.window)}</li>'
+        for one in shown
+    )
+    return f'<h3>Messages</h3>{pages}<ol class="messages">{rows}</ol>{pages}'
 
 
 def _message_row(head: Head, one: Weight, most: int, window: int) -> str:

@@ -50,7 +50,7 @@ def tab_page(head: Head, here: str, body: str) -> str:
     main = (
         f'<header class="top"><h1 title="{title}">{title}</h1>'
         f'<div class="facts">{head.facts}</div></header>{tabs(head.name, here)}'
-        f'<main id="main" class="tab tab-{here}" tabindex="-1">'
+        f'<main id="main" class="tab tab-{here}" data-of="{esc(head.name)}" tabindex="-1">'
         f'<h2 class="hidden">{words}</h2>{body}</main>'
         '<script src="/assets/tabs.js" defer></script>'
     )

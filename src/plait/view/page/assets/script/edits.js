@@ -4,6 +4,7 @@ import { sendEdit } from "./edit_requests.js";
 import { main } from "./page.js";
 import { drawnPlan } from "./plan.js";
 import { renew } from "./results.js";
+import { roomAsked } from "./room.js";
 import { offerUndo, undoEdit } from "./undo_bar.js";
 
 const headings = {
@@ -14,6 +15,8 @@ const headings = {
   rename: "Rename this session",
   tag: "Tag this session",
   delete: "Delete this session",
+  trim: "Trim this session",
+  compress: "Compress this session",
 };
 const verbs = {
   clone: "Clone",
@@ -23,6 +26,8 @@ const verbs = {
   rename: "Rename",
   tag: "Tag",
   delete: "Delete",
+  trim: "Trim",
+  compress: "Compress",
 };
 
 export function editClicked(button) {
@@ -30,6 +35,12 @@ export function editClicked(button) {
   if (edit === "menu") openMenu(session || main.dataset.session, title);
   if (edit === "fork") planIn(openEditBox(), main.dataset.session, forkAsked(button, at), shownTitle());
   if (edit === "undo") undoListed(button, id);
+  if (edit === "trim" || edit === "compress") planRoom(button);
+}
+
+function planRoom(button) {
+  const { session, title } = button.closest("form").dataset;
+  planIn(openEditBox(), session, roomAsked(button), title);
 }
 
 export function editShown() {
@@ -71,6 +82,7 @@ function openMenu(name, title) {
       choiceButton(box, name, { operation }, words, called),
     ),
   );
+  list.insertBefore(roomLink(name), list.lastChild);
   const link = made("a", "", "All edits");
   link.href = "/edits";
   const foot = made("div", "buttons");
@@ -97,6 +109,14 @@ function choiceButton(box, name, asks, words, called) {
   button.append(made("b", "", verbs[asks.operation]), made("span", "", words));
   button.onclick = () => chosenEdit(box, name, asks, called);
   return button;
+}
+
+// What fills the context is looked at before anything of it goes.
+function roomLink(name) {
+  const link = made("a", "choice");
+  link.href = `/s/${encodeURIComponent(name)}/context`;
+  link.append(made("b", "", "Trim"), made("span", "", "shows what fills its context, to trim or compress it"));
+  return link;
 }
 
 function offerRepair(box, name, list, called) {

@@ -7,6 +7,7 @@ import { listen } from "./live.js";
 import { main } from "./page.js";
 import { openPalette, togglePalette } from "./palette.js";
 import { countOn, renew, toEnds, watchMore } from "./results.js";
+import { startRoom } from "./room.js";
 import { rowsHere, stepRow, unfoldHere, unfoldRow } from "./rows.js";
 import { isSideOver, renewSide, showSide, side, startSide, toggleSide } from "./side.js";
 import { searchField, watchForms } from "./typing.js";
@@ -41,6 +42,7 @@ export function startFrame() {
   tellAgo(document);
   watchMore(document);
   countOn();
+  startRoom();
   recallUndo();
 }
 

@@ -6,6 +6,7 @@ export function drawnPlan(planned) {
   const { report } = planned;
   const part = made("div", "planned");
   part.append(sizesTable(planned.sizes));
+  if (planned.saving) part.append(made("p", "saving", sentences([planned.saving])));
   if (planned.fates.length) part.append(fatesList(planned.fates));
   if (report.differences.length) part.append(differencesBox(report.differences));
   part.append(...report.notes.map((note) => made("p", "note", sentences([note]))));

@@ -1,6 +1,7 @@
 // Lists that are fetched, put in place where they are something new, and made longer as one reads on.
 import { tellAgo } from "./ago.js";
 import { all, made, one, whenNear } from "./dom.js";
+import { startRoom } from "./room.js";
 import { pagePart, unfoldRow } from "./rows.js";
 
 let counting = 0;
@@ -60,12 +61,13 @@ function results() {
 }
 
 export function renew() {
-  const holder = results();
+  const holder = results() || one("main.tab");
   if (!holder) return Promise.resolve();
   return pagePart(location.href)
     .then((html) => {
       const inner = holder.matches("main") ? one("main", parsed(html))?.innerHTML : html;
       if (inner !== undefined) putResults(holder, inner);
+      startRoom();
     })
     .catch(() => {
       /* the server has gone: what is shown stays */

@@ -14,6 +14,8 @@ const pastTense = {
   rename: "Renamed.",
   tag: "Tagged.",
   delete: "Deleted.",
+  trim: "Trimmed.",
+  compress: "Compressed.",
 };
 
 export function offerUndo(told) {
@@ -56,10 +58,15 @@ function drawBar(told) {
   document.body.append(bar);
 }
 
+// The session that is read here, or looked at in one of its tabs.
+function sessionHere() {
+  return main ? main.dataset.session : one("main.tab")?.dataset.of;
+}
+
 function openLink(told) {
-  if (!told.name || (main && main.dataset.session === told.name)) return [];
+  if (!told.name || sessionHere() === told.name) return [];
   const link = made("a", "", "Open it");
-  link.href = `/s/${encodeURIComponent(told.name)}`;
+  link.href = `/s/${encodeURIComponent(told.name)}${one("main.tab-context") ? "/context" : ""}`;
   return [link];
 }
 
@@ -75,8 +82,11 @@ function takeBack(told, words, button) {
 }
 
 function tookBack(told, words, button) {
-  const isHere = told.isNew && main && main.dataset.session === told.name;
-  if (isHere) location.href = "/sessions";
+  if (told.isNew && sessionHere() === told.name) {
+    forgetUndo();
+    location.href = "/sessions";
+    return;
+  }
   words.textContent = "Undone.";
   const bar = button.parentElement;
   one("a", bar)?.remove();

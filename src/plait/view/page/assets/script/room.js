@@ -1,0 +1,69 @@
+// Room in a context: what is ticked there, what each preset would leave, what is asked of the server.
+import { all, made, one, whenNear } from "./dom.js";
+
+const kindsAsked = ["thinking", "images", "reminders", "rereads"];
+
+// What a button of the Context view asks for.
+export function roomAsked(button) {
+  const { edit, preset } = button.dataset;
+  const form = button.closest("form.room");
+  const asks = { operation: edit, in_place: form.elements.in_place.checked };
+  if (edit === "compress") return { ...asks, until: form.elements.until.value };
+  if (preset) return { ...asks, preset };
+  return { ...asks, ...tickedIn(form) };
+}
+
+function tickedIn(form) {
+  const { way, except_last: spared } = form.elements;
+  const asks = { way: way.value, except_last: Number(spared.value) || 0 };
+  const calls = all("input[name=call]:checked", form).map((box) => box.value);
+  if (calls.length) asks.calls = [...new Set(calls)];
+  for (const kind of kindsAsked) if (form.elements[kind]?.checked) asks[kind] = true;
+  return asks;
+}
+
+// Where the page is drawn anew, so is this.
+export function startRoom() {
+  const form = one("form.room");
+  if (!form) return;
+  tellTicked(form);
+  nearRoom?.observe(one(".presets", form));
+}
+
+const nearRoom = whenNear(200, tellPresets);
+
+function tellTicked(form) {
+  const ticked = all("input[data-tokens]:checked", form);
+  const tokens = ticked.reduce((sum, box) => sum + Number(box.dataset.tokens), 0);
+  one(".by-hand [data-edit=trim]", form).disabled = !ticked.length;
+  one(".ticked", form).textContent = ticked.length
+    ? `${ticked.length} ticked, about ${tokensInWords(tokens)} tokens`
+    : "Nothing is ticked.";
+}
+
+function tokensInWords(count) {
+  if (count < 1000) return String(count);
+  return `${(count / 1000).toFixed(count < 10000 ? 1 : 0)}k`;
+}
+
+function tellPresets(holder) {
+  if (!holder.offsetParent) return;
+  const { session } = holder.closest("form").dataset;
+  fetch(`/api/v1/sessions/${encodeURIComponent(session)}/presets`)
+    .then((answer) => answer.json())
+    .then((told) => {
+      for (const { preset, words } of told.presets || [])
+        one(`[data-preset="${preset}"] span`, holder)?.replaceChildren(made("span", "", words));
+    })
+    .catch(() => {
+      /* each says it in its plan */
+    });
+}
+
+document.addEventListener("change", ({ target }) => {
+  const form = target.closest?.("form.room");
+  if (form) tellTicked(form);
+});
+document.addEventListener("submit", (event) => {
+  if (event.target.matches("form.room")) event.preventDefault();
+});

@@ -1,0 +1,168 @@
+"""Room in a context, in a browser: what fills it is trimmed, compressed, taken back."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.sessions import drawn
+from tests.browser.test_edits import box
+from tests.web.edit_desk import EditDesk, edit_desk
+from tests.web.reading_page import Reader, reader
+
+__all__ = ["reader"]
+WAYS = drawn()["ways"]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[EditDesk]:
+    """Serves sessions that may be changed."""
+    with edit_desk(tmp_path) as one:
+        yield one
+
+
+def context_of(desk: EditDesk, reader: Reader, width: int = 1440, **options: object) -> Page:
+    """Opens the Context view of the session."""
+    page = reader(desk.at, f"/s/{desk.name}/context", width=width, **options)
+    expect(page.get_by_role("heading", name="What fills it")).to_be_visible()
+    return page
+
+
+def kind(page: Page, name: str) -> Locator:
+    """Returns the row of a kind."""
+    return page.locator(".kind", has=page.locator("summary .words", has_text=name))
+
+
+def faults(page: Page) -> list[tuple[str, str]]:
+    """Returns what is wrong with a page for those who cannot see or point."""
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa"]})
+    return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
+
+
+def undo(page: Page) -> None:
+    """Takes back what was done last."""
+    page.locator(".undo-bar").get_by_role("button", name="Undo").click()
+    expect(page.locator(".undo-bar")).to_contain_text("Undone.")
+
+
+def test_what_fills_the_window_is_named_with_its_turn_and_its_line(
+    desk: EditDesk, reader: Reader
+) -> None:
+    page = context_of(desk, reader)
+    results = kind(page, "Results of tools")
+    expect(results).to_contain_text("1 result")
+    results.locator("summary").click()
+    row = results.locator(".items li", has_text="Read mole.txt")
+    expect(row).to_contain_text("since turn 2")
+    row.get_by_role("link", name=re.compile("^line ")).click()
+    expect(page).to_have_url(re.compile(f"#{WAYS.uuid_of('R6')}$"))
+
+
+def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = context_of(desk, reader)
+    button = page.get_by_role("button", name="Trim what is ticked")
+    expect(button).to_be_disabled()
+    kind(page, "Results of tools").locator("summary").click()
+    page.get_by_role("checkbox", name="Read mole.txt").check()
+    expect(page.locator(".ticked")).to_contain_text(re.compile(r"1 ticked, about [\d.]+k? tokens"))
+    page.locator("select[name=way]").select_option("remove")
+    page.locator("input[name=except_last]").fill("0")
+    button.click()
+    expect(box(page)).to_contain_text("tokens less in every request", ignore_case=True)
+    expect(box(page)).to_contain_text("The prompt cache is spent")
+    assert desk.files == before
+    box(page).get_by_role("button", name="Trim", exact=True).click()
+    expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
+    page.get_by_role("link", name="Open it").click()
+    expect(page).to_have_url(re.compile("/context$"))
+    expect(page).not_to_have_url(re.compile(desk.name))
+    expect(page.get_by_role("heading", name="What fills it")).to_be_visible()
+    expect(kind(page, "Results of tools")).to_have_count(0)
+    page.locator(".undo-bar").get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(re.compile("/sessions$"))
+    assert desk.files == before
+
+
+def test_the_session_itself_is_trimmed_and_the_view_follows(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = context_of(desk, reader)
+    page.get_by_role("checkbox", name="Trim: Thinking").check()
+    page.get_by_role("checkbox", name="change this session itself").check()
+    page.locator("input[name=except_last]").fill("0")
+    page.get_by_role("button", name="Trim what is ticked").click()
+    box(page).get_by_role("button", name="Trim", exact=True).click()
+    expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
+    expect(kind(page, "Thinking")).to_have_count(0)
+    assert b"The mole is flat." not in desk.path.read_bytes()
+    undo(page)
+    expect(kind(page, "Thinking")).to_have_count(1)
+    expect(page.get_by_role("button", name="Trim what is ticked")).to_be_disabled()
+    assert desk.files == before
+
+
+def test_a_preset_says_what_it_saves_and_shows_its_plan(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = context_of(desk, reader)
+    page.locator(".making-room").scroll_into_view_if_needed()
+    extreme = page.get_by_role("button", name=re.compile("^Extreme"))
+    expect(extreme).to_contain_text(re.compile("token|nothing"))
+    extreme.click()
+    expect(page.get_by_role("dialog", name="Trim this session")).to_contain_text("next resume")
+    page.keyboard.press("Escape")
+    expect(extreme).to_be_focused()
+    assert desk.files == before
+
+
+def test_older_turns_are_compressed_and_taken_back(desk: EditDesk, reader: Reader) -> None:
+    before = desk.files
+    page = context_of(desk, reader)
+    page.get_by_label("Everything before turn").fill("3")
+    page.get_by_role("button", name="Compress").click()
+    expect(page.get_by_role("dialog", name="Compress this session")).to_contain_text("next resume")
+    box(page).get_by_role("button", name="Compress", exact=True).click()
+    expect(page.locator(".undo-bar")).to_contain_text("Compressed.")
+    page.get_by_role("link", name="Open it").click()
+    expect(kind(page, "Results of tools")).to_have_count(0)
+    expect(page.locator("main")).to_contain_text("By the mole, then.")
+    page.locator(".undo-bar").get_by_role("button", name="Undo").click()
+    expect(page).to_have_url(re.compile("/sessions$"))
+    assert desk.files == before
+
+
+def test_the_menu_of_edits_leads_there(desk: EditDesk, reader: Reader) -> None:
+    page = reader(desk.at, f"/s/{desk.name}")
+    page.keyboard.press("E")
+    box(page).get_by_role("link", name=re.compile("^Trim")).click()
+    expect(page.get_by_role("heading", name="Make room")).to_be_visible()
+
+
+def test_nothing_is_offered_where_nothing_may_be_changed(tmp_path: Path, reader: Reader) -> None:
+    with edit_desk(tmp_path, is_read_only=True) as desk:
+        page = context_of(desk, reader)
+        kind(page, "Results of tools").locator("summary").click()
+        expect(kind(page, "Results of tools").locator(".items")).to_be_visible()
+        expect(page.get_by_role("checkbox")).to_have_count(0)
+        expect(page.get_by_role("heading", name="Make room")).to_have_count(0)
+        expect(page.get_by_role("button", name=re.compile("^(Trim|Compress|Heavy)"))).to_have_count(
+            0
+        )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_everybody_can_use_it_at_every_width(
+    desk: EditDesk, reader: Reader, width: int, scheme: str
+) -> None:
+    page = context_of(desk, reader, width, color_scheme=scheme)
+    for one in page.locator(".kind summary").all():
+        one.click()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert faults(page) == []
+    page.get_by_role("button", name=re.compile("^Heavy")).click()
+    expect(box(page)).to_contain_text("next resume")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert faults(page) == []

@@ -1,0 +1,234 @@
+"""`plait trim` and `plait compress`, end to end: what they print, write and refuse."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import Drawing, draw
+from plait.archive import Archive
+from plait.cli.app import run
+
+WORK = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=claude-opus-4-5
+ai-title "A total that is right"
+U1 "Make the total right."
+A1< think "Where is it?" + Read(file_path="/home/dev/shop/cart.py") as first
+R1< of first times=400
+  | def total(items):
+A2< Bash(command="pytest -q") as tests
+R2< of tests times=900
+  | one test failed, as it did before
+A3< "Now I see."
+U2< "Go on."
+A4< Read(file_path="/home/dev/shop/cart.py") as second
+R4< of second times=400
+  | def total(items):
+A5< "Done."
+U3< "And the till?"
+A6< Bash(command="make till") as till
+R6< of till times=300
+  | ok
+A7< "It rings."
+U4< "Thanks."
+A8< "Gladly."
+U5< "Once more."
+A9< "Yes."
+last-prompt leaf A9
+"""
+
+
+class Desk:
+    """A folder with a session, and the command at hand."""
+
+    def __init__(self, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+        self.config = folder / "config"
+        self.drawing: Drawing = draw(WORK)
+        self.drawing.write(self.config)
+        self._capfd = capfd
+        then = time.time() - 3600
+        for path in self.logs:
+            os.utime(path, (then, then))
+
+    @property
+    def logs(self) -> list[Path]:
+        """All logs that lie there."""
+        return sorted((self.config / "projects").rglob("*.jsonl"))
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """All that a client would see."""
+        found = (path for path in self.config.rglob("*") if path.is_file())
+        return {str(path): path.read_bytes() for path in found if ".plait" not in path.parts}
+
+    def said(self, *arguments: object, code: int = 0) -> tuple[str, str]:
+        """Runs a command; returns what it said, and what it complained of."""
+        given = [str(argument) for argument in arguments]
+        assert run([*given, "--root", str(self.config)]) == code, self._capfd.readouterr()
+        captured = self._capfd.readouterr()
+        return captured.out, captured.err
+
+    def told(self, *arguments: object, code: int = 0) -> Any:
+        """Runs a command with `--json`; returns its object."""
+        return json.loads(self.said(*arguments, "--json", code=code)[0])
+
+    def prompts(self, session: str) -> list[str]:
+        """Returns what people asked in what is sent of a session."""
+        found = Archive([self.config]).context(session)
+        texts = [
+            str(block.get("text"))
+            for role, blocks in found.messages
+            for block in blocks
+            if role == "user" and block.get("type") == "text"
+        ]
+        return [one for one in texts if one in PROMPTS]
+
+
+PROMPTS = ["Make the total right.", "Go on.", "And the till?", "Thanks.", "Once more."]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Desk:
+    """Returns a desk with a session of five turns."""
+    return Desk(tmp_path, capfd)
+
+
+def test_without_a_choice_it_says_what_fills_the_context_and_changes_nothing(desk: Desk) -> None:
+    before = desk.files
+    out, _ = desk.said("trim", "latest")
+    assert "results of tools" in out
+    assert "Bash pytest -q" in out
+    assert "files read again, among the results" in out
+    assert desk.files == before
+    told = desk.told("trim", "latest")
+    assert told["fills"][0]["kind"] == "results"
+    assert [one["preset"] for one in told["presets"]] == ["light", "standard", "heavy", "extreme"]
+    assert desk.files == before
+
+
+def test_calls_of_a_tool_go_in_a_new_session(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("trim", "latest", "--tool", "Read", "--thinking")
+    assert (told["operation"], told["applied"]) == ("trim", True)
+    assert told["after"]["tokens"] < told["before"]["tokens"]
+    after = desk.files
+    written = after.pop(told["path"])
+    assert after == before
+    assert b'"name":"Read"' not in written
+    assert b'"name":"Bash"' in written
+    assert desk.prompts(told["session"]) == PROMPTS
+    desk.said("undo", told["undo"])
+    assert desk.files == before
+
+
+def test_the_saving_is_told_in_tokens_and_share(desk: Desk) -> None:
+    out, _ = desk.said("trim", "latest", "--tool", "Bash", "--dry-run")
+    assert "tokens less in every request" in out
+    assert "the prompt cache is spent" in out
+    assert "nothing was changed: without `--dry-run` it is done" in out
+
+
+def test_in_place_waits_for_a_yes(desk: Desk) -> None:
+    before = desk.files
+    out, _ = desk.said("trim", "latest", "--tool", "Bash", "--in-place")
+    assert "add `--yes` and it is done" in out
+    assert desk.files == before
+    told = desk.told("trim", "latest", "--tool", "Bash", "--in-place", "--yes")
+    assert told["session"] == desk.drawing.session
+    assert b'"name":"Bash"' not in desk.logs[0].read_bytes()
+    desk.said("undo")
+    assert desk.files == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--yes",), "say what is to go"),
+        (("--in-place",), "say what is to go"),
+        (("--except-last", "3"), "say what is to go"),
+        (("--way", "cut"), "say what is to go"),
+        (("--prove",), "say what is to go"),
+        (("--tool", "Bash", "--way", "empty", "--keep", "9"), "`--keep`"),
+        (("--larger-than", "ten"), "no number of characters"),
+        (("--larger-than", "-1"), "no number of characters"),
+        (("--older-than", "2y"), "no length of time"),
+        (("--older-than", "d"), "no length of time"),
+        (("--older-than", "99999999d"), "no length of time"),
+        (("mild",), "not one of"),
+        (("--way", "melt"), "not one of"),
+    ],
+)
+def test_wrong_use_is_told(desk: Desk, arguments: tuple[str, ...], words: str) -> None:
+    before = desk.files
+    _, err = desk.said("trim", "latest", *arguments, code=2)
+    assert words in err
+    assert "hint:" in err
+    assert desk.files == before
+
+
+def test_nothing_to_trim_is_said(desk: Desk) -> None:
+    out, _ = desk.said("trim", "latest", "--tool", "NotebookEdit")
+    assert out.endswith("nothing to trim\n")
+    assert desk.told("trim", "latest", "--tool", "NotebookEdit")["undo"] is None
+
+
+def test_older_turns_are_compressed_and_prompts_stay(desk: Desk) -> None:
+    before = desk.files
+    told = desk.told("compress", "latest", "--keep-last", "2")
+    assert (told["operation"], told["applied"]) == ("compress", True)
+    assert told["after"]["tokens"] < told["before"]["tokens"]
+    assert desk.prompts(told["session"]) == PROMPTS
+    desk.said("undo", told["undo"])
+    assert desk.files == before
+
+
+def test_a_turn_says_where_compression_ends(desk: Desk) -> None:
+    told = desk.told("compress", "latest", "--until", "3", "--in-place", "--yes")
+    sent = json.dumps(Archive([desk.config]).context(desk.drawing.session).messages)
+    assert "one test failed" not in sent
+    assert "make till" in sent
+    assert told["session"] == desk.drawing.session
+
+
+def test_calls_are_told_or_go(desk: Desk) -> None:
+    told = desk.told("compress", "latest", "--keep-last", "2")
+    assert "pytest -q" in Path(told["path"]).read_text()
+    gone = desk.told("compress", desk.drawing.session, "--keep-last", "2", "--calls", "none")
+    sent = json.dumps(Archive([desk.config]).context(gone["session"]).messages)
+    assert "pytest -q" not in sent
+
+
+def test_a_command_sums_up(desk: Desk) -> None:
+    told = desk.told(
+        "compress", "latest", "--keep-last", "2", "--summariser", "echo summed up by a command"
+    )
+    sent = json.dumps(Archive([desk.config]).context(told["session"]).messages)
+    assert "summed up by a command" in sent
+
+
+def test_a_command_that_fails_is_refused(desk: Desk) -> None:
+    before = desk.files
+    _, err = desk.said("compress", "latest", "--keep-last", "2", "--summariser", "false", code=1)
+    assert "error:" in err
+    assert desk.files == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "say either `--until` or `--keep-last`"),
+        (("--until", "2", "--keep-last", "2"), "say either `--until` or `--keep-last`"),
+        (("--keep-last", "0"), "invalid value"),
+        (("--until", "99"), "turn"),
+        (("--keep-last", "2", "--calls", "some"), "not one of"),
+    ],
+)
+def test_wrong_use_of_compress_is_told(desk: Desk, arguments: tuple[str, ...], words: str) -> None:
+    before = desk.files
+    _, err = desk.said("compress", "latest", *arguments, code=2)
+    assert words in err
+    assert "hint:" in err
+    assert desk.files == before
