@@ -19,6 +19,7 @@ from plait.errors import PlaitError
 
 READERS = ("resumed", "leaf", "messages", "full", "sdk")
 TOUCHED = ("projects", "file-history", "tasks", "todos")
+PROMPTS = "history.jsonl"
 NOTHING = Resumed(False, None, (), [])
 AS_BEFORE = "so it is before the edit too"
 
@@ -163,8 +164,9 @@ def told(listed: Listed | None) -> str | None:
 
 def held(desk: Desk) -> dict[str, tuple[str, int, int]]:
     """Returns the files of sessions on a desk: their contents, modes and times."""
-    files = (file for name in TOUCHED for file in (desk.config / name).rglob("*"))
-    return {str(file): facts(file) for file in files if file.is_file()}
+    files = [file for name in TOUCHED for file in (desk.config / name).rglob("*")]
+    every = (*files, desk.config / PROMPTS)
+    return {str(file): facts(file) for file in every if file.is_file()}
 
 
 def facts(file: Path) -> tuple[str, int, int]:

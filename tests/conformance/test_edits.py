@@ -164,6 +164,9 @@ def test_a_desk_is_put_back_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     desk.put_back()
     assert held(desk) == before
     assert not (desk.config / ".plait").exists()
+    (desk.config / "history.jsonl").write_text("{}", encoding="utf-8")
+    assert held(desk) != before
+    (desk.config / "history.jsonl").unlink()
     file.chmod(0o640)
     assert held(desk) != before
 
