@@ -175,6 +175,20 @@ def test_nothing_to_trim_is_said(desk: Desk) -> None:
     assert desk.told("trim", "latest", "--tool", "NotebookEdit")["undo"] is None
 
 
+@pytest.mark.parametrize("command", ["context", "resume", "trim"])
+def test_own_prices_are_what_the_next_prompt_costs(
+    desk: Desk, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "prices.json"
+    own = {"input": 1000, "output": 1000, "cache_read": 1000, "cache_write": 2000}
+    path.write_text(json.dumps({"claude-opus-4-5": own}), encoding="utf-8")
+    usual = desk.said(command, "latest")
+    monkeypatch.setenv("PLAIT_PRICES", str(path))
+    told = desk.said(command, "latest")
+    assert any("from a warm cache" in one for one in usual)
+    assert told != usual
+
+
 def test_older_turns_are_compressed_and_prompts_stay(desk: Desk) -> None:
     before = desk.files
     told = desk.told("compress", "latest", "--keep-last", "2")

@@ -7,6 +7,7 @@ import pytest
 
 from examples.drawing import Drawing, draw
 from plait.archive import Archive, weighed
+from plait.conversation.prices import Prices
 from plait.graph.client.model import Context
 from plait.graph.client.weigh import PICTURE, tokens_sent
 from plait.view.context_fill import Fill, fills_of
@@ -39,7 +40,7 @@ def filled(folder: Path, drawing: Drawing) -> Weighed:
     """Returns what fills a drawn session."""
     drawing.write(folder)
     archive = Archive([folder])
-    return weighed(archive.open(archive.sessions[0]), "x")
+    return weighed(archive.open(archive.sessions[0]), "x", archive.prices)
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_kinds_add_up_to_all_messages(gallery: Path) -> None:
         for session in Archive([folder]).sessions if folder.is_dir() else ():
             if session.file is None:
                 continue
-            found = weighed(Archive([folder]).open(session), "x")
+            found = weighed(Archive([folder]).open(session), "x", Prices())
             own = sum(one.tokens for one in found.fills if one.kind != "rereads")
             assert own == found.estimated, folder.name
             sums = [one.tokens for one in found.fills if one.kind != "rereads"]

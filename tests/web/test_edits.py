@@ -65,6 +65,42 @@ def test_a_session_that_is_written_to_is_refused_in_words(desk: EditDesk) -> Non
     assert desk.send(address, {"force": True}, **MEANT)[0] == 200
 
 
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"operation": "trim", "tools": ["Read"], "thinking": True},
+        {"operation": "trim", "thinking": True, "in_place": True},
+        {"operation": "compress", "keep_last": 1},
+        {"operation": "compress", "until": "3", "calls_as": "none", "in_place": True},
+    ],
+)
+def test_a_cut_is_planned_done_and_taken_back(desk: EditDesk, asks: dict[str, object]) -> None:
+    before = desk.files
+    planned = desk.planned(**asks)
+    assert planned["report"]["operation"] == asks["operation"]
+    assert "tokens less in every request" in planned["saving"]
+    assert desk.files == before
+    _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
+    assert (done["name"] == desk.name) is ("in_place" in asks)
+    context = desk.at.json(f"/api/v1/sessions/{done['name']}/context")["context"]
+    assert "thinking" not in {one["kind"] for one in context["fills"]}
+    assert desk.send(f"/api/v1/edits/{done['report']['undo']}/undo", **MEANT)[0] == 200
+    assert desk.files == before
+
+
+def test_what_fills_a_context_and_what_presets_would_leave_is_told(desk: EditDesk) -> None:
+    before = desk.files
+    told = desk.at.json(f"/api/v1/sessions/{desk.name}/context")["context"]
+    results = next(one for one in told["fills"] if one["kind"] == "results")
+    (read,) = results["largest"]
+    assert (read["words"], read["turn"], len(read["calls"])) == ("Read mole.txt", 2, 1)
+    assert told["next_prompt"]["tokens"] > 0
+    presets = desk.at.json(f"/api/v1/sessions/{desk.name}/presets")["presets"]
+    assert [one["preset"] for one in presets] == ["light", "standard", "heavy", "extreme"]
+    assert all(one["after"]["tokens"] <= one["before"]["tokens"] for one in presets)
+    assert desk.files == before
+
+
 def test_a_clone_is_found_by_its_name(desk: EditDesk) -> None:
     planned = desk.planned(operation="clone", title="Once more")
     _, done = desk.send(f"/api/v1/plans/{planned['plan']}/apply", **MEANT)
@@ -80,6 +116,15 @@ def test_a_clone_is_found_by_its_name(desk: EditDesk) -> None:
         ({"operation": "format-disk"}, 400),
         ({"operation": "rename", "title": "x", "path": "/etc/passwd"}, 400),
         ({"operation": "switch", "branch": "nobody-called-so"}, 400),
+        ({"operation": "trim"}, 400),
+        ({"operation": "trim", "way": "cut", "except_last": 2}, 400),
+        ({"operation": "trim", "preset": "mild"}, 400),
+        ({"operation": "trim", "tools": ["Read"], "older_than": "2d"}, 400),
+        ({"operation": "trim", "calls": ["x"] * 201}, 400),
+        ({"operation": "compress"}, 400),
+        ({"operation": "compress", "keep_last": 0}, 400),
+        ({"operation": "compress", "until": "99"}, 400),
+        ({"operation": "compress", "keep_last": 1, "command": "touch /tmp/x"}, 400),
         ([], 400),
         ("rename", 400),
     ],

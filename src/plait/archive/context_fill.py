@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, get_args
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from plait.archive.edit_report import size_of
 from plait.archive.model import Named
+from plait.conversation.prices import Prices
 from plait.edit.trim.model import Preset
 from plait.view.amounts import tokens_in_words
-from plait.view.context_window import Weighed, context_window
+from plait.view.context_window import Weighed, context_window, next_sent
 from plait.view.edits import Size, saved_share
 
 if TYPE_CHECKING:
@@ -29,7 +31,9 @@ class PresetEffect(Struct, frozen=True):
     """The same in a few words."""
 
 
-def weighed(opened: "OpenSession", name: str, resumed: "Resumption | None" = None) -> Weighed:
+def weighed(
+    opened: "OpenSession", name: str, prices: Prices, resumed: "Resumption | None" = None
+) -> Weighed:
     """Returns what Claude will see of a session, weighed, with the place of everything."""
     found = resumed or opened.context()
     turns = {
@@ -38,7 +42,8 @@ def weighed(opened: "OpenSession", name: str, resumed: "Resumption | None" = Non
         for uuid in (item.uuid for item in turn.items)
         if uuid
     }
-    return context_window(name, found.context, found.tokens, opened.client_records, turns)
+    told = context_window(name, found.context, found.tokens, opened.client_records, turns)
+    return replace(told, next_prompt=next_sent(found.next_prompt, prices))
 
 
 def preset_effects(archive: "Archive", session: Named) -> Iterator[PresetEffect]:

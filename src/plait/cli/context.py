@@ -48,7 +48,7 @@ def command(
     found = request.session(session)
     resumption = request.archive.resumption(found, as_)
     is_sent = as_ == "client"
-    following = next_sent(resumption.next_prompt, request.archive.prices) if is_sent else None
+    following = next_sent(resumption.next_prompt, request.prices) if is_sent else None
     if as_json:
         request.output.json(_as_object(found, resumption, following, full=full))
         return

@@ -42,7 +42,7 @@ def command(
         return
     following = None
     if resume.why_not is None:
-        following = next_sent(request.archive.resumption(found).next_prompt, request.archive.prices)
+        following = next_sent(request.archive.resumption(found).next_prompt, request.prices)
     if as_json:
         request.output.json(_as_object(resume, following))
     else:

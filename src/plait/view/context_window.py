@@ -57,6 +57,22 @@ class Omitted(Struct, frozen=True):
     """The first of them: uuid and line."""
 
 
+class NextSent(Struct, frozen=True):
+    """What is sent before the words of the next prompt, and what that costs."""
+
+    tokens: int
+    cost_usd: NextCost
+
+    @property
+    def sentence(self) -> str:
+        """Says so."""
+        sent = f"the next prompt sends {tokens_in_words(self.tokens)} tokens"
+        warm, cold = self.cost_usd.warm, self.cost_usd.cold
+        if warm is None or cold is None:
+            return sent
+        return f"{sent}: {money_in_words(warm)} from a warm cache, {money_in_words(cold)} cold"
+
+
 class Weighed(Struct, frozen=True, kw_only=True):
     """What Claude will see when a session is resumed, message by message."""
 
@@ -80,22 +96,8 @@ class Weighed(Struct, frozen=True, kw_only=True):
     """The same by what it is, the largest of each kind named."""
     turns: int = 0
     """Of the conversation that goes on."""
-
-
-class NextSent(Struct, frozen=True):
-    """What is sent before the words of the next prompt, and what that costs."""
-
-    tokens: int
-    cost_usd: NextCost
-
-    @property
-    def sentence(self) -> str:
-        """Says so."""
-        sent = f"the next prompt sends {tokens_in_words(self.tokens)} tokens"
-        warm, cold = self.cost_usd.warm, self.cost_usd.cold
-        if warm is None or cold is None:
-            return sent
-        return f"{sent}: {money_in_words(warm)} from a warm cache, {money_in_words(cold)} cold"
+    next_prompt: NextSent | None = None
+    """None where nothing says how many tokens it sends."""
 
 
 def next_sent(given: NextPrompt, prices: Prices) -> NextSent | None:

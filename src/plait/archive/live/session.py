@@ -114,7 +114,7 @@ class LiveSession:
         """What Claude will see of it, weighed."""
         if self.opened.session.file is None:
             return context_window(self.name, NO_CONTEXT, None)
-        return weighed(self.opened, self.name, self.resumption)
+        return weighed(self.opened, self.name, self.prices, self.resumption)
 
     @property
     def conversations(self) -> Conversations:

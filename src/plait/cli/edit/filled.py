@@ -34,7 +34,7 @@ MOST_NAMED = 3
 def show_filled(request: Request, session: Session, *, as_json: bool) -> None:
     """Prints what fills a context, and what each preset would save; changes nothing."""
     archive = request.priced
-    found = weighed(archive.open(session), session.id)
+    found = weighed(archive.open(session), session.id, request.prices)
     effects = list(preset_effects(archive, session))
     if as_json:
         fills = {"fills": found.fills, "presets": effects}
@@ -56,6 +56,8 @@ def _print_filled(output: Output, found: "Weighed") -> None:
         f"about {thousands(found.estimated)} of them in {counted(len(found.messages), 'message')}"
     )
     output.print(f"{known}{guess}", style="bold")
+    if found.next_prompt:
+        output.print(found.next_prompt.sentence)
     output.print("")
     output.lines(_rows(found, output.width))
     output.print("")

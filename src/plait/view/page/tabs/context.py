@@ -65,7 +65,10 @@ def _window_html(found: Weighed) -> str:
     keys = swatches(
         (name, NAMES.get(name, name), tokens_in_words(count)) for name, count in parts.items()
     )
-    return f'<section class="filled"><p>{dotted(known, guess, share)}</p>{drawn}{keys}</section>'
+    sent = found.next_prompt.sentence if found.next_prompt else ""
+    next_ = f'<p class="dim">{esc(sent[:1].upper() + sent[1:])}.</p>' if sent else ""
+    told = f"<p>{dotted(known, guess, share)}</p>"
+    return f'<section class="filled">{told}{drawn}{keys}{next_}</section>'
 
 
 def _messages_html(head: Head, found: Weighed, start: int) -> str:
