@@ -162,7 +162,8 @@ class Plans:
         from plait.edit.trim import TrimChoice, trim
 
         meant = choice or TrimChoice(preset=preset, **wanted)
-        return noted_if_live(trim(self._subject(session), meant, is_in_place=in_place))
+        subject, prices = self._subject(session), self._archive.prices
+        return noted_if_live(trim(subject, meant, is_in_place=in_place, prices=prices))
 
     def switch(self, session: Named, branch: str) -> "Plan":
         """Returns another branch as the one that resume takes: its name, its number, a record."""

@@ -87,13 +87,13 @@ def _loads_tools(block: Block) -> bool:
 def _answer(number: int, record: Record, model: str | None) -> Said:
     if record.is_api_error_message:
         return Said(number, "assistant", [], is_error=True)
-    blocks = [_as_sent(block) for block in _blocks_of(record) if not is_blank(block)]
+    blocks = [as_sent(block) for block in _blocks_of(record) if not is_blank(block)]
     if model_of(record) != model or model is None:
         blocks = [block for block in blocks if not is_thinking(block)]
     return Said(number, "assistant", blocks, message_id=record.message_id)
 
 
-def _as_sent(block: Block) -> Block:
+def as_sent(block: Block) -> Block:
     """Returns a call under the name that its tool has now, without what the log adds to it."""
     if block["type"] != "tool_use":
         return block
