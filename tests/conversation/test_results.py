@@ -116,3 +116,19 @@ def test_what_was_cut_short_is_neither_refused_nor_failed(
     (answered,) = items_of(record_of(encode(line)), Responses())
     assert isinstance(answered, Answered)
     assert answered.result.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ". The user provided the following reason for the rejection:  ",
+        ". To tell you how to proceed, the user said:\n",
+    ],
+)
+def test_why_a_person_refused_is_what_they_typed(words: str) -> None:
+    text = f"{REFUSED}{words}use pnpm"
+    block = {"type": "tool_result", "tool_use_id": "t", "content": text, "is_error": True}
+    line = {"type": "user", "message": {"role": "user", "content": [block]}}
+    (answered,) = items_of(record_of(encode(line)), Responses())
+    assert isinstance(answered, Answered)
+    assert answered.result.feedback == "use pnpm"

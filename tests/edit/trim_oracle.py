@@ -15,14 +15,22 @@ from plait.record.prompt import is_human_prompt, is_typed_in_queue, queued_text
 
 ASKING = ("AskUserQuestion", "ExitPlanMode", "exit_plan_mode")
 REFUSED = "The user doesn't want to "
+MISSING = "[Tool result missing due to internal error]"
 OF_CLIENT = (
     "<system-reminder>",
     "</system-reminder>",
     "Tool loaded.",
     "[Tool call interrupted: the session ended",
-    "[Tool result missing due to internal error]",
+    "[SYSTEM NOTIFICATION - NOT USER INPUT]",
+    "This is an automated background-task event",
+    "Do NOT interpret this as user acknowledgement",
+    "No human input has been received",
+    MISSING,
+    "[Orphaned tool result removed",
+    "(no content)",
 )
 """Lines that the client makes up."""
+MADE_UP = ("No response requested.", "[Tool use interrupted]", "(no content)")
 THOUGHTS = ("thinking", "redacted_thinking")
 
 
@@ -52,7 +60,9 @@ def cut_ids(records: Iterable[Record], cuts: Iterable[Cut]) -> set[str]:
     by_line = {record.line: record for record in records}
     blocks = (content_of(by_line[cut.line])[cut.block or 0] for cut in cuts)
     calls = {str(block["id"]) for block in blocks if block.get("type") == "tool_use"}
-    return calls - {call for record in by_line.values() for call in answered_by_people(record)}
+    told = {call for record in by_line.values() for call in answered_by_people(record)}
+    answered = {call for call, count in pairs(by_line.values()).items() if count[1]}
+    return calls - (told & answered)
 
 
 def answered_by_people(record: Record) -> Iterator[str]:
@@ -68,27 +78,59 @@ def answered_by_people(record: Record) -> Iterator[str]:
             yield str(block.get("tool_use_id"))
 
 
-def expect(
-    before: list[Record], after: list[Record], sizes: tuple[int, int], gone: set[str]
-) -> None:
-    """Holds what is sent afterwards to what was sent before, without some calls and thoughts."""
-    old, new = context(before, size=sizes[0]), context(after, size=sizes[1])
+def expect(before: list[Record], after: list[Record], gone: set[str]) -> None:
+    """Holds what is sent afterwards to what was sent before, without some calls and thoughts.
+
+    Calls that nobody answered are left aside: the client sends those of the last response alone,
+    and which that is may be another one.
+    """
+    old, new = sent(before), sent(after)
     assert old.resumes == new.resumes
-    assert said(new, "assistant") == without(said(old, "assistant"), gone)
-    assert results(new) == [call for call in results(old) if call not in gone]
+    unanswered = {call for call, count in pairs(before).items() if not count[1]}
+    answers = without(said(old, "assistant"), gone | unanswered)
+    assert without(said(new, "assistant"), unanswered) == answers
+    assert results(new, unanswered) == results(old, gone | unanswered)
+    expect_no_loss(before, after, gone)
+    more = words(new) - words(old)
+    # what the client could not place between two calls it can once one of them is gone
+    assert not more or (MISSING in json.dumps(old.request) and not more - told_by(before))
+
+
+def expect_no_loss(before: list[Record], after: list[Record], gone: set[str]) -> None:
+    """Holds what is told afterwards to all that was told before, but for what went."""
+    old, new = sent(before), sent(after)
     taken = told_by(before) - told_by(after) + notices(old, gone)
-    assert not words(new) - words(old)
     assert not (words(old) - words(new)) - taken
     assert typed(before) == typed(after)
-    assert pairs(after) == {
-        call: count for call, count in pairs(before).items() if call not in gone
-    }
+    assert {one for one in typed(before) if one in words(old)} <= words(new).keys()
+    kept = {call: count for call, count in pairs(before).items() if call not in gone}
+    assert pairs(after) == kept
+    uuids = {record.uuid for record in before} - {record.uuid for record in after}
+    assert not [one for record in after for one in names_in(record) if one in uuids]
+
+
+def sent(records: list[Record]) -> Context:
+    """Returns what the client sends of records."""
+    return context(records, size=sum(len(record.raw) + 1 for record in records))
+
+
+def names_in(record: Record) -> Iterator[str]:
+    """Yields all texts of a line that can be ids, but for what was said and where it is from."""
+    waiting: list[tuple[str, Any]] = [("", record.fields)]
+    while waiting:
+        key, value = waiting.pop()
+        if isinstance(value, dict) and key not in ("forkedFrom", "toolUseResult", "input"):
+            waiting += value.items()
+        elif isinstance(value, list):
+            waiting += [(key, one) for one in value]
+        elif isinstance(value, str) and key not in ("text", "content", "prompt"):
+            yield value
 
 
 def said(found: Context, role: str) -> list[str]:
     """Returns what one side says, block by block, white space around it left out."""
     blocks = (block for one, blocks in found.request if one == role for block in blocks)
-    return [json.dumps(block, sort_keys=True) for block in blocks]
+    return [json.dumps(one, sort_keys=True) for one in blocks if one.get("text") not in MADE_UP]
 
 
 def without(blocks: list[str], gone: set[str]) -> list[str]:
@@ -101,10 +143,11 @@ def without(blocks: list[str], gone: set[str]) -> list[str]:
     ]
 
 
-def results(found: Context) -> list[str]:
-    """Returns the calls that are answered, in order."""
+def results(found: Context, aside: set[str]) -> list[str]:
+    """Returns the calls that are answered, in order, without some."""
     blocks = (block for role, blocks in found.request if role == "user" for block in blocks)
-    return [str(one["tool_use_id"]) for one in blocks if one.get("type") == "tool_result"]
+    answered = [str(one["tool_use_id"]) for one in blocks if one.get("type") == "tool_result"]
+    return [call for call in answered if call not in aside]
 
 
 def words(found: Context) -> Counter[str]:
@@ -156,6 +199,8 @@ def typed(records: Iterable[Record]) -> Counter[str]:
     """Returns what people typed, also what waited in the queue."""
     found: Counter[str] = Counter()
     for record in records:
+        if record.is_sidechain:
+            continue
         if is_human_prompt(record):
             found[record.text] += 1
         elif (text := queued_text(record)) and is_typed_in_queue(record.envelope, text):

@@ -79,7 +79,7 @@ REJECTED = (
 )
 CUT_SHORT = ("[Request interrupted", "[Tool call interrupted", "[Tool use interrupted")
 CUT_SHORT_AT_LAST = ("[Request interrupted by user]", "[Request interrupted by user for tool use]")
-FEEDBACK = re.compile(r"the user (?:said|provided the following reason[^:]*):\s*(.+)", re.DOTALL)
+FEEDBACK = re.compile(r"[Tt]he user (?:said|provided the following reason[^:]*):\s*(.+)", re.DOTALL)
 EXIT_CODE = re.compile(r"(?:Error: )?Exit code (-?\d+)")
 SAVED_AS = re.compile(r"<persisted-output>.{0,400}?saved to: ([^\n]+)", re.DOTALL)
 RUNNING = frozenset({"async_launched", "teammate_spawned", "remote_launched"})

@@ -2,6 +2,6 @@
 
 from plait.edit.trim.carry import Gone, carry
 from plait.edit.trim.model import Cut, Preset, TrimChoice, Way
-from plait.edit.trim.plan import trim
+from plait.edit.trim.plan import trim, without
 
-__all__ = ["Cut", "Gone", "Preset", "TrimChoice", "Way", "carry", "trim"]
+__all__ = ["Cut", "Gone", "Preset", "TrimChoice", "Way", "carry", "trim", "without"]

@@ -19,7 +19,7 @@ from plait.edit.trim.model import Cut, Preset, TrimChoice
 from plait.edit.trim.pointers import mend_pointers
 from plait.edit.trim.presets import shortfall
 from plait.edit.trim.sent import SentLog
-from plait.edit.trim.standing import keep_standing, leaf_in
+from plait.edit.trim.standing import keep_way, way_of
 from plait.errors import UserError
 from plait.graph.client import Context, context, refusal
 from plait.line import FileStamp, lines
@@ -74,7 +74,7 @@ def without(
     """Returns the plan that makes cuts in a session; without a step where there are none."""
     stamp = stamp_now(subject.log.path)
     draft = draft_of(subject.log, lines(subject.log.path, end=stamp.size))
-    sent, leaf = context(draft.records, size=stamp.size), leaf_in(draft)
+    sent, way = context(draft.records, size=stamp.size), way_of(draft)
     records, weights = draft.records, weights_of(draft.records, stamp.size)
     gone = carry(draft, chosen(records, stamp.size))
     before = measures_of(subject.log, stamp.size, prices)
@@ -82,7 +82,7 @@ def without(
         return _unchanged(subject, stamp, before)
     beside = Beside(subject, draft)
     moved = mend_pointers(draft, gone.pairs, beside.parents)
-    keep_standing(draft, subject.id, leaf, moved)
+    keep_way(draft, subject.id, way, moved)
     _refuse_if_empty(draft, sent)
     note_what_went(draft, weights)
     drafted = Drafted(subject.log, stamp.size, draft)

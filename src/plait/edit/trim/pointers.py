@@ -8,12 +8,13 @@ conversation goes on below the result that came last; where that goes it does be
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from plait.edit.check.facts import pointers_of
 from plait.edit.draft import Draft, DraftLine, encode_text, with_field
-from plait.edit.trim.pairs import Pairs, answered_by, heads_in
+from plait.edit.trim.pairs import Pairs, answered_by, call_of, heads_in
 from plait.record import Record
 from plait.record.codec import mapping
 from plait.record.strings import is_pointer_field, string_at, strings
@@ -50,6 +51,9 @@ def _mend(
     ):
         draft.drop(line, NOWHERE)
         return
+    parent = record.parent_uuid
+    if parent in moved and (call := above.maker_of(record, moved.get(parent or ""))):
+        draft.rewrite(line, with_field(record, "parentUuid", call), MOVED)
     if metadata := _compaction_after(record, above):
         draft.rewrite(line, with_field(record, "compactMetadata", metadata), UNLISTED)
     data = pointing_elsewhere(line.data, moved)
@@ -122,6 +126,9 @@ class Above:
         self.all_parents = dict(beside)
         self._beside: dict[str, str] = {}
         self._answers: set[str] = set()
+        self._responses: dict[str, str] = {}
+        """The response that each call is part of."""
+        self._groups: dict[str, _Group] = {}
         went: list[Record] = []
         for line in draft.lines:
             record = line.entry
@@ -132,33 +139,62 @@ class Above:
                 if line.is_gone and record.uuid not in there:
                     self.parents[record.uuid] = record.parent_uuid
                     went.append(record)
-        if self.parents:
-            self._find_beside(draft, pairs, went)
+        if went:
+            self._responses = _responses_of_calls(draft, pairs)
+            self._gather(draft)
+            for record in went:
+                if other := self._last_before(record):
+                    self._beside[str(record.uuid)] = other
 
-    def _find_beside(self, draft: Draft, pairs: Pairs, went: Iterable[Record]) -> None:
-        """Finds for each result that went the one of the same response that came before it."""
-        responses = _responses_of_calls(draft, pairs)
-        kept: dict[str, list[Record]] = {}
+    def _gather(self, draft: Draft) -> None:
+        """Gathers what stays of each response: its blocks and the results of its calls."""
+        names = frozenset(self._responses.values())
         for record in draft.records:
-            for response in _answered(record, responses):
-                kept.setdefault(response, []).append(record)
-        for record in went:
-            beside = [one for name in _answered(record, responses) for one in kept.get(name, ())]
-            earlier = [one for one in beside if one.line < record.line]
-            while earlier and self._is_below(earlier[-1], record):
-                earlier.pop()
-            if earlier:
-                self._beside[str(record.uuid)] = str(earlier[-1].uuid)
+            if record.type == "assistant" and (name := _name_of(record)) in names:
+                self._groups.setdefault(name, _Group()).answers.append(record)
+            for name in self._answered(record):
+                self._groups.setdefault(name, _Group()).results.append(record)
+
+    def _answered(self, record: Record) -> set[str]:
+        """Returns the responses whose calls a record answers."""
+        if record.type != "user":
+            return set()
+        answered = (answered_by(head) for head in heads_in(record))
+        return {self._responses[call] for call in answered if call and call in self._responses}
+
+    def _last_before(self, gone: Record) -> str | None:
+        """Returns what came last of the response that a result answers, its results first."""
+        for name in self._answered(gone):
+            group = self._groups.get(name, _Group())
+            for found in (group.results, group.answers):
+                for one in reversed(found):
+                    if one.line < gone.line and not self._is_below(one, gone):
+                        return one.uuid
+        return None
 
     def _is_below(self, one: Record, other: Record) -> bool:
-        """Whether a result hangs on another one, be it through news and notes."""
+        """Whether a record hangs on another one, be it through news, notes and results."""
         current, seen = one.uuid, {""}
-        while current and current not in self._answers and current not in seen:
+        while current and current not in seen:
             if current == other.uuid:
                 return True
             seen.add(current)
             current = self.all_parents.get(current)
+            if current in self._answers:
+                return False
         return False
+
+    def maker_of(self, record: Record, parent: str | None) -> str | None:
+        """Returns the call that a result hangs on where it would hang outside of its response."""
+        for name in self._answered(record):
+            group = self._groups[name]
+            if any(one.uuid == parent for one in (*group.answers, *group.results)):
+                return None
+            calls = {answered_by(head) for head in heads_in(record)}
+            makers = [one for one in group.answers if calls & {*_calls_in(one)}]
+            if makers:
+                return makers[-1].uuid
+        return None
 
     def way(self, uuid: str, until: str | None) -> list[str]:
         """Returns a record and those that it hung on, up to one of them."""
@@ -178,18 +214,26 @@ class Above:
         return None if uuid in self.parents else uuid
 
 
+@dataclass(slots=True)
+class _Group:
+    """What stays of a response."""
+
+    answers: list[Record] = field(default_factory=list)
+    results: list[Record] = field(default_factory=list)
+
+
+def _name_of(record: Record) -> str:
+    return record.message_id or record.uuid or ""
+
+
+def _calls_in(record: Record) -> Iterator[str | None]:
+    return (call_of(head) for head in heads_in(record))
+
+
 def _responses_of_calls(draft: Draft, pairs: Pairs) -> dict[str, str]:
     """Returns the response that each call is part of, those that went among them."""
     named: dict[int, str] = {}
     for line in draft.lines:
         if isinstance(line.entry, Record):
-            named[line.number or 0] = line.entry.message_id or line.entry.uuid or ""
+            named[line.number or 0] = _name_of(line.entry)
     return {call: named[places[-1].line] for call, places in pairs.calls.items()}
-
-
-def _answered(record: Record, responses: Mapping[str, str]) -> set[str]:
-    """Returns the responses whose calls a record answers."""
-    if record.type != "user":
-        return set()
-    answered = (answered_by(head) for head in heads_in(record))
-    return {responses[call] for call in answered if call and call in responses}

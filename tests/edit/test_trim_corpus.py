@@ -1,0 +1,64 @@
+"""Real sessions without some of their calls and all thoughts: the rest is sent as before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from plait.archive import Session
+from plait.archive.plans import subject_of
+from plait.edit.model import Plan
+from plait.edit.trim import Cut, without
+from plait.errors import UserError
+from plait.record import Record, read
+from tests.edit.mending import records_of, result_of
+from tests.edit.test_repair_corpus import sessions_in
+from tests.edit.trim_oracle import cut_ids, expect, some_calls
+
+SAMPLE = 30
+
+
+def cut(session: Session, cuts: Sequence[Cut], *, in_place: bool) -> Plan:
+    """Returns the plan that makes these cuts, and breaks no rule that the session kept."""
+
+    def chosen(records: Sequence[Record], size: int) -> Sequence[Cut]:
+        return cuts
+
+    plan = without(subject_of(session), chosen, is_in_place=in_place)
+    assert plan.check() == ()
+    return plan
+
+
+def judge(session: Session, share: float, seed: int) -> int:
+    """Trims a session in its place and as a new one, and returns how many lines went."""
+    assert session.file
+    before = list(read(session.file.path))
+    cuts = some_calls(before, share, seed)
+    try:
+        plan = cut(session, cuts, in_place=True)
+    except UserError as error:
+        assert "would not resume what is left" in error.message
+        return 0
+    if plan.steps:
+        expect(before, records_of(result_of(plan)), cut_ids(before, cuts))
+        cut(session, cuts, in_place=False)
+    return plan.lines("dropped")
+
+
+def test_of_real_sessions_all_else_is_sent(shared: Path) -> None:
+    every = sessions_in(shared / "corpus")
+    assert sum(judge(one, 0.2, seed) for seed, one in enumerate(Random(18).sample(every, SAMPLE)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("share", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize("folder", ["corpus", "client-sessions", "produced", "audit-cases"])
+def test_of_all_real_sessions_all_else_is_sent(shared: Path, folder: str, share: float) -> None:
+    found = Counter(
+        judge(one, share, seed) > 0 for seed, one in enumerate(sessions_in(shared / folder))
+    )
+    print(f"{folder}, {share:.0%} of the calls: {found[True]} of {found.total()} sessions trimmed")
