@@ -49,6 +49,10 @@ RUNS: dict[str, list[list[str]]] = {
     "move": [["\x1b]0;x\x07", "/elsewhere"], [".", "/x\x1b]0;x\x07", "--dry-run"]],
     "open": [["\x1b]0;x\x07"]],
     "paths": [[], [SESSION], [FILE], ["--raw"], ["--json"]],
+    "port": [
+        *([[FILE, "-o", "out.zip"], [SESSION, "-o", "x/y\x1b]0;x\x07", "--dry-run", "--json"]]),
+        *([["\x1b]0;x\x07", "--into", "/x"], [FILE, "--into", "\x1b]0;x\x07"]]),
+    ],
     "redact": [
         *([["--check"], ["--check", "--all"], ["--check", "--json"], ["--check", SESSION]]),
         *([[FILE, "--copy", "--dry-run"], [FILE, "--in-place"], [SESSION, "--copy", "--dry-run"]]),

@@ -183,3 +183,92 @@ def test_several_sessions_are_redacted_one_by_one(desk: Desk) -> None:
 def test_one_group_alone_can_be_hidden(desk: Desk) -> None:
     found = desk.told("redact", desk.session, "--in-place", "--yes", "--only", "emails")
     assert found["files"] == 0
+
+
+@pytest.fixture
+def there(tmp_path: Path) -> Path:
+    """Returns the configuration folder of another machine."""
+    config = tmp_path / "there"
+    (config / "projects").mkdir(parents=True)
+    return config
+
+
+def bring(
+    desk: Desk, file: Path, there: Path, *options: str, into: str = "/srv/shop", code: int = 0
+) -> str:
+    """Runs the command on the other machine."""
+    here, desk.config = desk.config, there
+    try:
+        return desk.said("port", file, "--into", into, *options, code=code)
+    finally:
+        desk.config = here
+
+
+def test_a_session_goes_to_another_machine_and_comes_once(
+    desk: Desk, there: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "s.zip"
+    said = desk.said("port", desk.session, "-o", file)
+    assert f"  file    {file}" in said
+    assert "nothing is redacted" in said
+    said = bring(desk, file, there)
+    assert f"ported as {desk.session}" in said
+    assert "cd /srv/shop && " in said
+    assert "all of it is here already" in bring(desk, file, there)
+    said = bring(desk, file, there, into="/elsewhere", code=1)
+    assert f"stays: session '{desk.session}' is here already" in " ".join(said.split())
+    here, desk.config = desk.config, there
+    desk.said("undo")
+    assert desk.logs() == []
+    desk.config = here
+
+
+def test_what_is_packed_and_brought_as_json(desk: Desk, there: Path, tmp_path: Path) -> None:
+    file = tmp_path / "p.zip"
+    found = desk.told("port", "/home/dev/shop", "-o", file, "--redacted")
+    told = (found["operation"], found["source"], found["path"], found["applied"], found["undo"])
+    assert told == ("port", "/home/dev/shop", str(file), True, None)
+    assert found["files"] == 1
+    assert found["rewritten"] > 0
+    assert KEY not in json.dumps(found)
+    brought = json.loads(bring(desk, file, there, "--json"))
+    assert (brought["source"], brought["session"]) == (str(file), "/srv/shop")
+    assert (brought["applied"], brought["added"]) == (True, brought["after"]["lines"])
+    left = b"".join(path.read_bytes() for path in there.rglob("*") if path.is_file())
+    assert KEY.encode() not in left
+
+
+def test_a_plan_to_pack_or_to_bring_writes_nothing(desk: Desk, there: Path, tmp_path: Path) -> None:
+    file = tmp_path / "s.zip"
+    assert "without `--dry-run` it is done" in desk.said("port", "latest", "-o", file, "--dry-run")
+    assert not file.exists()
+    desk.said("port", "latest", "-o", file)
+    assert "it is done" in bring(desk, file, there, "--dry-run")
+    assert list(there.rglob("*.jsonl")) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "say either where to pack it or where to bring it"),
+        (["-o", "f", "--into", "d"], "say either where to pack it or where to bring it"),
+        (["--into", "d", "--redacted"], "redacted when it is packed"),
+        (["-o", "f", "--prove"], "not what is packed"),
+    ],
+)
+def test_what_does_not_fit_to_port_is_told(desk: Desk, options: list[str], said: str) -> None:
+    assert said in desk.said("port", desk.session, *options, code=2)
+
+
+def test_a_file_that_is_there_is_not_packed_over(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "s.zip"
+    file.write_bytes(b"mine")
+    assert "is there already" in desk.said("port", "latest", "-o", file, code=2)
+    assert file.read_bytes() == b"mine"
+
+
+def test_what_is_no_archive_is_refused(desk: Desk, tmp_path: Path) -> None:
+    file = tmp_path / "s.zip"
+    file.write_bytes(b"no archive")
+    assert "refusing to open" in desk.said("port", file, "--into", "/x", code=1)
+    assert "no such file" in desk.said("port", tmp_path / "none", "--into", "/x", code=3)

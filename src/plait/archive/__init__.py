@@ -13,7 +13,7 @@ from plait.archive.model import Facts, Meter, Named, Project, Session, Several, 
 if TYPE_CHECKING:
     from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.context_fill import PresetEffect, preset_effects, weighed
-    from plait.archive.edit_report import check_report, entry_of, report_of
+    from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
         EXPORTERS,
@@ -86,6 +86,7 @@ __all__ = [
     "is_of_project",
     "line_survey",
     "manifest_of",
+    "packing_report",
     "preset_effects",
     "report_of",
     "resumption_of",
@@ -97,7 +98,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "edit_report": "check_report entry_of report_of",
+    "edit_report": "check_report entry_of packing_report report_of",
     "choosing": "chosen_conversation described short_name",
     "index_or_logs": "without_collector",
     "export.plan": "Branches EXPORTERS EXPORT_FORMAT ExportPlan File MANIFEST REPORT "

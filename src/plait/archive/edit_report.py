@@ -20,6 +20,7 @@ from plait.view.edits import (
 
 if TYPE_CHECKING:
     from plait.edit.entry import Edit
+    from plait.edit.packing import Packing
 
 MOST_DIFFERENCES = 12
 LONGEST = 400
@@ -52,6 +53,36 @@ def report_of(
         undo=edit.id if edit else None,
         break_even_turns=plan.break_even_turns,
         files=len(plan.steps),
+    )
+
+
+def packing_report(packing: "Packing", *, is_done: bool) -> EditReport:
+    """Returns what is told of sessions that are packed into a file: nothing of them changes."""
+    load, size = packing.load, size_of(packing.size)
+    name = load.directory if load.is_project else load.subjects[0].id
+    kept = packing.size.lines - packing.redacted
+    return EditReport(
+        operation="port",
+        source=name or load.folder.name,
+        session=name or load.folder.name,
+        path=str(packing.path),
+        applied=is_done,
+        before=size,
+        after=size,
+        kept=kept,
+        dropped=0,
+        rewritten=packing.redacted,
+        added=0,
+        reasons=tuple(
+            FateReason(fate, count, why)
+            for fate, count, why in (
+                ("kept", kept, "packed as it is"),
+                ("rewritten", packing.redacted, "held what should not be shared"),
+            )
+            if count
+        ),
+        notes=packing.notes,
+        files=len(packing.members),
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.edit.compress import Calls
     from plait.edit.model import Plan
+    from plait.edit.packing import Packing
     from plait.edit.trim import Preset, TrimChoice
     from plait.redact import Redactor
 
@@ -254,6 +255,23 @@ class Plans:
         from plait.archive.travel import moves
 
         return moves(self._archive, project, new, with_texts=texts)
+
+    def pack(
+        self, what: Named, file: Path | str, *, redactor: "Redactor | None" = None
+    ) -> "Packing":
+        """Returns a session or a project as one file, which `write` writes: for another machine."""
+        from plait.archive.travel import packed
+
+        return packed(self._archive, what, Path(file), redactor)
+
+    def port(self, file: Path | str, into: Path | str) -> "Plan":
+        """Returns what brings the sessions of such a file to a directory of this machine.
+
+        Paths are those of this machine then. What is here already stays, and is told.
+        """
+        from plait.archive.travel import brought
+
+        return brought(self._archive, Path(file), into)
 
     def _subject(self, session: Named) -> Subject:
         return subject_of(self._archive.session(session))

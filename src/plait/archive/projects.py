@@ -81,6 +81,13 @@ def _directories_of(session: Session) -> list[str]:
     return list(dict.fromkeys(record.cwd for record in records if record.cwd))
 
 
+def directory_of(session: Session) -> str | None:
+    """Returns the directory that a session's folder is named for, else that of its beginning."""
+    found = _directories_of(session)
+    own = (one for one in found if slug_of(one) == session.path.parent.name)
+    return next(own, found[0] if found else None)
+
+
 def project_named(archive: "Archive", name: str) -> list[ProjectSessions]:
     """Returns the project that a name means, once for each client that knows it.
 

@@ -64,6 +64,10 @@ COMMANDS = {
         "Open the page at a session, starting the server if need be.",
     ),
     "paths": ("plait.cli.paths", "List the ways through sessions, one for each ending."),
+    "port": (
+        "plait.cli.edit.travel:port_command",
+        "Pack sessions into one file, or bring them from one.",
+    ),
     "redact": (
         "plait.cli.redact",
         "Find what should not be shared, or take it out of a text or a session.",

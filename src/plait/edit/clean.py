@@ -39,8 +39,10 @@ HEAD = 8192
 class Cleaner:
     """Puts all that belongs to a session through one redactor."""
 
-    def __init__(self, redactor: "Redactor") -> None:
+    def __init__(self, redactor: "Redactor", *, keeps_places: bool = True) -> None:
         self.redactor = redactor
+        self.keeps_places = keeps_places
+        """Whether directories stay, by which the client finds the session again."""
         self.thoughts = 0
         """How many thoughts were left out, each time that lines were looked at."""
 
@@ -81,12 +83,12 @@ class Cleaner:
 
     def record(self, record: Record) -> bytes:
         """Returns the line of a record; byte for byte what it was, where it holds nothing."""
-        masked, cwd = _without_directory(record)
+        masked, cwd = _without_directory(record) if self.keeps_places else (record, None)
         found = self.redactor.record(masked)
         data = found.raw
         if data == masked.raw:
             return record.raw
-        if record.type in OF_PLACES:
+        if record.type in OF_PLACES and self.keeps_places:
             fields = _with_places(found.fields, self._kept)
             data = masked.raw if fields == masked.fields else encode(fields)
         elif record.type == "assistant":
@@ -146,7 +148,7 @@ class Cleaner:
 
     def _kept(self, path: str) -> str:
         """Returns a path with all but the secrets back in it."""
-        if "‹" not in path:
+        if not self.keeps_places or "‹" not in path:
             return path
         key = self.redactor.key
         return restored(path, {name: key[name] for name in key if not name.startswith(SECRET)})

@@ -71,7 +71,7 @@ def _step_of(home: Path, step: Step) -> EditStep:
         case Write():
             return EditStep("write", path, before, is_shared=step.is_shared)
         case Append():
-            return EditStep("append", path, before)
+            return EditStep("append", path, before, is_shared=step.is_shared)
         case Remove():
             return EditStep("remove", path, before)
         case Move():

@@ -25,7 +25,7 @@ from plait.edit.entry import (
 )
 from plait.edit.forward import Seen, begun, commit, prepare
 from plait.edit.live import sign_of_life
-from plait.edit.model import Plan, Step, Subject, Write
+from plait.edit.model import Append, Plan, Step, Subject, Write
 from plait.edit.undo import give_up, has_changed_nothing, take_back
 from plait.errors import Refused, SourceError, UserError
 from plait.line.atomic import held
@@ -62,7 +62,7 @@ def noted_if_live(plan: Plan) -> Plan:
 
 def _changed_by(step: Step) -> tuple[Path, ...]:
     """Returns the file of one session that a step changes."""
-    is_shared = isinstance(step, Write) and step.is_shared
+    is_shared = isinstance(step, Write | Append) and step.is_shared
     return () if step.was is None or is_shared else (step.path,)
 
 

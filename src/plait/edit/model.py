@@ -128,6 +128,8 @@ class Append:
     path: Path
     data: bytes
     was: FileStamp
+    is_shared: bool = False
+    """It is of all sessions, as above."""
 
 
 @dataclass(frozen=True, slots=True)

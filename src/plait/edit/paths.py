@@ -34,6 +34,8 @@ class Directories:
     """Folders of the client's projects, and what they are called from now on."""
     with_texts: bool = False
     """Also in what was said."""
+    config: tuple[str, str] | None = None
+    """The client's configuration folder, and where it lies from now on."""
     _forms: tuple["_Form", ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -116,16 +118,22 @@ class Directories:
     def _in_projects(self, data: bytes) -> bytes:
         if not self._folders or PROJECTS not in data:
             return data
-        return self._in_folder.sub(lambda match: match[1] + self._folders[match[2]], data)
+        return self._in_folder.sub(self._followed, data)
+
+    def _followed(self, match: re.Match[bytes]) -> bytes:
+        config = _written(self.config[1]) if self.config and match[1] else match[1] or b""
+        return config + match[2] + self._folders[match[3]]
 
     @cached_property
     def _folders(self) -> dict[bytes, bytes]:
-        return {old.encode(): new.encode() for old, new in self.slugs if old != new}
+        is_elsewhere = self.config is not None
+        return {old.encode(): new.encode() for old, new in self.slugs if old != new or is_elsewhere}
 
     @cached_property
     def _in_folder(self) -> re.Pattern[bytes]:
         names = b"|".join(map(re.escape, self._folders))
-        return re.compile(rb"([/\\]projects(?:/|\\\\?))(%b)(?=[/\\\"])" % names)
+        config = re.escape(_written(self.config[0])) if self.config else b"(?!)"
+        return re.compile(rb"(%b)?([/\\]{1,2}projects(?:/|\\\\?))(%b)(?=[/\\\"])" % (config, names))
 
 
 class _Form:

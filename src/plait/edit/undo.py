@@ -159,7 +159,8 @@ def _objection_to_append(
     done = data[: max(0, there.size - at)]
     if there.size < at or not holds(step.path, done, at):
         raise Refused(f"'{step.path}' no longer holds what was added where it was added")
-    return "has grown since the edit" if there.size > at + len(data) else None
+    is_grown = there.size > at + len(data) and not step.is_shared
+    return "has grown since the edit" if is_grown else None
 
 
 def _back(entry: Entry, number: int, step: EditStep) -> None:

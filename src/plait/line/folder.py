@@ -69,7 +69,7 @@ class OutputFolder:
     def place(self, name: str) -> Path:
         """Returns where a file lies, or raises where that would not be within the folder."""
         parts = PurePosixPath(name).parts
-        if not parts or name.endswith("/") or not all(map(_is_plain, parts)):
+        if not parts or name.endswith("/") or not all(map(is_plain_name, parts)):
             raise SourceError(f"refusing to write '{_shown(name)}': no name of a file")
         for folder in self._folders(parts[:-1]):
             if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -83,7 +83,8 @@ class OutputFolder:
             yield folder
 
 
-def _is_plain(part: str) -> bool:
+def is_plain_name(part: str) -> bool:
+    """Tells whether a part of a path is the name of a file or folder on any system."""
     if part in ("", ".", "..", "/") or part[-1] in ". " or FORBIDDEN.search(part):
         return False
     return len(part.encode()) <= MOST_ENTRY_BYTES and RESERVED.fullmatch(part) is None

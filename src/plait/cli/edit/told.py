@@ -87,6 +87,8 @@ def _held_words(manner: Manner) -> str:
 
 
 def _idle_words(report: EditReport) -> str:
+    if report.operation == "port" and not report.unmended:
+        return "nothing to do: all of it is here already"
     return IDLE.get(report.operation, "nothing to do")
 
 

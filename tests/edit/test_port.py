@@ -1,0 +1,607 @@
+"""Sessions in one file, and on another machine: with paths of that machine, nothing over."""
+
+import io
+import json
+import os
+import shutil
+import stat
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait import Archive
+from plait.edit.model import Plan
+from plait.edit.packing import home_in
+from plait.errors import Refused, SourceError, UserError
+from plait.line import slug_of
+from plait.line.pack import MANIFEST, Member, Pack, write_pack
+from plait.redact import Redactor
+from tests.edit.copies import SESSION, answer, context_of, copied, gallery, named, user, write
+from tests.edit.plans import LONG_AGO, MEMORY, put, tree
+
+A, B, C = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12))
+OTHER = "77777777-2222-4222-8333-444444444444"
+OLD, NEW = "/home/alicia/shop", "/Users/bo/code/shop"
+KEY = "ghp_" + "Zk4QwErTyUiOpAsDfGhJkLzXcVbNm1234567"[:36]
+
+
+def rested(config: Path) -> Path:
+    for path in config.rglob("*"):
+        os.utime(path, ns=(LONG_AGO, LONG_AGO))
+    return config
+
+
+def log_of(config: Path, directory: str, session: str = SESSION) -> Path:
+    return config / "projects" / slug_of(directory) / f"{session}.jsonl"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """Makes the configuration folder of one machine, with two sessions of one directory."""
+    config = tmp_path / "one" / ".claude"
+    log = log_of(config, OLD)
+    stored = f"{config}/projects/{slug_of(OLD)}/{SESSION}/tool-results/t.txt"
+    block = {"type": "tool_result", "tool_use_id": "t", "content": f"saved to: {stored}"}
+    write(
+        log,
+        user(A, cwd=OLD, version="2.1.325"),
+        answer(B, A, {"type": "tool_use", "id": "t", "name": "Read", "input": {}}, cwd=OLD),
+        user(C, B, cwd=f"{OLD}/src", message={"role": "user", "content": [block]}),
+        {"type": "worktree-state", "worktreeSession": {"originalCwd": "/home/alicia/other"}},
+    )
+    write(log_of(config, OLD, OTHER), user(A, cwd=OLD, sessionId=OTHER))
+    folder = log.with_suffix("")
+    write(folder / "subagents" / "agent-a1.jsonl", user("a1", cwd=OLD, agentId="a1"))
+    for name, data in {
+        folder / "subagents" / "agent-a1.meta.json": b'{"agentType":"x","worktreePath":"%b/w"}'
+        % OLD.encode(),
+        folder / "tool-results" / "t.txt": f"{OLD}: \0 as printed".encode(),
+        config / "file-history" / SESSION / "0123456789abcdef@v1": b"backup",
+        config / "tasks" / SESSION / "1.json": b'{"subject":"s"}',
+        config / "todos" / f"{SESSION}-agent-{SESSION}.json": b"[]",
+        log.parent / "memory" / "MEMORY.md": b"remember",
+        log.parent / "sessions-index.json": b"{}",
+        config / "history.jsonl": b"".join(
+            json.dumps({"display": name, "project": OLD, "sessionId": name}).encode() + b"\n"
+            for name in (SESSION, "unrelated", OTHER)
+        ),
+    }.items():
+        put(name, data)
+    return rested(config)
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> Path:
+    """Makes the configuration folder of another machine."""
+    config = tmp_path / "two" / ".claude"
+    (config / "projects").mkdir(parents=True)
+    return config
+
+
+def packed(config: Path, what: str, file: Path, **options: Any) -> Path:
+    Archive([config]).plan.pack(what, file, **options).write()
+    return file
+
+
+def brought(config: Path, file: Path, into: str = NEW) -> Plan:
+    plan = Archive([config]).plan.port(file, into)
+    assert plan.check() == ()
+    if plan.steps:
+        plan.apply()
+    return plan
+
+
+def fields(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def names(config: Path) -> set[str]:
+    return {name for name, (_, _, data) in tree(config).items() if data is not None}
+
+
+def test_a_file_that_anybody_can_open(source: Path, tmp_path: Path) -> None:
+    file = packed(source, SESSION, tmp_path / "s.zip")
+    with zipfile.ZipFile(file) as pack:
+        assert pack.testzip() is None
+        manifest = json.loads(pack.read(MANIFEST))
+        assert sorted(pack.namelist()) == [
+            f"file-history/{SESSION}/0123456789abcdef@v1",
+            "history.jsonl",
+            MANIFEST,
+            f"project/{SESSION}.jsonl",
+            f"project/{SESSION}/subagents/agent-a1.jsonl",
+            f"project/{SESSION}/subagents/agent-a1.meta.json",
+            f"project/{SESSION}/tool-results/t.txt",
+            f"tasks/{SESSION}/1.json",
+            f"todos/{SESSION}-agent-{SESSION}.json",
+        ]
+        assert pack.read(f"project/{SESSION}.jsonl") == log_of(source, OLD).read_bytes()
+    assert manifest["about"] == {
+        "kind": "session",
+        "sessions": [SESSION],
+        "directory": OLD,
+        "slug": slug_of(OLD),
+        "home": "/home/alicia",
+        "config": str(source),
+        "clients": ["2.1.325"],
+        "redacted": False,
+    }
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_session_on_another_machine(source: Path, target: Path, tmp_path: Path) -> None:
+    plan = brought(target, packed(source, SESSION, tmp_path / "s.zip"))
+    log = log_of(target, NEW)
+    assert (plan.session, plan.path) == (SESSION, log)
+    lines = fields(log)
+    assert [one.get("cwd") for one in lines] == [NEW, NEW, f"{NEW}/src", None]
+    assert lines[3]["worktreeSession"]["originalCwd"] == "/Users/bo/other"
+    stored = f"{target}/projects/{slug_of(NEW)}/{SESSION}/tool-results/t.txt"
+    assert lines[2]["message"]["content"][0]["content"] == f"saved to: {stored}"
+    assert Path(stored).read_bytes() == f"{OLD}: \0 as printed".encode()
+    folder = log.with_suffix("")
+    assert fields(folder / "subagents" / "agent-a1.jsonl")[0]["cwd"] == NEW
+    meta = json.loads((folder / "subagents" / "agent-a1.meta.json").read_bytes())
+    assert meta["worktreePath"] == f"{NEW}/w"
+    assert (target / "file-history" / SESSION / "0123456789abcdef@v1").read_bytes() == b"backup"
+    assert (target / "tasks" / SESSION / "1.json").exists()
+    assert [(one["display"], one["project"]) for one in fields(target / "history.jsonl")] == [
+        (SESSION, NEW)
+    ]
+    assert context_of(log).messages[0] == context_of(log_of(source, OLD)).messages[0]
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+
+
+def test_a_project_on_another_machine(source: Path, target: Path, tmp_path: Path) -> None:
+    plan = brought(target, packed(source, OLD, tmp_path / "p.zip"))
+    assert plan.path == log_of(target, NEW).parent
+    assert fields(log_of(target, NEW, OTHER))[0]["cwd"] == NEW
+    assert (plan.path / "memory" / "MEMORY.md").read_bytes() == b"remember"
+    assert any("remember" in note for note in plan.notes)
+    assert not (plan.path / "sessions-index.json").exists()
+    assert plan.lines("added") == plan.after.lines == 5
+    assert len(fields(target / "history.jsonl")) == 2
+
+
+def test_bringing_it_twice_changes_nothing(source: Path, target: Path, tmp_path: Path) -> None:
+    file = packed(source, OLD, tmp_path / "p.zip")
+    brought(target, file)
+    before = tree(target)
+    plan = brought(target, file)
+    assert (plan.steps, plan.unmended) == ((), ())
+    assert tree(target) == before
+
+
+def test_there_and_back_is_what_it_was(source: Path, target: Path, tmp_path: Path) -> None:
+    first = packed(source, OLD, tmp_path / "p.zip")
+    brought(target, first)
+    second = packed(target, NEW, tmp_path / "q.zip")
+    third = tmp_path / "three" / ".claude"
+    (third / "projects").mkdir(parents=True)
+    source.rename(tmp_path / "gone")
+    shutil.move(third, source)
+    brought(source, second, OLD)
+    (source / ".plait").rename(tmp_path / "journal")
+    wanted = names(tmp_path / "gone") - {f"projects/{slug_of(OLD)}/sessions-index.json"}
+    assert names(source) == wanted
+    for name in wanted - {"history.jsonl"}:
+        assert (source / name).read_bytes() == (tmp_path / "gone" / name).read_bytes(), name
+
+
+def test_undo_takes_away_what_it_brought(source: Path, target: Path, tmp_path: Path) -> None:
+    put(target / "history.jsonl", b'{"display":"mine"}')
+    before = tree(target)
+    brought(target, packed(source, OLD, tmp_path / "p.zip"))
+    assert (target / "history.jsonl").read_bytes().startswith(b'{"display":"mine"}\n{')
+    Archive([target]).undo()
+    assert tree(target) == before
+
+
+def test_what_others_typed_since_stays(source: Path, target: Path, tmp_path: Path) -> None:
+    put(target / "history.jsonl", b'{"display":"mine"}\n')
+    brought(target, packed(source, SESSION, tmp_path / "p.zip"))
+    with (target / "history.jsonl").open("ab") as file:
+        file.write(b'{"display":"later"}\n')
+    Archive([target]).undo()
+    assert (target / "history.jsonl").read_bytes() == b'{"display":"mine"}\n{"display":"later"}\n'
+
+
+def grown(log: Path) -> None:
+    with log.open("ab") as file:
+        file.write(b'{"type":"user","uuid":"later"}\n')
+
+
+def shortened(log: Path) -> None:
+    os.truncate(log, log.stat().st_size // 2)
+
+
+def other(log: Path) -> None:
+    data = log.read_bytes()
+    log.write_bytes(data.replace(b"prompt", b"PROMPT"))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (grown, "is here already, and goes on further here"),
+        (shortened, "is here already, and goes on further in the file"),
+        (other, "is here already, and is another one"),
+    ],
+)
+def test_a_session_that_is_here_stays(
+    source: Path, target: Path, tmp_path: Path, change: Callable[[Path], None], said: str
+) -> None:
+    file = packed(source, SESSION, tmp_path / "s.zip")
+    brought(target, file)
+    change(log_of(target, NEW))
+    before = tree(target)
+    plan = brought(target, file)
+    assert [one.sentence for one in plan.unmended if said in one.sentence]
+    assert plan.steps == ()
+    assert tree(target) == before
+
+
+def test_a_session_that_lies_elsewhere_stays(source: Path, target: Path, tmp_path: Path) -> None:
+    file = packed(source, SESSION, tmp_path / "s.zip")
+    brought(target, file)
+    before = tree(target)
+    plan = brought(target, file, "/somewhere/else")
+    assert [one.sentence for one in plan.unmended] == [
+        f"session '{SESSION}' is here already, in '{slug_of(NEW)}'"
+    ]
+    assert tree(target) == before
+
+
+def test_a_file_that_is_here_and_another_one_stays(
+    source: Path, target: Path, tmp_path: Path
+) -> None:
+    memory = put(log_of(target, NEW).parent / "memory" / "MEMORY.md", b"mine")
+    plan = brought(target, packed(source, OLD, tmp_path / "p.zip"))
+    assert memory.read_bytes() == b"mine"
+    assert [one.sentence for one in plan.unmended] == [
+        "'MEMORY.md' is here already, and is another one"
+    ]
+    assert log_of(target, NEW).exists()
+
+
+def test_only_what_is_missing_comes(source: Path, target: Path, tmp_path: Path) -> None:
+    file = packed(source, OLD, tmp_path / "p.zip")
+    brought(target, file)
+    (log_of(target, NEW).with_suffix("") / "tool-results" / "t.txt").unlink()
+    assert [step.path.name for step in brought(target, file).steps] == ["t.txt"]
+
+
+def test_a_machine_without_sessions_takes_some(source: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "new"
+    empty.mkdir()
+    brought(empty, packed(source, SESSION, tmp_path / "s.zip"))
+    assert log_of(empty, NEW).exists()
+
+
+def test_a_folder_of_logs_is_no_configuration_folder(source: Path, tmp_path: Path) -> None:
+    file = packed(source, SESSION, tmp_path / "s.zip")
+    with pytest.raises(UserError, match="is no configuration folder"):
+        Archive([log_of(source, OLD).parent]).plan.port(file, NEW)
+    with pytest.raises(UserError, match="there is no configuration folder"):
+        Archive([]).plan.port(file, NEW)
+
+
+def test_a_file_that_is_there_is_not_written_over(source: Path, tmp_path: Path) -> None:
+    file = put(tmp_path / "s.zip", b"mine")
+    with pytest.raises(UserError, match="is there already"):
+        packed(source, SESSION, file)
+    assert file.read_bytes() == b"mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["one", "s.zip"]
+
+
+def test_a_redacted_file_tells_nothing(source: Path, target: Path, tmp_path: Path) -> None:
+    log = log_of(source, OLD)
+    told = {"role": "user", "content": f"GITHUB_TOKEN={KEY} in {OLD}"}
+    write(log, user(A, cwd=OLD, message=told), answer(B, A, cwd=OLD))
+    put(log.with_suffix("") / "tool-results" / f"{KEY}.txt", f"key {KEY}\n".encode())
+    rested(source)
+    packing = Archive([source]).plan.pack(SESSION, tmp_path / "s.zip", redactor=Redactor())
+    assert packing.redacted == 2
+    packing.write()
+    with zipfile.ZipFile(tmp_path / "s.zip") as pack:
+        held = b"\n".join(name.encode() + b"\n" + pack.read(name) for name in pack.namelist())
+    assert KEY.encode() not in held
+    printed = f"{OLD}: \0".encode()  # it is no text, and stays
+    assert b"alicia" not in held.replace(printed, b"")
+    assert any("no text" in note for note in packing.notes)
+    brought(target, tmp_path / "s.zip")
+    assert [one["cwd"] for one in fields(log_of(target, NEW))] == [NEW, NEW]
+    assert context_of(log_of(target, NEW)).resumes
+
+
+def test_a_directory_of_windows_comes_to_another_system(tmp_path: Path, target: Path) -> None:
+    old = "C:\\Users\\al\\shop"
+    config = tmp_path / "win"
+    write(log_of(config, old), user(A, cwd=f"{old}\\src"), user(B, A, cwd=old))
+    rested(config)
+    brought(target, packed(config, SESSION, tmp_path / "s.zip"))
+    assert [one["cwd"] for one in fields(log_of(target, NEW))] == [f"{NEW}/src", NEW]
+
+
+@pytest.mark.parametrize(
+    ("directory", "wanted"),
+    [
+        ("/home/a/b/c", "/home/a"),
+        ("/home/a", "/home/a"),
+        ("/Users/a/b", "/Users/a"),
+        ("C:\\Users\\a\\b", "C:\\Users\\a"),
+        ("/roots/a", None),
+        ("/srv/a", None),
+    ],
+)
+def test_the_home_of_a_directory_is_known_by_its_name(directory: str, wanted: str | None) -> None:
+    assert home_in(directory, None) == wanted
+
+
+def test_else_it_is_where_the_usual_folder_lies() -> None:
+    assert home_in("/srv/a", Path("/opt/me/.claude")) == "/opt/me"
+    assert home_in("/srv/a", Path("/opt/me/config")) is None
+
+
+ABOUT = {"kind": "session", "directory": OLD, "slug": slug_of(OLD)}
+LINE = json.dumps(user(A, cwd=OLD)).encode() + b"\n"
+OWN = f"project/{SESSION}.jsonl"
+
+
+def made(file: Path, *members: tuple[str, bytes]) -> Path:
+    """Makes an archive as Plait makes them, with any names."""
+    found = [Member(name, lambda data=data: [data]) for name, data in members]  # type: ignore[misc]
+    write_pack(file, found, ABOUT)
+    return file
+
+
+def rewritten(file: Path, change: Callable[[zipfile.ZipInfo, bytes], Any]) -> Path:
+    """Writes an archive anew, each entry as a function gives it back."""
+    with zipfile.ZipFile(file) as pack:
+        entries = [(entry, pack.read(entry)) for entry in pack.infolist()]
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as pack:
+        for entry, data in entries:
+            for new, content in change(entry, data):
+                pack.writestr(new, content)
+    return file
+
+
+def other_bytes(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    yield entry, data.replace(b"prompt", b"PROMPT")
+
+
+def more_bytes(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    yield entry, data if entry.filename == MANIFEST else data + b"\n"
+
+
+def a_link(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    if entry.filename == OWN:
+        entry.external_attr = (stat.S_IFLNK | 0o777) << 16
+    yield entry, data
+
+
+def a_device(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    if entry.filename == OWN:
+        entry.external_attr = (stat.S_IFCHR | 0o666) << 16
+    yield entry, data
+
+
+def no_manifest(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    if entry.filename != MANIFEST:
+        yield entry, data
+
+
+def more_than_said(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    yield entry, data
+    if entry.filename == OWN:
+        yield "project/extra.txt", b"unnamed"
+
+
+def less_than_said(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    if entry.filename == MANIFEST:
+        yield entry, data
+
+
+def twice(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    yield entry, data
+    if entry.filename == OWN:
+        yield entry.filename, data
+
+
+def a_folder(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    yield entry, data
+    if entry.filename == OWN:
+        yield "project/folder/", b""
+
+
+def odd_manifest(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    yield entry, b'{"plait":"x"}' if entry.filename == MANIFEST else data
+
+
+def newer(entry: zipfile.ZipInfo, data: bytes) -> Any:
+    yield entry, data.replace(b'"plait": 1', b'"plait": 2')
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (other_bytes, "does not hold what the manifest vouches for"),
+        (more_bytes, "has another size than the manifest says"),
+        (a_link, "is no plain file"),
+        (a_device, "is no plain file"),
+        (no_manifest, "it has no manifest"),
+        (more_than_said, "it holds other files than its manifest names"),
+        (less_than_said, "it holds other files than its manifest names"),
+        (twice, "is in it twice"),
+        (a_folder, "is no plain file"),
+        (odd_manifest, "its manifest cannot be read"),
+        (newer, "a newer version of Plait has made it"),
+    ],
+)
+def test_an_archive_that_was_tampered_with_is_refused(
+    target: Path, tmp_path: Path, change: Callable[[zipfile.ZipInfo, bytes], Any], said: str
+) -> None:
+    file = rewritten(made(tmp_path / "s.zip", (OWN, LINE)), change)
+    before = tree(target.parent)
+    with pytest.raises(Refused, match=f"refusing to open .*{said}"):
+        Archive([target]).plan.port(file, NEW)
+    assert tree(target.parent) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "/etc/passwd",
+        "../outside.jsonl",
+        "project/../../outside.jsonl",
+        "project/./x",
+        "project//x",
+        "project/.plait/lock",
+        "project/C:\\x",
+        "project/a\\b",
+        "project/con",
+        "project/x.",
+        "project/",
+        "project",
+        "settings.json",
+        "other/x",
+        "file-history/x",
+        "todos/a/b",
+        "project/" + "x" * 300,
+    ],
+)
+def test_a_name_that_leads_elsewhere_is_refused(target: Path, tmp_path: Path, name: str) -> None:
+    file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"x"))
+    with pytest.raises(Refused, match=r"is no name of a session's file|is no plain file"):
+        Archive([target]).plan.port(file, NEW)
+
+
+@pytest.mark.parametrize("name", [f"tasks/{OTHER}/1.json", f"todos/{OTHER}-x.json"])
+def test_a_file_of_a_session_that_is_not_in_it_is_refused(
+    target: Path, tmp_path: Path, name: str
+) -> None:
+    file = made(tmp_path / "s.zip", (OWN, LINE), (name, b"{}"))
+    with pytest.raises(Refused, match="is of no session in it"):
+        Archive([target]).plan.port(file, NEW)
+
+
+def test_names_that_are_one_on_other_systems_are_refused(target: Path, tmp_path: Path) -> None:
+    file = made(tmp_path / "s.zip", (OWN, LINE), ("project/a.txt", b""), ("project/A.txt", b""))
+    with pytest.raises(Refused, match="two of its files have one name"):
+        Archive([target]).plan.port(file, NEW)
+
+
+def test_a_file_that_is_larger_than_it_says_is_not_read_on(target: Path, tmp_path: Path) -> None:
+    file = made(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 5_000_000))
+    data = bytearray(file.read_bytes())
+    with zipfile.ZipFile(io.BytesIO(bytes(data))) as pack:
+        manifest = pack.read(MANIFEST)
+    said = manifest.replace(b"5000000", b"1000000")
+
+    def smaller(entry: zipfile.ZipInfo, held: bytes) -> Any:
+        yield entry, said if entry.filename == MANIFEST else held
+
+    rewritten(file, smaller)
+    data = bytearray(file.read_bytes())
+    at = data.rindex(b"project/zeros.txt") - 46
+    assert data[at : at + 4] == b"PK\x01\x02"
+    data[at + 24 : at + 28] = struct.pack("<I", 1_000_000)  # what the list of files says
+    file.write_bytes(data)
+    with pytest.raises(Refused, match="refusing to open"):
+        Archive([target]).plan.port(file, NEW)
+
+
+def test_a_bomb_is_refused_before_it_is_read(
+    target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.line.pack.LARGE", 1_000_000)
+    file = made(tmp_path / "s.zip", (OWN, LINE), ("project/zeros.txt", b"0" * 3_000_000))
+    monkeypatch.setattr(Pack, "_pieces", None)
+    with pytest.raises(Refused, match="times as large as it is"):
+        Archive([target]).plan.port(file, NEW)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"no archive", b"PK\x05\x06" + b"\0" * 18, b"PK\x03\x04" * 9]
+)
+def test_what_is_no_archive_is_told(target: Path, tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(Refused, match="refusing to open"):
+        Archive([target]).plan.port(put(tmp_path / "s.zip", data), NEW)
+
+
+def test_a_file_that_is_not_there_is_told(target: Path, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="no such file"):
+        Archive([target]).plan.port(tmp_path / "nothing.zip", NEW)
+
+
+def test_an_archive_that_changes_between_plan_and_edit_changes_nothing(
+    source: Path, target: Path, tmp_path: Path
+) -> None:
+    file = packed(source, SESSION, tmp_path / "s.zip")
+    plan = Archive([target]).plan.port(file, NEW)
+    before = tree(target)
+    rewritten(file, other_bytes)
+    with pytest.raises(Refused, match="does not hold what the manifest vouches for"):
+        plan.apply()
+    assert tree(target) == before
+    assert Archive([target]).edits() == []
+
+
+def test_names_that_not_every_system_has_stay_behind(source: Path, tmp_path: Path) -> None:
+    put(log_of(source, OLD).with_suffix("") / "tool-results" / "a:b.txt", b"x")
+    packing = Archive([source]).plan.pack(SESSION, tmp_path / "s.zip")
+    assert any("left out" in note for note in packing.notes)
+    assert all(":" not in member.name for member in packing.members)
+
+
+@pytest.mark.parametrize("root", gallery(), ids=named)
+def test_examples_come_and_go(root: Path, tmp_path: Path) -> None:
+    config = rested(copied(root, tmp_path / "one"))
+    other = tmp_path / "two"
+    for session in [one for one in Archive([config]).sessions if one.file]:
+        other.mkdir(exist_ok=True)
+        file = packed(config, session.id, tmp_path / f"{session.id}.zip")
+        plan = brought(other, file)
+        assert context_of(plan.path).resumes == context_of(session.path).resumes
+        assert len(context_of(plan.path).messages) == len(context_of(session.path).messages)
+        assert brought(other, file).steps == ()
+
+
+TEXTS = st.text(max_size=8)
+PLACES = st.sampled_from([OLD, f"{OLD}/src", "/home/alicia", "/elsewhere", f"{OLD}er"])
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(PLACES, TEXTS), min_size=1, max_size=5))
+def test_a_port_is_idempotent_and_there_and_back_is_what_it_was(
+    told: list[tuple[str, str]],
+) -> None:
+    with TemporaryDirectory(dir=MEMORY) as name:
+        folder = Path(name)
+        one, two = folder / "one" / ".claude", folder / "two" / ".claude"
+        log = log_of(one, OLD)
+        log.parent.mkdir(parents=True)
+        lines = [
+            {"type": "user", "uuid": f"u{at}", "cwd": cwd, "x": cwd, "content": text}
+            for at, (cwd, text) in enumerate([(OLD, ""), *told])
+        ]
+        texts = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) for line in lines]
+        log.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8", errors="replace")
+        rested(one)
+        whole = log.read_bytes()
+        two.mkdir(parents=True)
+        file = packed(one, SESSION, folder / "a.zip")
+        brought(two, file)
+        assert brought(two, file).steps == ()
+        back = packed(two, SESSION, folder / "b.zip")
+        log.unlink()
+        brought(one, back, OLD)
+        assert log.read_bytes() == whole
