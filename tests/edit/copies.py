@@ -11,7 +11,8 @@ from plait import Archive
 from plait.archive import Session
 from plait.edit.model import Append, Move, Plan, Remove, Write
 from plait.graph.client import Context, context
-from plait.record import Record, read
+from plait.line import lines
+from plait.record import Record, client_records
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SESSION = "6f0c2f0e-0b3c-4b69-9a51-0d5a3c1e7b11"
@@ -31,11 +32,12 @@ def root_with(folder: Path, *lines: dict[str, Any] | bytes, session: str = SESSI
     """Writes a session into a configuration folder, and returns that."""
     path = folder / "projects" / "-home-dev-shop" / f"{session}.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(_line(line) for line in lines))
+    path.write_bytes(b"".join(line_of(line) for line in lines))
     return folder
 
 
-def _line(line: dict[str, Any] | bytes) -> bytes:
+def line_of(line: dict[str, Any] | bytes) -> bytes:
+    """Returns a line as the client writes it."""
     if isinstance(line, bytes):
         return line
     return json.dumps(line, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
@@ -126,7 +128,12 @@ def editable(root: Path) -> list[Session]:
 
 def context_of(path: Path) -> Context:
     """Returns what the client sends of a file."""
-    return context(list(read(path)), size=path.stat().st_size)
+    return context(seen_by_client(path), size=path.stat().st_size)
+
+
+def seen_by_client(path: Path) -> list[Record]:
+    """Returns the records that the client reads, those that broken lines begin with among them."""
+    return list(client_records(lines(path)))
 
 
 def without_ids(value: Any, names: dict[str, str]) -> Any:

@@ -28,7 +28,7 @@ from tests.edit.copies import (
     write,
 )
 
-A, B, C = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12))
+A, B, C, G = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12, 16))
 ELSEWHERE = "99999999-1111-4222-8333-444444444444"
 ROOTS = [*gallery(), *resume_cases()]
 
@@ -226,9 +226,30 @@ ODD_LINES = [
 def test_a_line_that_holds_no_record_is_copied_as_it_is(odd: bytes, tmp_path: Path) -> None:
     plan = plan_of(only(root_with(tmp_path, user(A), odd, user(B, A))))
     found = lines_of(carried_out(plan))
-    assert found[1] + b"\n" == odd
-    assert plan.lines("kept") == 1
-    assert plan.lines("rewritten") == 2
+    is_begun = odd.startswith(b'{"type":"user","uuid"')
+    assert found[1] + b"\n" == odd if not is_begun else found[1].endswith(odd[odd.find(b"}{") : -1])
+    assert plan.lines("kept") == 1 - is_begun
+    assert plan.lines("rewritten") == 2 + is_begun
+
+
+def test_what_the_client_reads_of_a_broken_line_is_linked_in_the_copy(tmp_path: Path) -> None:
+    late = {"timestamp": "2026-11-02T10:00:00.000Z"}
+    padded = json.dumps(user(B, A, **late)).encode() + b' {"type":"us\n'
+    root = root_with(tmp_path, user(A), padded, user(C, B, **late))
+    before = context_of(only(root).path)
+    plan = plan_of(only(root))
+    path = carried_out(plan)
+    assert len(context_of(path).chain) == len(before.chain) == 3
+    assert context_of(path).messages == before.messages
+    assert lines_of(path)[1].endswith(b'} {"type":"us')
+    assert plan.check() == ()
+
+
+def test_the_second_record_of_a_broken_line_is_no_record_of_the_copy(tmp_path: Path) -> None:
+    both = json.dumps(user(B, A)).encode() + json.dumps(user(G, B)).encode() + b"\n"
+    path = cloned(only(root_with(tmp_path, user(A), both, user(C, G))))
+    assert json.dumps(user(G, B)).encode() in lines_of(path)[1]
+    assert json.loads(lines_of(path)[2])["parentUuid"] == G
 
 
 @pytest.mark.parametrize("odd", ODD_LINES)

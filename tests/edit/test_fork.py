@@ -19,12 +19,14 @@ from tests.edit.copies import (
     copied,
     editable,
     gallery,
+    line_of,
     named,
     only,
     result,
     resume_cases,
     root_with,
     same_messages,
+    seen_by_client,
     user,
     write,
 )
@@ -58,7 +60,7 @@ def forks(session: Session, at: str) -> Plan:
 @pytest.mark.parametrize("root", ROOTS, ids=named)
 def test_a_fork_is_sent_as_the_client_would_standing_there(root: Path, tmp_path: Path) -> None:
     for session in editable(copied(root, tmp_path)):
-        records = list(read(session.path))
+        records = seen_by_client(session.path)
         for record in places(session):
             if record.type != "user" or any(
                 one.type == "tool_result" for one in record.block_heads
@@ -296,6 +298,34 @@ def root_of(root: Path, folder: Path) -> Path:
 
 def test_blank_and_broken_lines_stay_behind(tmp_path: Path) -> None:
     root = root_with(tmp_path, user(A), b"\n", b'{"type":"us\n', answer(B, A))
+    assert forked(root, B) == [say(A), answers(B)]
+
+
+def glued(*lines: dict[str, Any]) -> bytes:
+    return b"".join(line_of(line)[:-1] for line in lines) + b"\n"
+
+
+def late(line: dict[str, Any]) -> dict[str, Any]:
+    """Returns a line of the next hour, which stands in for no missing parent."""
+    return {**line, "timestamp": "2026-11-02T10:00:00.000Z"}
+
+
+def test_what_a_broken_line_begins_with_comes_along_on_a_line_of_its_own(tmp_path: Path) -> None:
+    padded = line_of(answer(B, A))[:-1] + b"\0\0\n"
+    root = root_with(tmp_path, user(A), padded, late(user(C, B)), answer(D, C), user(E, D))
+    assert forked(root, D) == [say(A), answers(B), say(C), answers(D)]
+    assert len(context_of(last_written(root)).chain) == 4
+
+
+def test_what_else_a_broken_line_holds_stays_behind(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A), glued(answer(B, A), user(F, B)), user(C, B), answer(D, C))
+    plan = forks(only(root), D)
+    assert texts(carried_out(plan)) == [say(A), answers(B), say(C), answers(D)]
+    assert plan.after.turns == plan.before.turns == 2
+
+
+def test_a_fork_can_stand_at_what_a_broken_line_begins_with(tmp_path: Path) -> None:
+    root = root_with(tmp_path, user(A), glued(answer(B, A), user(F, B)), user(C, B))
     assert forked(root, B) == [say(A), answers(B)]
 
 

@@ -84,7 +84,7 @@ def tip_named(opened: "OpenSession", name: str) -> str:
 
 def record_named(opened: "OpenSession", name: str) -> str | None:
     """Returns the record of the session's own log whose id is, or begins with, a name."""
-    uuids = dict.fromkeys(record.uuid for record in opened.records if record.uuid)
+    uuids = dict.fromkeys(record.uuid for record in opened.client_records if record.uuid)
     if name in uuids:
         return name
     if not RECORD.fullmatch(name):

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from plait.edit.ids import Ids
 from plait.edit.model import Change, Difference, Fate
 from plait.line import Line, LogFile, lines
-from plait.record import Blank, Broken, Record, entry_of, record_of
+from plait.record import Blank, Broken, Record, client_record, entry_of, record_of
 
 PIECE = 1 << 20
 SHOWN = 3
@@ -17,6 +17,7 @@ NEW_IDS = "new ids"
 NO_IDS = "nothing in it names this session"
 AS_IT_IS = "no record: copied as it is"
 BLANK, BROKEN = "blank", "no record can be read from it"
+BEGUN = "what the client reads of a broken line"
 SPLIT = "records on a broken line, each on a line of its own"
 
 Choice: TypeAlias = Callable[[Record], str | None]
@@ -59,10 +60,12 @@ class LogCopy:
             entry = entry_of(line)
             if isinstance(entry, Record):
                 yield self._record(line, entry)
-            elif not (self.is_clean or self.choose):
-                yield Copied(line, line.data, "kept", AS_IT_IS)
-            else:
+            elif self.choose:
+                yield self._begun(line, entry, self.choose)
+            elif self.is_clean:
                 yield self._cleaned(line, entry)
+            else:
+                yield self._broken(line)
 
     def _record(self, line: Line, record: Record) -> Copied:
         why = self.choose(record) if self.choose else None
@@ -79,12 +82,25 @@ class LogCopy:
             record.uuid,
         )
 
+    def _broken(self, line: Line) -> Copied:
+        data = self.ids.line(line, is_main=False)
+        is_same = data == line.data
+        fate: Fate = "kept" if is_same else "rewritten"
+        return Copied(line, data, fate, AS_IT_IS if is_same else NEW_IDS)
+
+    def _begun(self, line: Line, entry: Blank | Broken, choose: Choice) -> Copied:
+        record = client_record(entry)
+        if record is None:
+            return _left(line, entry)
+        if why := choose(record):
+            return Copied(line, None, "dropped", why, record.uuid)
+        return Copied(line, self.ids.record(record), "rewritten", BEGUN, record.uuid)
+
     def _cleaned(self, line: Line, entry: Blank | Broken) -> Copied:
-        found = entry.recovered if isinstance(entry, Broken) and self.is_clean else ()
+        found = entry.recovered if isinstance(entry, Broken) else ()
         whole = [record_of(one.data) for one in found if one.is_whole]
         if not whole:
-            is_blank = isinstance(entry, Blank)
-            return Copied(line, None, "dropped", BLANK if is_blank else BROKEN)
+            return _left(line, entry)
         data = b"\n".join(self.ids.record(record) for record in whole)
         return Copied(line, data, "rewritten", SPLIT, whole[0].uuid)
 
@@ -101,6 +117,10 @@ class LogCopy:
         for data, _ in self.added:
             yield from (b"\n", data, b"\n") if is_open else (data, b"\n")
             is_open = False
+
+
+def _left(line: Line, entry: Blank | Broken) -> Copied:
+    return Copied(line, None, "dropped", BLANK if isinstance(entry, Blank) else BROKEN)
 
 
 def joined(parts: Iterable[bytes]) -> Iterator[bytes]:

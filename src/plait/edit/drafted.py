@@ -28,7 +28,7 @@ from plait.edit.model import (
 from plait.edit.side_files import SideFile, side_files
 from plait.line import FileStamp, Line, LogFile, lines, mode_of
 from plait.line.discover import SUFFIX
-from plait.record import Record, entry_of
+from plait.record import Record, client_records
 
 Stays = Callable[[SideFile], bool]
 """Tells of a file beside the log whether the session still has it."""
@@ -90,8 +90,7 @@ class Drafted:
         sizes = [len(one) for one in self.lines(ids)]
         if sum(sizes) >= LARGE:
             return large_measures(lines_of(self.pieces()), sum(sizes), prices)
-        entries = (entry_of(line) for line in lines_of(self.pieces()))
-        records = [entry for entry in entries if isinstance(entry, Record)]
+        records = list(client_records(lines_of(self.pieces())))
         return measures(self.log, records, lines=len(sizes), size=sum(sizes), prices=prices)
 
     def changes(self, untouched: Fate, reason: str) -> tuple[Change, ...]:

@@ -9,12 +9,12 @@ from plait.edit.measure import measures
 from plait.edit.model import Measures
 from plait.errors import SourceError
 from plait.line import FileStamp, LogFile, lines, stamp_of
-from plait.record import Record, entry_of, record_of
+from plait.record import Record, client_record, entry_of, record_of
 
 
 @dataclass(frozen=True)
 class HeldLog:
-    """The records of a log as it was at one moment."""
+    """The records of a log as it was at one moment, as the client reads them."""
 
     file: LogFile
     stamp: FileStamp
@@ -36,8 +36,8 @@ def held(file: LogFile) -> HeldLog:
     count, is_ended = 0, True
     for line in lines(file.path, end=stamp.size):
         count, is_ended = count + 1, line.is_ended
-        if isinstance(entry := entry_of(line), Record):
-            records.append(entry)
+        if record := client_record(entry_of(line)):
+            records.append(record)
     return HeldLog(file, stamp, records, count, is_ended)
 
 

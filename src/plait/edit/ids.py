@@ -15,7 +15,7 @@ from secrets import token_bytes
 from plait.edit.model import Subject
 from plait.graph.entries import CHAIN_TYPES
 from plait.line import Line
-from plait.record import Record, entry_of
+from plait.record import Record, client_record, entry_of
 from plait.record.strings import (
     SESSION_FIELD,
     USUAL,
@@ -88,9 +88,13 @@ class Ids:
         ).encode()
 
     def line(self, line: Line, *, is_main: bool = True) -> bytes:
-        """Returns a line under new ids; one that holds no record stays as it is."""
-        entry = entry_of(line)
-        return self.record(entry, is_main=is_main) if isinstance(entry, Record) else line.data
+        """Returns a line under new ids; of a broken one what the client reads of it."""
+        record = client_record(entry_of(line))
+        if record is None:
+            return line.data
+        start = record.offset - line.offset
+        end = start + len(record.raw)
+        return line.data[:start] + self.record(record, is_main=is_main) + line.data[end:]
 
     def record(self, record: Record, *, is_main: bool = True) -> bytes:
         """Returns the line of a record under new ids; of the main log with where it is from."""
@@ -165,6 +169,6 @@ class Ids:
     def learn_all(self, lines: Iterable[Line]) -> None:
         """Takes the ids of all records on some lines."""
         for line in lines:
-            entry = entry_of(line)
-            if isinstance(entry, Record) and entry.uuid:
-                self.learn(entry.uuid)
+            record = client_record(entry_of(line))
+            if record and record.uuid:
+                self.learn(record.uuid)

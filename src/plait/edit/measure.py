@@ -21,7 +21,7 @@ from plait.graph.leaf import leaf_of
 from plait.graph.model import Place
 from plait.graph.source import FileFacts, Source, source_file
 from plait.line import Line, LogFile, lines
-from plait.record import Record, entry_of
+from plait.record import Record, client_record, entry_of
 from plait.record.prompt import is_human_prompt
 
 LARGE = 64_000_000
@@ -37,8 +37,8 @@ def measures_of(log: LogFile, size: int, prices: Prices | None = None) -> Measur
     count = 0
     for line in found:
         count += 1
-        if isinstance(entry := entry_of(line), Record):
-            records.append(entry)
+        if record := client_record(entry_of(line)):
+            records.append(record)
     return measures(log, records, lines=count, size=size, prices=prices)
 
 
@@ -132,9 +132,8 @@ def large_measures(found: Iterable[Line], size: int, prices: Prices | None = Non
     tail = _Tail()
     for line in found:
         count += 1
-        entry = entry_of(line)
-        if isinstance(entry, Record):
-            turns += is_human_prompt(entry)
-            tail.take(entry)
+        if record := client_record(entry_of(line)):
+            turns += is_human_prompt(record)
+            tail.take(record)
     sent = next_prompt(tail.records or ([tail.last] if tail.last else []), size)
     return _with_next(Measures(count, turns, size, None), sent, prices)

@@ -1,7 +1,18 @@
 """Lines to records: decoded, typed, still the bytes they were."""
 
 from plait.record.message import Message, Text, Thinking, ToolResult, ToolUse, UnknownBlock, Usage
-from plait.record.read import Blank, Broken, Entry, Recovered, entries, entry_of, read, record_of
+from plait.record.read import (
+    Blank,
+    Broken,
+    Entry,
+    Recovered,
+    client_record,
+    client_records,
+    entries,
+    entry_of,
+    read,
+    record_of,
+)
 from plait.record.record import Record
 from plait.record.types.kinds import Assistant, Attachment, Other, Progress, Summary, System, User
 
@@ -25,6 +36,8 @@ __all__ = [
     "UnknownBlock",
     "Usage",
     "User",
+    "client_record",
+    "client_records",
     "entries",
     "entry_of",
     "read",

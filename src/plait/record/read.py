@@ -183,6 +183,22 @@ def read(path: Path | str) -> Iterator[Record]:
             yield entry
 
 
+def client_record(entry: Entry) -> Record | None:
+    """Returns what the client reads on a line: its record, or what a broken line begins with."""
+    if isinstance(entry, Record):
+        return entry
+    found = entry.recovered if isinstance(entry, Broken) else ()
+    first = next((one for one in found if one.is_first), None)
+    return record_of(first.data, first.line, first.offset) if first else None
+
+
+def client_records(source: Iterable[Line]) -> Iterator[Record]:
+    """Yields what the client reads on some lines."""
+    for line in source:
+        if record := client_record(entry_of(line)):
+            yield record
+
+
 def read_if_there(path: Path) -> Iterator[Record]:
     """Yields the records of a file that was found a moment ago; none where it has gone."""
     try:

@@ -40,6 +40,8 @@ class LogFacts:
     parents: dict[str, str | None] = field(default_factory=dict)
     speakers: dict[str, str] = field(default_factory=dict)
     """Prompts and answers: the response that an answer is part of, else the record itself."""
+    begun: set[str] = field(default_factory=set)
+    """Records that broken lines begin with: the client reads them."""
     repeats: list[Place] = field(default_factory=list)
     pointers: list[Pointer] = field(default_factory=list)
     calls: dict[str, Place] = field(default_factory=dict)

@@ -38,9 +38,10 @@ def lost_preserved(log: Log) -> Iterator[Found]:
 
 
 def _dangling(log: Log) -> Iterator[Pointer]:
-    known, elsewhere = log.facts.first, log.elsewhere
-    for one in log.facts.pointers:
-        if one.target not in known and one.target not in elsewhere:
+    facts, elsewhere = log.facts, log.elsewhere
+    for one in facts.pointers:
+        is_here = one.target in facts.first or one.target in facts.begun
+        if not is_here and one.target not in elsewhere:
             yield one
 
 

@@ -31,7 +31,7 @@ from plait.edit.measure import LARGE
 from plait.edit.model import Violation
 from plait.graph.client import refusal
 from plait.line import Line, LogFile, lines
-from plait.record import Entry, Record, entry_of, read
+from plait.record import Entry, Record, client_record, client_records, entry_of
 from plait.record.record import content_blocks
 
 RULES: tuple[Rule, ...] = (
@@ -116,7 +116,11 @@ def violations_of(log: LogFile, known_of: KnownOf | None = None) -> tuple[Violat
     judged.read(lines(log.path))
     lost = frozenset(str(one.keys[0]) for one in unknown_parent(Log(judged.facts)))
     known = known_of(lost) if lost and known_of and not is_agent else frozenset()
-    why_not = None if is_agent or log.size >= LARGE else refusal(read(log.path), log.size)
+    why_not = (
+        None
+        if is_agent or log.size >= LARGE
+        else refusal(client_records(lines(log.path)), log.size)
+    )
     return tuple(told(rule, one, log.path) for rule, one in judged.found(known, None, why_not))
 
 
@@ -147,13 +151,19 @@ class Judged:
         """Reads lines, the next ones of the log."""
         for line in source:
             entry = entry_of(line)
+            self._judge(line, entry)
             if isinstance(entry, Record):
                 self.facts.take(entry)
-            uuid = entry.uuid if isinstance(entry, Record) else None
-            for rule, of_line in self._forms:
-                if sentence := of_line(line, entry):
-                    found = Found(likenesses(line, entry), sentence, Place(line.number, uuid))
-                    self._of_lines.append((rule, found))
+            elif begun := client_record(entry):
+                self._judge(line._replace(data=begun.raw), begun)
+                self.facts.begun.update([begun.uuid] if begun.uuid else ())
+
+    def _judge(self, line: Line, entry: Entry) -> None:
+        uuid = entry.uuid if isinstance(entry, Record) else None
+        for rule, of_line in self._forms:
+            if sentence := of_line(line, entry):
+                found = Found(likenesses(line, entry), sentence, Place(line.number, uuid))
+                self._of_lines.append((rule, found))
 
     def found(
         self,

@@ -1,0 +1,38 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.edit import measure
+from plait.edit.measure import measures_of
+from plait.line import LogFile
+from tests.edit.copies import answer, line_of, only, root_with, user
+
+USAGE = {"input_tokens": 3, "output_tokens": 4}
+A, B, C, D = (f"{number:08x}-1111-4222-8333-444444444444" for number in (10, 11, 12, 13))
+
+
+def used(line: dict[str, Any]) -> dict[str, Any]:
+    """Returns an answer that says what it cost."""
+    return {**line, "message": {**line["message"], "usage": USAGE}}
+
+
+def log_of(folder: Path, end: bytes) -> LogFile:
+    """Returns a log whose only answer, and the prompt behind it, end so."""
+    ended = [line_of(one)[:-1] + end for one in (used(answer(B, A)), user(C, B))]
+    session = only(root_with(folder, user(A), *ended))
+    assert session.file
+    return session.file
+
+
+@pytest.mark.parametrize("large", [1, 1 << 30])
+def test_what_broken_lines_begin_with_is_measured_too(
+    large: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "LARGE", large)
+    whole, padded = log_of(tmp_path / "whole", b"\n"), log_of(tmp_path / "padded", b'{"a":\n')
+    wanted, found = (measures_of(log, log.size) for log in (whole, padded))
+    assert found.turns == wanted.turns == 2
+    assert found.tokens == wanted.tokens
+    assert found.tokens is not None
+    assert found.tokens >= 7
