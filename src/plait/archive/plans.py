@@ -205,6 +205,7 @@ class Plans:
             summariser=summariser_of(command),
             calls=calls,
             is_in_place=in_place,
+            prices=self._archive.prices,
         )
         return noted_if_live(plan)
 

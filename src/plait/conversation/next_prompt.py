@@ -8,6 +8,7 @@ grown since the one before, and the median of growth by weight is the session's 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
@@ -37,7 +38,7 @@ class NextPrompt:
     """What is sent before the words of the next prompt, and what that costs."""
 
     tokens: int | None
-    """None where no answer since the last compaction says what it read."""
+    """None where no answer says what it read."""
     weight: int
     """Of the messages, as they are weighed: neither set right nor with what no log holds."""
     trimmed: int
@@ -79,14 +80,16 @@ class NextPrompt:
 
 def next_prompt(records: Iterable[Record], size: int) -> NextPrompt:
     """Returns what the next prompt of a session sends, whose file has that many bytes."""
-    chain = [_Link.of(*one) for one in contributions(records, size)]
+    held = list(records)
+    chain = [_Link.of(*one) for one in contributions(held, size)]
     answers = _answers(chain)
     weight = sum(link.weight for link in chain)
     trimmed = sum(link.trimmed for link in chain)
     requests = _requests_per_turn(chain)
     measure = _measure(chain, answers)
     if not answers:
-        return NextPrompt(None, weight, trimmed, measure, requests)
+        found = NextPrompt(None, weight, trimmed, measure, requests)
+        return _after_compaction(found, held) if chain else found
     last = answers[-1]
     read = chain[: last.end]
     counted = sum(link.weight + link.trimmed for link in read)
@@ -99,6 +102,27 @@ def next_prompt(records: Iterable[Record], size: int) -> NextPrompt:
         trimmed=trimmed,
         measure=measure,
         requests_per_turn=requests,
+        model=last.model,
+        used=last.used,
+        time=last.time,
+        lasts=_lasts(answers),
+    )
+
+
+def _after_compaction(found: NextPrompt, records: Iterable[Record]) -> NextPrompt:
+    """Returns what is sent where nobody has answered it yet, but earlier requests were answered.
+
+    The smallest of them held little besides what every request of the session holds.
+    """
+    links = [_Link(record, 0, 0) for record in records]
+    answers = [one for one in _answers(links, since=0) if one.used.total_input]
+    if not answers:
+        return found
+    least = min(one.used.total_input for one in answers)
+    last = answers[-1]
+    return replace_fields(
+        found,
+        tokens=least + found.weight,
         model=last.model,
         used=last.used,
         time=last.time,
@@ -158,12 +182,13 @@ class _Answer:
         return self.used.total_input + self.used.output
 
 
-def _answers(chain: Sequence[_Link]) -> list[_Answer]:
+def _answers(chain: Sequence[_Link], since: int | None = None) -> list[_Answer]:
     """Returns the responses that read what is sent now: those since the last compaction.
 
     What a compaction preserved was answered before it, and says how much stood there then.
     """
-    first = max((link.record.line for link in chain if is_boundary(link.record)), default=0)
+    boundaries = (link.record.line for link in chain if is_boundary(link.record))
+    first = max(boundaries, default=0) if since is None else since
     found: list[_Answer] = []
     for place, link in enumerate(chain):
         record = link.record

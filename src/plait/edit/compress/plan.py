@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
 
 from plait.conversation.model import Called, Told
+from plait.conversation.prices import Prices
 from plait.edit.compress.band import band_of
 from plait.edit.compress.carry import Telling, carry
 from plait.edit.compress.extract import extract
@@ -14,8 +17,9 @@ from plait.edit.compress.told import told_turn
 from plait.edit.draft import Draft, draft_of
 from plait.edit.drafted import Drafted, Stays, as_new, in_place
 from plait.edit.held import stamp_now
-from plait.edit.measure import active_of, measures_of
+from plait.edit.measure import active_of, measures_of, with_break_even
 from plait.edit.model import Change, Measures, Plan, Subject
+from plait.edit.noting import note_what_went, weights_of
 from plait.edit.side_files import SideFile, belonging, side_files
 from plait.errors import UserError
 from plait.graph.client import context
@@ -40,6 +44,7 @@ def compress(
     summariser: Summariser = extract,
     calls: Calls = "metadata",
     is_in_place: bool = False,
+    prices: Prices | None = None,
 ) -> Plan:
     """Returns the plan that compresses the turns before one, or all but the newest so many.
 
@@ -47,21 +52,22 @@ def compress(
     """
     _check(until, keep_last, calls)
     stamp = stamp_now(subject.log.path)
-    before = measures_of(subject.log, stamp.size)
+    before = measures_of(subject.log, stamp.size, prices)
     draft = draft_of(subject.log, lines(subject.log.path, end=stamp.size))
     records = draft.records
     active, now = active_of(subject.log, records, stamp.size), context(records, size=stamp.size)
     if active is None or not now.chain:
         return _unchanged(subject, stamp, before, NOT_RESUMED)
     band = band_of(records, stamp.size, active, until=until, keep_last=keep_last)
-    sent = tokens_sent(now.request)
+    sent, weights = tokens_sent(now.request), weights_of(records, stamp.size)
     metadata = {"trigger": "manual", "preTokens": before.tokens or sent, MARK: band.turns}
     telling = Telling(_note(band), metadata, calls == "metadata")
     carried = carry(draft, band, lambda one: _words(one, summariser, calls), telling)
     if carried is None:
         return _unchanged(subject, stamp, before, _why_nothing(band))
-    plan = _plan(subject, stamp, draft, before, is_in_place=is_in_place)
-    return _told(plan, band, sent, draft)
+    note_what_went(draft, weights)
+    plan = _plan(subject, stamp, draft, before, prices, is_in_place=is_in_place)
+    return with_break_even(_told(plan, band, sent, draft), records, datetime.now(UTC))
 
 
 def _check(until: str | None, keep_last: int | None, calls: str) -> None:
@@ -107,13 +113,20 @@ def _why_nothing(band: Band) -> str:
 
 
 def _plan(
-    subject: Subject, stamp: FileStamp, draft: Draft, before: Measures, *, is_in_place: bool
+    subject: Subject,
+    stamp: FileStamp,
+    draft: Draft,
+    before: Measures,
+    prices: Prices | None,
+    *,
+    is_in_place: bool,
 ) -> Plan:
     drafted = Drafted(subject.log, stamp.size, draft)
     stays = _stays(subject, draft.records)
     if not is_in_place:
-        return as_new("compress", subject, stamp, drafted, before, stays=stays)
-    return in_place("compress", subject, stamp, drafted, before, untouched=UNTOUCHED, stays=stays)
+        return as_new("compress", subject, stamp, drafted, before, stays=stays, prices=prices)
+    kept = partial(in_place, untouched=UNTOUCHED, stays=stays, prices=prices)
+    return kept("compress", subject, stamp, drafted, before)
 
 
 def _stays(subject: Subject, kept: list[Record]) -> Stays:
@@ -127,12 +140,13 @@ def _stays(subject: Subject, kept: list[Record]) -> Stays:
 
 
 def _told(plan: Plan, band: Band, sent: int, draft: Draft) -> Plan:
-    """Returns the plan with what the next prompt takes, and what Claude will no longer know."""
+    """Returns the plan with what Claude will no longer know."""
     after = tokens_sent(context(draft.records, size=draft.size).request)
-    known = plan.before.tokens
-    left = after if known is None else _less(known, sent, after)
     notes = (*_lost(band), *([NO_HELP] if after >= sent else ()), SPENT)
-    return replace(plan, after=replace(plan.after, tokens=left), notes=notes)
+    known, size = plan.before.tokens, plan.after
+    if size.tokens is None and known is not None:  # no answer is left that says
+        size = replace(size, tokens=_less(known, sent, after))
+    return replace(plan, after=size, notes=notes)
 
 
 def _less(known: int, sent: int, after: int) -> int:
