@@ -11,6 +11,7 @@ import pytest
 from examples.drawing import Drawing, draw
 from plait.archive import Archive
 from plait.cli.app import run
+from plait.cli.edit.filled import fitting
 
 WORK = """
 file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=claude-opus-4-5
@@ -102,6 +103,8 @@ def test_without_a_choice_it_says_what_fills_the_context_and_changes_nothing(des
     assert "results of tools" in out
     assert "Bash pytest -q" in out
     assert "files read again, among the results" in out
+    assert all(preset in out for preset in ("light", "standard", "heavy", "extreme"))
+    assert "standard --dry-run` shows what would go" in out
     assert desk.files == before
     told = desk.told("trim", "latest")
     assert told["fills"][0]["kind"] == "results"
@@ -141,6 +144,25 @@ def test_in_place_waits_for_a_yes(desk: Desk) -> None:
     assert b'"name":"Bash"' not in desk.logs[0].read_bytes()
     desk.said("undo")
     assert desk.files == before
+
+
+def test_sizes_ages_and_turns_choose(desk: Desk) -> None:
+    large = desk.told("trim", "latest", "--larger-than", "20k", "--dry-run")
+    assert large["dropped"] + large["rewritten"] > 0
+    none = desk.told("trim", "latest", "--larger-than", "1m", "--dry-run")
+    assert none["dropped"] == 0
+    old = desk.told("trim", "latest", "--tool", "Bash", "--older-than", "90000w", "--dry-run")
+    assert old["dropped"] == 0
+    spared = desk.told("trim", "latest", "--tool", "Bash", "--except-last", "5", "--dry-run")
+    assert spared["dropped"] == 0
+
+
+def test_what_is_cut_keeps_its_beginning(desk: Desk) -> None:
+    told = desk.told("trim", "latest", "--tool", "Bash", "--keep", "40")
+    written = Path(told["path"]).read_text()
+    assert written.count('"name":"Bash"') == 2
+    assert "one test failed" in written
+    assert told["after"]["tokens"] < told["before"]["tokens"]
 
 
 @pytest.mark.parametrize(
@@ -246,3 +268,18 @@ def test_wrong_use_of_compress_is_told(desk: Desk, arguments: tuple[str, ...], w
     assert words in err
     assert "hint:" in err
     assert desk.files == before
+
+
+@pytest.mark.parametrize(
+    ("words", "room", "shown"),
+    [
+        ("Read /home/dev/shop/src/cart.py", 40, "Read /home/dev/shop/src/cart.py"),
+        ("Read /home/dev/shop/src/cart.py", 20, "Read /…p/src/cart.py"),
+        ("/home/dev/shop/src/cart.py", 20, "/home…op/src/cart.py"),
+        ("Bash git add cart.py order.py", 20, "Bash git add…"),
+        ("Read /home/dev/läden/src/cart.py", 20, "Read /home/dev/läde…"),
+        ("Read /home/dev/shop/src/cart.py", 8, "Read /h…"),
+    ],
+)
+def test_of_a_long_path_the_end_is_shown(words: str, room: int, shown: str) -> None:
+    assert fitting(words, room) == shown

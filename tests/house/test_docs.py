@@ -12,6 +12,7 @@ from plait.cli.app import COMMANDS, app
 from plait.cli.settings import KEYS
 from plait.edit.check import RULES
 from plait.edit.repair import RUNGS
+from plait.edit.trim.presets import PRESETS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -109,6 +110,14 @@ def test_every_rule_for_written_sessions_is_in_the_guide() -> None:
     text = guide("check")
     assert len(RULES) > 10
     assert [rule.name for rule in RULES if f"| `{rule.name}` | {rule.says} |" not in text] == []
+
+
+def test_every_preset_of_a_trim_is_in_the_guide() -> None:
+    text = guide("trim")
+    for name, rule in PRESETS.items():
+        turns = "1 turn" if rule.turns == 1 else f"{rule.turns} turns"
+        row = f"| `{name}` | {rule.share:.0%} | {turns}, or {rule.answers} answers"
+        assert row.replace("%", " %") in text, name
 
 
 def test_every_rung_of_a_repair_is_in_the_guide() -> None:

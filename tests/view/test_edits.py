@@ -70,7 +70,7 @@ def test_dollars_are_told_where_they_were_asked_for() -> None:
             "trim",
             40_000,
             0.0,
-            "60k tokens less in every request, 60 %; nothing is lost: the cache is cold by now",
+            "60k tokens less in every request, 60 %; it pays at once: the cache is cold by now",
         ),
         ("trim", 100_000, None, None),
         ("trim", None, None, None),

@@ -207,7 +207,7 @@ def break_even_words(turns: float | None) -> str:
     if turns is None:
         return ""
     if turns <= 0:
-        return "nothing is lost: the cache is cold by now"
+        return "it pays at once: the cache is cold by now"
     count = f"{turns:.1f}" if turns < 10 else f"{turns:.0f}"
     return f"the cache that it spends is paid back after {count} turns"
 

@@ -9,7 +9,8 @@ from time import perf_counter
 
 import msgspec
 
-from plait.archive.context_fill import weighed
+from plait.archive.archive import Archive
+from plait.archive.context_fill import PresetEffect, preset_effects, weighed
 from plait.archive.export.site import Site, conversations_in
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.index_or_logs import without_collector
@@ -46,6 +47,7 @@ class LiveSession:
     took: float = 0.0
     """Seconds that it took to read it."""
     _timelines: dict[str, Timeline] = field(default_factory=dict)
+    _presets: tuple[PresetEffect, ...] | None = None
 
     def is_of(self, session: Session) -> bool:
         """Tells whether the files of a session are still as they were."""
@@ -115,6 +117,12 @@ class LiveSession:
         if self.opened.session.file is None:
             return context_window(self.name, NO_CONTEXT, None)
         return weighed(self.opened, self.name, self.prices, self.resumption)
+
+    def presets(self, archive: Archive) -> tuple[PresetEffect, ...]:
+        """Returns what each preset of a trim would leave, worked out once."""
+        if self._presets is None:
+            self._presets = tuple(preset_effects(archive, self.opened.session))
+        return self._presets
 
     @property
     def conversations(self) -> Conversations:

@@ -51,16 +51,22 @@ def _print_filled(output: Output, found: "Weighed") -> None:
     if not found.fills:
         output.print(found.why_not or "nothing is sent")
         return
-    known = f"{thousands(found.tokens)} tokens after the last answer, " if found.tokens else ""
-    guess = (
-        f"about {thousands(found.estimated)} of them in {counted(len(found.messages), 'message')}"
-    )
-    output.print(f"{known}{guess}", style="bold")
+    output.print(", ".join(_totals(found)), style="bold")
     if found.next_prompt:
         output.print(found.next_prompt.sentence)
     output.print("")
     output.lines(_rows(found, output.width))
     output.print("")
+
+
+def _totals(found: "Weighed") -> Iterator[str]:
+    messages = counted(len(found.messages), "message")
+    if found.tokens is None:
+        yield f"about {thousands(found.estimated)} tokens in {messages}"
+    else:
+        yield f"{thousands(found.tokens)} tokens after the last answer"
+        is_part = found.estimated < found.tokens
+        yield f"about {thousands(found.estimated)} of them in {messages}" if is_part else messages
 
 
 def _rows(found: "Weighed", width: int) -> Iterator["Text"]:
@@ -85,9 +91,20 @@ def _item_line(item: FillItem, indent: int, width: int) -> "Text":
     end = ", ".join(facts)
     start = f"{'':{indent}}{thousands(item.tokens):>6}  "
     room = width - len(start) - len(end) - 2
-    words = clipped(safe_line(item.words), max(room, 8))
+    words = fitting(safe_line(item.words), max(room, 8))
     gap = " " * max(room - columns(words), 0)
     return Text(f"{start}{words}{gap}  {end}", style="dim")
+
+
+def fitting(words: str, room: int) -> str:
+    """Returns words that fit; of a path its end stays, which tells it from others."""
+    tool, _, about = words.rpartition(" ") if words.count(" ") < 2 else ("", "", "")
+    if columns(words) <= room or not about or not words.isascii():
+        return clipped(words, room)
+    start = max(room // 4, len(tool) + 2)
+    return (
+        f"{words[:start]}…{words[start + 1 - room :]}" if start + 8 < room else clipped(words, room)
+    )
 
 
 def _print_presets(request: Request, session: Session, effects: Sequence[PresetEffect]) -> None:

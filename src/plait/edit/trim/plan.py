@@ -15,6 +15,7 @@ from plait.edit.noting import note_what_went, weights_of
 from plait.edit.trim.beside import Beside
 from plait.edit.trim.carry import Gone, carry
 from plait.edit.trim.choose import cuts_of
+from plait.edit.trim.lost import lost
 from plait.edit.trim.model import Cut, Preset, TrimChoice
 from plait.edit.trim.pointers import mend_pointers
 from plait.edit.trim.presets import shortfall
@@ -96,7 +97,9 @@ def without(
         plan = as_new(
             "trim", subject, stamp, drafted, before, stays=stays, instead=moved, prices=prices
         )
-    return with_break_even(replace(plan, notes=_notes(gone)), records, datetime.now(UTC))
+    left = context(draft.records, size=draft.size)
+    plan = replace(plan, notes=(*lost(sent, left), *_notes(gone)))
+    return with_break_even(plan, records, datetime.now(UTC))
 
 
 def _refuse_if_empty(draft: Draft, sent: Context) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
-from plait.archive import Session, check_report, entry_of, preset_effects, report_of
+from plait.archive import Session, check_report, entry_of, report_of
 from plait.archive.live import LiveArchive
 from plait.errors import Refused, UserError
 from plait.view.edits import (
@@ -61,8 +61,7 @@ def check(look: SessionRequest, asked: model.Nothing) -> CheckReport:
 
 def presets(look: SessionRequest, asked: model.Nothing) -> edit_model.PresetEffects:
     """Returns what each preset of a trim would leave of a session."""
-    found = preset_effects(look.library.now.archive, look.session)
-    return edit_model.PresetEffects(tuple(found))
+    return edit_model.PresetEffects(look.opened.presets(look.library.now.archive))
 
 
 def edits(library: LiveArchive, asked: model.Nothing) -> edit_model.Edits:

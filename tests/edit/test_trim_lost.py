@@ -1,0 +1,102 @@
+"""What Claude will no longer know: what goes, what is only shorter, the largest by name."""
+
+from typing import Any
+
+import pytest
+
+from plait.edit.trim.lost import lost
+from plait.graph.client.model import Context
+
+Blocks = list[dict[str, Any]]
+
+
+def sent(*blocks: dict[str, Any], role: str = "user") -> Context:
+    """Returns what is sent: the calls of three tools, and some blocks."""
+    calls = [
+        call("a", "Bash", {"timeout": 9, "command": "make  check"}),
+        call("b", "Read", {"file_path": "/" + "x" * 60 + "/end.py"}),
+        call("c", "Odd", {}),
+    ]
+    return Context(True, None, None, (), [], [("assistant", calls), (role, list(blocks))], ())
+
+
+def call(name: str, tool: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Returns a call."""
+    return {"type": "tool_use", "id": name, "name": tool, "input": given}
+
+
+def result(name: str, length: int) -> dict[str, Any]:
+    """Returns the result of a call."""
+    return {"type": "tool_result", "tool_use_id": name, "content": "x" * length}
+
+
+RESULTS = (result("a", 3000), result("b", 30_000), result("c", 30))
+PICTURE = {"type": "image", "source": {}}
+NOTE = {"type": "text", "text": "<system-reminder>Mind the gap.</system-reminder>"}
+THOUGHT = {"type": "thinking", "thinking": "Well.", "signature": "x"}
+WORDS = {"type": "text", "text": "Hello."}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (RESULTS, RESULTS, []),
+        (
+            RESULTS,
+            (RESULTS[1], RESULTS[2]),
+            [
+                "Claude will no longer know the result of a call: "
+                "Bash make check (about 1 045 tokens)"
+            ],
+        ),
+        (
+            RESULTS,
+            (),
+            [
+                "Claude will no longer know the results of 3 calls: Read …"
+                + "x" * 41
+                + "/end.py (about 10 045 tokens), Bash make check (about 1 045 tokens) "
+                "and a smaller one"
+            ],
+        ),
+        (
+            RESULTS,
+            (result("a", 300), RESULTS[1], result("c", 3)),
+            [
+                "Claude will know the results of 2 calls only in part: "
+                "Bash make check (about 900 tokens) and Odd (about 9 tokens)"
+            ],
+        ),
+        (
+            RESULTS,
+            (result("a", 6000), RESULTS[1], RESULTS[2]),
+            [],
+        ),
+        (
+            (THOUGHT, PICTURE, PICTURE, NOTE, WORDS),
+            (WORDS,),
+            [
+                "Claude will no longer see 1 thought, 2 pictures or documents and "
+                "1 note of the client"
+            ],
+        ),
+        ((WORDS, NOTE), (NOTE,), []),
+        (
+            ({"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]},),
+            ({"type": "tool_result", "tool_use_id": "a", "content": [PICTURE, WORDS]},),
+            [],
+        ),
+    ],
+)
+def test_what_goes_is_told(before: Blocks, after: Blocks, told: list[str]) -> None:
+    assert list(lost(sent(*before), sent(*after))) == told
+
+
+def test_a_picture_in_a_result_and_a_message_of_the_system_count_too() -> None:
+    shown = {"type": "tool_result", "tool_use_id": "a", "content": [PICTURE]}
+    noted = {"type": "tool_result", "tool_use_id": "a", "content": "[picture]"}
+    _, seen = lost(sent(shown), sent(noted))
+    assert seen == "Claude will no longer see 1 picture or document"
+    assert list(lost(sent(WORDS, role="system"), sent())) == [
+        "Claude will no longer see 1 note of the client"
+    ]
