@@ -367,6 +367,39 @@ def test_a_part_of_its_name_is_enough(config: Path) -> None:
     assert planned(config, "shop").source.id == OLD
 
 
+def test_of_several_the_one_that_is_called_so_is_meant(config: Path) -> None:
+    session_in(config, f"{OLD}/.claude/worktrees/w", TWO)
+    session_in(config, "/home/dev/shop-two", TWO)
+    assert planned(config, "shop").source.id == OLD
+    with pytest.raises(UserError, match="means 3 directories"):
+        planned(config, "-dev-sho")
+
+
+def test_of_several_the_one_that_holds_the_others_is_meant(config: Path) -> None:
+    session_in(config, f"{OLD}/.claude/worktrees/w", TWO)
+    assert planned(config, "dev-shop").source.id == OLD
+
+
+def test_a_directory_of_projects_moves_with_all_of_them(config: Path) -> None:
+    session_in(config, "/home/dev/other", TWO, worktreeSession={"originalCwd": "/home/dev"})
+    put(config / ".claude.json", b'{"projects":{"/home/dev":{},"/home/dev/shop":{}}}')
+    rested(config)
+    plan = planned(config, "/home/dev/", "/srv")
+    assert (plan.source.id, plan.session) == ("/home/dev", "/srv")
+    plan.apply()
+    assert fields(log_of(config, "/srv/shop"))[0]["cwd"] == "/srv/shop"
+    other = fields(log_of(config, "/srv/other", TWO))[0]
+    assert (other["cwd"], other["worktreeSession"]["originalCwd"]) == ("/srv/other", "/srv")
+    assert json.loads((config / ".claude.json").read_bytes())["projects"].keys() == {
+        "/srv",
+        "/srv/shop",
+    }
+
+
+def test_a_separator_at_the_end_means_nothing(config: Path) -> None:
+    assert planned(config, f"{OLD}/").source.id == OLD
+
+
 def test_a_directory_that_no_folder_is_named_for_is_the_one_that_was_used(config: Path) -> None:
     log = log_of(config, OLD)
     log.parent.rename(log.parent.with_name("-private-home-dev-shop"))

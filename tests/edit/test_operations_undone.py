@@ -38,6 +38,8 @@ OPERATIONS: dict[str, Act] = {
     ),
     "switch": lambda archive, session: archive.plan.switch(session, "2"),
     "delete": lambda archive, session: archive.plan.delete(session),
+    "redact": lambda archive, session: archive.plan.redact(session),
+    "redact in place": lambda archive, session: archive.plan.redact(session, in_place=True),
     "move": lambda archive, session: archive.plan.move(session.project, "/elsewhere")[0],
     "move within": lambda archive, session: archive.plan.move(session.project, "/elsewhere/in")[0],
 }

@@ -242,6 +242,12 @@ def test_what_is_no_text_stays_and_is_told(tmp_path: Path) -> None:
     assert any("no text: 1 file" in note for note in plan.notes)
 
 
+def test_it_is_told_that_a_rewind_would_write_stand_ins(tmp_path: Path) -> None:
+    assert any("rewind" in note for note in planned(full(tmp_path), in_place=True).notes)
+    (tmp_path / "file-history" / SESSION / "0123456789abcdef@v1").write_bytes(b"nothing")
+    assert not any("rewind" in note for note in planned(tmp_path, in_place=True).notes)
+
+
 def test_prompts_of_other_sessions_stay_byte_for_byte(tmp_path: Path) -> None:
     config = full(tmp_path)
     history = config / "history.jsonl"

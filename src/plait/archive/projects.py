@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from plait.archive.model import Session
 from plait.archive.sessions import is_of_project
+from plait.edit.paths import lies_in, without_end
 from plait.errors import UserError
 from plait.line import slug_of
 from plait.line.discover import config_above
@@ -88,27 +89,23 @@ def directory_of(session: Session) -> str | None:
     return next(own, found[0] if found else None)
 
 
-def project_named(archive: "Archive", name: str) -> list[ProjectSessions]:
-    """Returns the project that a name means, once for each client that knows it.
+def directory_named(known: Sequence[ProjectSessions], name: str) -> str:
+    """Returns the directory that a name means: its path, the name of its folder, or a part of one.
 
-    A name is a directory, the name of its folder, or a part of one.
+    A path in which projects lie is one, too. Of several that a part means it is the one whose
+    name it is, or the one that all others lie in.
     """
-    known = list(all_projects(archive))
-    exact = [one for one in known if name in (one.directory, one.folder.name)]
-    meant = exact or [one for one in known if is_of_project(one.folder.name, name)]
-    found = sorted({one.directory for one in meant})
-    if not found:
+    path = without_end(name)
+    exact = {one.directory for one in known if name == one.folder.name or path == one.directory}
+    if not exact and any(lies_in(one.directory, path) for one in known):
+        return path
+    meant = exact or {one.directory for one in known if is_of_project(one.folder.name, name)}
+    if not meant:
         raise UserError(f"no project is called '{name}'", LIST_THEM)
-    if len(found) > 1:
-        shown = ", ".join(f"'{one}'" for one in found[:MOST_LISTED])
-        raise UserError(f"'{name}' means {len(found)} directories", f"there are {shown}")
-    return [one for one in known if one.directory == found[0]]
-
-
-def within(known: Sequence[ProjectSessions], directory: str) -> list[ProjectSessions]:
-    """Returns the projects of directories within another, not its own."""
-    from plait.edit.paths import lies_in
-
-    return [
-        one for one in known if one.directory != directory and lies_in(one.directory, directory)
-    ]
+    called = [one for one in meant if re.split(r"[/\\]", one)[-1] == name]
+    around = [one for one in meant if all(lies_in(other, one) for other in meant)]
+    for found in (meant if exact else called, meant, around):
+        if len(found) == 1:
+            return next(iter(found))
+    shown = ", ".join(f"'{one}'" for one in sorted(meant)[:MOST_LISTED])
+    raise UserError(f"'{name}' means {len(meant)} directories", f"there are {shown}")

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 from plait.archive.model import Named
 from plait.archive.plans import subject_of
 from plait.archive.projects import (
+    LIST_THEM,
     ProjectSessions,
     all_projects,
+    directory_named,
     directory_of,
     is_foreign,
-    project_named,
-    within,
 )
 from plait.edit.model import Plan, Subject
 from plait.edit.move import MovedFolder, move
 from plait.edit.packing import Load, Packing, packing
-from plait.edit.paths import Directories, without_end
+from plait.edit.paths import Directories, lies_in, without_end
 from plait.edit.port import unpacked
 from plait.edit.side_files import side_files
 from plait.errors import UserError
@@ -31,18 +31,20 @@ def moves(
     archive: "Archive", project: str, new: Path | str, *, with_texts: bool = False
 ) -> list[Plan]:
     """Returns what moves the sessions of a directory, and of those in it, for each client."""
-    meant = project_named(archive, project)
-    old = meant[0].directory
-    target = _directory(new)
+    known = list(all_projects(archive))
+    old, target = directory_named(known, project), _directory(new)
     if target == old:
         raise UserError(f"'{old}' is where it lies already")
-    known, names = list(all_projects(archive)), Directories(((old, target),))
-    plans = []
-    for main in meant:
-        others = within([one for one in known if one.config == main.config], old)
-        folders = [_moved_folder(one, names.path(one.directory)) for one in (main, *others)]
-        plans.append(move(main.config, folders, with_texts=with_texts))
-    return plans
+    names = Directories(((old, target),))
+    clients: dict[Path, list[MovedFolder]] = {}
+    for one in sorted(known, key=lambda one: len(one.directory)):
+        if lies_in(one.directory, old):
+            folder = _moved_folder(one, names.path(one.directory))
+            clients.setdefault(one.config, []).append(folder)
+    return [
+        move(config, folders, (old, target), with_texts=with_texts)
+        for config, folders in clients.items()
+    ]
 
 
 def _directory(named: Path | str) -> str:
@@ -91,14 +93,18 @@ def _project_meant(archive: "Archive", what: Named) -> ProjectSessions | None:
     """Returns the project that a name means, None where it means a session."""
     if not isinstance(what, str) or _is_session_name(archive, what):
         return None
+    known = list(all_projects(archive))
     try:
-        found = project_named(archive, what)
+        directory = directory_named(known, what)
     except UserError:
         archive.session(what)  # a title, or an error that says what there is
         return None
+    found = [one for one in known if one.directory == directory]
     if len(found) > 1:
         places = ", ".join(f"'{one.config}'" for one in found)
         raise UserError(f"several clients know '{what}': {places}", "name one with `--root`")
+    if not found:
+        raise UserError(f"no session was held in '{directory}' itself", LIST_THEM)
     return found[0]
 
 

@@ -64,12 +64,17 @@ class MovedFolder:
         return self.target / path.relative_to(self.folder)
 
 
-def move(config: Path, folders: Iterable[MovedFolder], *, with_texts: bool = False) -> Plan:
-    """Returns the plan that moves the sessions of a directory, the first, and of those in it."""
+def move(
+    config: Path,
+    folders: Iterable[MovedFolder],
+    names: tuple[str, str],
+    *,
+    with_texts: bool = False,
+) -> Plan:
+    """Returns the plan that moves the sessions of a directory and of those in it."""
     found = tuple(folders)
-    first = found[0]
     directories = Directories(
-        tuple((one.old, one.new) for one in found),
+        (names, *((one.old, one.new) for one in found)),
         tuple((one.folder.name, one.target.name) for one in found),
         with_texts,
     )
@@ -82,16 +87,16 @@ def move(config: Path, folders: Iterable[MovedFolder], *, with_texts: bool = Fal
     steps = (*(step for file in moved for step in file.steps), *shared)
     return Plan(
         operation="move",
-        source=Subject(first.old, logs[0], logs[1:], config),
-        session=first.new,
-        path=first.target,
+        source=Subject(names[0], logs[0], logs[1:], config),
+        session=names[1],
+        path=found[0].target,
         steps=steps,
         before=tally.before,
         after=tally.after,
         changes=tally.changes,
         differences=tuple(tally.differences),
         read=tuple((file.path, stamp_now(file.path)) for file in moved),
-        notes=(*_told(found, with_texts), *notes),
+        notes=(*_told(found, names[0], with_texts), *notes),
     )
 
 
@@ -173,7 +178,7 @@ def _shared(
         data = read_small(path) or b""
         if said.text(data) == data:
             continue
-        known = [one.new for one in found if _knows(data, one.new)]
+        known = [new for _, new in directories.pairs if _knows(data, new)]
         if path.is_symlink():
             notes.append(f"'{path}' is a link, and stays as it is")
         elif known:
@@ -258,10 +263,10 @@ def together(sizes: Iterable[Measures]) -> Measures:
     )
 
 
-def _told(found: tuple[MovedFolder, ...], with_texts: bool) -> Iterator[str]:
-    first, within = found[0], found[1:]
+def _told(found: tuple[MovedFolder, ...], old: str, with_texts: bool) -> Iterator[str]:
+    within = [one for one in found if one.old != old]
     sessions = sum(len(one.subjects) for one in found)
-    yield f"{_many(sessions, 'session')} of '{first.old}'"
+    yield f"{_many(sessions, 'session')} of '{old}'"
     if within:
         names = ", ".join(f"'{one.old}'" for one in within[:MOST_NAMED])
         more = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""

@@ -20,7 +20,7 @@ from plait.edit.measure import measures_of
 from plait.edit.model import CopyOf, Measures, Subject
 from plait.edit.move import INDEX, together
 from plait.edit.side_files import OUTPUTS, side_files
-from plait.line import lines, read_small, times_of
+from plait.line import lines, read_small, slug_of, times_of
 from plait.line.discover import PROMPTS, SUFFIX
 from plait.line.folder import is_plain_name
 from plait.line.pack import Manifest, Member, write_pack
@@ -172,12 +172,18 @@ def _about(load: Load, cleaner: Cleaner | None) -> dict[str, Any]:
         "kind": PROJECT if load.is_project else "session",
         "sessions": [subject.id for subject in load.subjects],
         "directory": told(load.directory),
-        "slug": told(load.folder.name),
+        "slug": told(_slug_of(load)),
         "home": told(home_in(load.directory, load.config)),
         "config": told(str(load.config) if load.config else None),
         "clients": sorted(_versions(load)),
         "redacted": cleaner is not None,
     }
+
+
+def _slug_of(load: Load) -> str:
+    """Returns the name of the project's folder; of a log that lies anywhere, what it would be."""
+    is_loose = load.config is None and load.directory
+    return slug_of(load.directory) if is_loose and load.directory else load.folder.name
 
 
 def _versions(load: Load) -> set[str]:

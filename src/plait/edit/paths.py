@@ -187,7 +187,8 @@ def lies_in(path: str, directory: str) -> bool:
 
 def without_end(path: str) -> str:
     """Returns a directory without a separator at its end."""
-    return path.rstrip("".join(SEPARATORS)) or path
+    ends = "/" if path.startswith("/") else "".join(SEPARATORS)
+    return path.rstrip(ends) or path
 
 
 def changed_lines(found: Iterable[Line], directories: Directories) -> tuple[int, int]:

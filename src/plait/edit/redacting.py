@@ -48,7 +48,7 @@ KEPT = (
     "the journal keeps what was there: `plait undo ID --forget` deletes that for ever",
     "an index that Plait has made forgets the old words when it is next brought up to date",
 )
-LEAD = 24
+LEAD, BACKUPS = 24, "file-history"
 NOUNS = {"user": "user name", "email": "address", "phone": "telephone number"}
 MOST_ROUNDS = 3
 
@@ -282,6 +282,8 @@ def _notes(cleaner: Cleaner, beside: Iterable[SideFile]) -> list[str]:
     found = Counter(one.kind for one in cleaner.redactor.report.found.values())
     words = [_many(count, NOUNS.get(kind, kind)) for kind, count in found.items()]
     notes = [f"hidden: {', '.join(words)}" if words else "nothing to hide was found", STAYS]
+    if any(BACKUPS in one.source.parts and _is_told(one, cleaner) for one in beside):
+        notes.append("backups of files are cleaned too: to rewind code would write the stand-ins")
     if cleaner.thoughts:
         notes.append("thoughts that held any of it are left out: they are signed")
     binary = [
@@ -292,6 +294,10 @@ def _notes(cleaner: Cleaner, beside: Iterable[SideFile]) -> list[str]:
     if binary:
         notes.append(f"not looked into, because it is no text: {_many(len(binary), 'file')}")
     return notes
+
+
+def _is_told(one: SideFile, cleaner: Cleaner) -> bool:
+    return cleaner.file(one.source) != read_small(one.source)
 
 
 def _many(count: int, noun: str) -> str:

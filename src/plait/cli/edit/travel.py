@@ -38,14 +38,18 @@ def move_command(
     what Claude Code knows of the project follow, and so do directories within it. What is on the
     disk you move yourself; what was said stays as it was said.
     """
-    here = request.settings.directory
-    name = str(here.resolve()) if project == HERE and here else project
+    name = _directory(request, project) if project.startswith(HERE) else project
     plans = request.archive.plan.move(name, directory, texts=texts)
     if len(plans) == 1:
         carry_out_as(request, plans[0].source.id, plans[0], manner)
         return
     by_session = {request.archive.session_at(one.source.log.path): one for one in plans}
     carry_out_all(request, list(by_session), by_session.__getitem__, manner)
+
+
+def _directory(request: Request, name: str) -> str:
+    """Returns a directory that is named from where one stands."""
+    return str((request.settings.directory / name).resolve())
 
 
 @click.command("port")

@@ -1,0 +1,104 @@
+"""Real sessions that are redacted, moved and packed: no rule is broken anew, nothing is lost."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait import Archive
+from plait.archive import Session
+from plait.archive.projects import directory_of
+from plait.edit.paths import Directories
+from plait.edit.port import unpacked
+from plait.graph.client import Context
+from plait.line import lines
+from tests.edit.copies import context_of, editable
+from tests.edit.test_corpus import ALL, typed, written
+
+A_FEW = pytest.param(31, 3, id="a few")
+ELSEWHERE = "/somewhere/else entirely"
+
+
+def shape(found: Context) -> list[tuple[str, list[str]]]:
+    """Returns who says what kinds of things; thoughts may go."""
+    rows = [
+        (role, [one["type"] for one in blocks if one["type"] != "thinking"])
+        for role, blocks in found.messages
+    ]
+    return [row for row in rows if row[1]]
+
+
+@pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
+def test_real_sessions_without_what_should_not_be_shared(
+    share: int, _: int, shared: Path, tmp_path: Path
+) -> None:
+    for session in editable(shared / "corpus")[::share]:
+        assert session.archive
+        plan = session.archive.plan.redact(session)
+        assert plan.check() == ()
+        path = written(plan, tmp_path)
+        before, after = context_of(session.path), context_of(path)
+        assert after.resumes == before.resumes
+        assert shape(after) == shape(before), session.path
+        assert Archive([path]).plan.redact(path, in_place=True).steps == (), session.path
+        path.unlink()
+
+
+@pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
+def test_lines_of_real_sessions_go_there_and_back(share: int, _: int, shared: Path) -> None:
+    changed = 0
+    for session in editable(shared / "corpus")[::share]:
+        directory = directory_of(session)
+        if directory is None:
+            continue
+        there, back = Directories(((directory, ELSEWHERE),)), Directories(((ELSEWHERE, directory),))
+        for file in session.files:
+            for line in lines(file.path):
+                moved = line._replace(data=there.line(line))
+                changed += moved != line
+                assert back.line(moved) == line.data, (file.path, line.number)
+    assert changed
+
+
+def content(plan: Any, path: Path) -> bytes:
+    [step] = [one for one in plan.steps if one.path == path]
+    return b"".join(step.content())
+
+
+@pytest.mark.parametrize(("share", "_"), [A_FEW, ALL])
+def test_real_sessions_go_to_another_machine_and_back(
+    share: int, _: int, shared: Path, tmp_path: Path
+) -> None:
+    for number, session in enumerate(editable(shared / "corpus")[::share]):
+        assert session.archive
+        file = tmp_path / f"{number}.zip"
+        session.archive.plan.pack(session, file).write()
+        config = tmp_path / str(number) / ".claude"
+        (config / "projects").mkdir(parents=True)
+        plan = Archive([config]).plan.port(file, ELSEWHERE)
+        assert plan.check() == ()
+        assert typed_in(plan, tmp_path) == typed_of(session)
+        plan.apply()
+        assert Archive([config]).plan.port(file, ELSEWHERE).steps == ()
+        again = tmp_path / f"{number} again.zip"
+        Archive([config]).plan.pack(plan.path, again).write()
+        if directory := directory_of(session):
+            home = unpacked(again, tmp_path / "home", directory, {})
+            assert content(home, home.path) == session.path.read_bytes(), session.path
+        for one in (file, again):
+            one.unlink()
+
+
+def typed_of(session: Session) -> list[str]:
+    from plait.record import read
+
+    return typed(list(read(session.path)))
+
+
+def typed_in(plan: Any, folder: Path) -> list[str]:
+    from plait.record import read
+
+    path = written(plan, folder)
+    found = typed(list(read(path)))
+    path.unlink()
+    return found
