@@ -52,8 +52,9 @@ def with_secret(line: bytes) -> bytes:
     message = entry.get("message") if isinstance(entry, dict) else None
     if not isinstance(message, dict) or entry.get("type") != "user":
         return line
-    if not isinstance(message.get("content"), str) or not message["content"].strip():
-        return line
+    said = message.get("content")
+    if not isinstance(said, str) or not said.strip() or said.startswith("<"):
+        return line  # what is wholly in tags is a machine's, and would not be with more behind it
     changed = {**message, "content": f"{message['content']} {SECRET}"}
     return json.dumps({**entry, "message": changed}, ensure_ascii=False).encode(
         "utf-8", "surrogatepass"

@@ -8,6 +8,7 @@ import pytest
 from plait import Archive
 from plait.archive import Session
 from plait.archive.projects import directory_of
+from plait.edit.packing import home_in
 from plait.edit.paths import Directories
 from plait.edit.port import unpacked
 from plait.graph.client import Context
@@ -83,7 +84,9 @@ def test_real_sessions_go_to_another_machine_and_back(
         again = tmp_path / f"{number} again.zip"
         Archive([config]).plan.pack(plan.path, again).write()
         if directory := directory_of(session):
-            home = unpacked(again, tmp_path / "home", directory, {})
+            # nothing is written there: it is where the session was at home
+            config = Path(home_in(directory, None) or tmp_path / "home", ".claude")
+            home = unpacked(again, config, directory, {})
             assert content(home, home.path) == session.path.read_bytes(), session.path
         for one in (file, again):
             one.unlink()
