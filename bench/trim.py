@@ -156,10 +156,11 @@ def taken(file: Path, config: Path) -> Path:
     place = config / "projects" / "-home-dev-demo" / file.name
     place.parent.mkdir(parents=True)
     place.write_bytes(file.read_bytes())
-    then = time.time() - AN_HOUR
-    os.utime(place, (then, then))
     if (beside := file.with_suffix("")).is_dir():
         shutil.copytree(beside, place.with_suffix(""), copy_function=shutil.copyfile)
+    then = time.time() - AN_HOUR
+    for one in place.parent.rglob("*"):
+        os.utime(one, (then, then))
     return place
 
 

@@ -38,7 +38,8 @@ class EditJudge:
         """Tries every operation on a copy of a session."""
         with self.judge.client.room.desk() as desk:
             place = desk.take(file)
-            make_old(place)
+            for one in desk.project.rglob("*"):
+                make_old(one)
             desk.set_aside()
             listed = self._listed(desk, place.stem)
             read = self.judge.read(desk, place)

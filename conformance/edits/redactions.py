@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from conformance.edits.ids import old_ids, with_old_ids
 from conformance.edits.model import Case, Edited, Faults, Operation, Trial
-from conformance.edits.trims import both
+from conformance.edits.trims import both, typed
 from conformance.model import Json, Message
 from conformance.sandbox import make_old
 
@@ -53,7 +53,7 @@ def with_secret(line: bytes) -> bytes:
     if not isinstance(message, dict) or entry.get("type") != "user":
         return line
     said = message.get("content")
-    if not isinstance(said, str) or not said.strip() or said.startswith("<"):
+    if not isinstance(said, str) or said.startswith("<") or not any(typed(entry)):
         return line  # what is wholly in tags is a machine's, and would not be with more behind it
     changed = {**message, "content": f"{message['content']} {SECRET}"}
     return json.dumps({**entry, "message": changed}, ensure_ascii=False).encode(

@@ -18,7 +18,14 @@ KEPT = 60
 """Characters that are left of results that are cut."""
 NOTE = 400
 """How long what says that something was cut may be."""
-MACHINE = ("<task-notification>", "<system-reminder>", "[Request interrupted", "Caveat:")
+MACHINE = (
+    "<task-notification>",
+    "<system-reminder>",
+    "<local-command-std",
+    "<bash-std",
+    "[Request interrupted",
+    "Caveat:",
+)
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 NOT_SENT = ("progress", "snapshots", "request_logs")
@@ -41,9 +48,10 @@ def left(choice: TrimChoice, claim: Claim, edited: Edited) -> Faults:
     yield from unasked(edited)
     if unpaired(after.messages) - unpaired(before.messages):
         yield "calls and results are not of each other"
-    again = edited.case.archive.plan.trim(edited.plan.session, choice=choice)
-    if again.steps:
-        yield f"it would be trimmed again: {[one.reason for one in again.changes][:3]}"
+    if not choice.calls:  # they are gone, and whoever names them is told so
+        again = edited.case.archive.plan.trim(edited.plan.session, choice=choice)
+        if again.steps:
+            yield f"it would be trimmed again: {[one.reason for one in again.changes][:3]}"
     yield from claim(edited)
 
 

@@ -77,6 +77,9 @@ def test_somebody_typed_a_secret(desk: Desk) -> None:
     assert json.loads(with_secret(json.dumps(prompt).encode()))["message"] == {
         "content": f"words {SECRET}"
     }
+    notice = {"type": "user", "message": {"content": "<task-notification>"}}
+    said = json.dumps(notice).encode()
+    assert with_secret(said) == said
     for other in (
         b"",
         b"torn",

@@ -33,7 +33,6 @@ NOT_RESUMED = f"{NOTHING}: nothing in this session can be resumed"
 ONLY_CALLS = "(Only tool calls, no words.)"
 CALLED = "Tool calls of this turn, without their results:"
 SPENT = "the prompt cache is spent: the next prompt writes what is left to it anew"
-UNCOUNTED = "what the answers that go have cost is no longer counted: it stood with them"
 NO_HELP = "it does not help: these turns are about as short as what would stand for them"
 
 
@@ -143,13 +142,11 @@ def _stays(subject: Subject, kept: list[Record]) -> Stays:
 def _told(plan: Plan, band: Band, sent: int, draft: Draft) -> Plan:
     """Returns the plan with what Claude will no longer know."""
     after = tokens_sent(context(draft.records, size=draft.size).request)
-    notes = [*_lost(band), *([NO_HELP] if after >= sent else []), SPENT]
-    if plan.is_in_place:
-        notes.append(UNCOUNTED)
+    notes = (*_lost(band), *([NO_HELP] if after >= sent else ()), SPENT)
     known, size = plan.before.tokens, plan.after
     if size.tokens is None and known is not None:  # no answer is left that says
         size = replace(size, tokens=_less(known, sent, after))
-    return replace(plan, after=size, notes=tuple(notes))
+    return replace(plan, after=size, notes=notes)
 
 
 def _less(known: int, sent: int, after: int) -> int:
