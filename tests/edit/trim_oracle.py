@@ -101,8 +101,13 @@ def expect_no_loss(before: list[Record], after: list[Record], gone: set[str]) ->
     old, new = sent(before), sent(after)
     taken = told_by(before) - told_by(after) + notices(old, gone)
     assert not (words(old) - words(new)) - taken
-    assert typed(before) == typed(after)
     assert {one for one in typed(before) if one in words(old)} <= words(new).keys()
+    expect_pairs(before, after, gone)
+
+
+def expect_pairs(before: list[Record], after: list[Record], gone: set[str]) -> None:
+    """Holds prompts, calls and results to those that were, and names to what is there."""
+    assert typed(before) == typed(after)
     kept = {call: count for call, count in pairs(before).items() if call not in gone}
     assert pairs(after) == kept
     uuids = {record.uuid for record in before} - {record.uuid for record in after}

@@ -56,6 +56,8 @@ def _mend(
         draft.rewrite(line, with_field(record, "parentUuid", call), MOVED)
     if metadata := _compaction_after(record, above):
         draft.rewrite(line, with_field(record, "compactMetadata", metadata), UNLISTED)
+    if parent in moved and moved[parent or ""] == record.uuid:
+        moved = {**moved, parent or "": None}  # it hung on what hung on it
     data = pointing_elsewhere(line.data, moved)
     if data != line.data:
         draft.rewrite(line, data, MOVED)

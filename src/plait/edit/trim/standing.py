@@ -74,8 +74,20 @@ def _links(
 
 
 def _put_back(draft: Draft, parents: Mapping[str, str]) -> None:
-    lines = {record.uuid: (line, record) for line, record in draft.spoken}
+    lines = {record.uuid: (line, record) for line, record in draft.spoken if record.uuid}
+    now = {uuid: record.parent_uuid for uuid, (_, record) in lines.items()}
     for uuid, parent in parents.items():
         line, record = lines[uuid]
-        if record.parent_uuid != parent:
+        if now[uuid] != parent and uuid not in _above(now, parent):
+            now[uuid] = parent
             draft.rewrite(line, with_field(record, "parentUuid", parent), ON_THE_WAY)
+
+
+def _above(parents: Mapping[str, str | None], uuid: str) -> set[str]:
+    """Returns a record and those that it hangs on."""
+    found: set[str] = set()
+    current: str | None = uuid
+    while current is not None and current not in found:
+        found.add(current)
+        current = parents.get(current)
+    return found
