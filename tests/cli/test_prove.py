@@ -115,6 +115,15 @@ def test_no_client_is_said_plainly(
     assert proof_words(proof) == "none: 'claude' is not installed here"
 
 
+def test_a_client_that_cannot_be_started_is_said_plainly(session: Session, tmp_path: Path) -> None:
+    client = tmp_path / "claude"
+    client.write_bytes(b"\x7fnot a program\n")
+    client.chmod(0o700)
+    found = proved(session, str(client))
+    assert (found.state, found.is_good) == ("not installed", True)
+    assert proof_words(found) == "none: 'claude' cannot be started: exec format error"
+
+
 def test_nothing_is_left_behind_and_the_session_is_as_it_was(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

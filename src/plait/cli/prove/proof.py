@@ -52,7 +52,7 @@ class Proof(Struct, frozen=True, kw_only=True):
     """Whether it sent what Plait says that it sends; None where that cannot be compared."""
     difference: str | None = None
     said: str | None = None
-    """What a client said that did not resume."""
+    """What a client said that did not resume, or why it could not be started."""
 
     @property
     def is_good(self) -> bool:
@@ -70,7 +70,10 @@ def proved(session: "Session", executable: str | None = None) -> Proof:
         room = Path(name).resolve()
         called = _furnish(room, session)
         with StandIn() as standin:
-            said = _run(client, room, called, standin.url)
+            try:
+                said = _run(client, room, called, standin.url)
+            except OSError as error:  # what was done before stays done, and is told
+                return Proof(state="not installed", said=(error.strerror or str(error)).lower())
         return _judged(standin, expected, said)
 
 
@@ -165,7 +168,8 @@ def _compared(standin: StandIn, expected: "Context", messages: list[dict[str, ob
 def proof_words(proof: Proof) -> str:
     """Says what came of it in a sentence."""
     if proof.state == "not installed":
-        return f"none: '{CLIENT}' is not installed here"
+        why = f"cannot be started: {proof.said}" if proof.said else "is not installed here"
+        return f"none: '{CLIENT}' {why}"
     who = safe_line((proof.client or CLIENT).partition(" ")[0])
     if proof.state == "not resumed":
         end = ", as `plait context` says" if proof.is_equal else ""
