@@ -1,10 +1,13 @@
 """Agents and the calls that sent them out."""
 
+import sys
 from dataclasses import replace
+from types import FrameType
 
 import pytest
 
 from examples.drawing import Drawing, DrawnFile, agent_id, draw, session_id
+from plait.graph import agents as joining
 from plait.graph import build
 from plait.record import Record, record_of
 from plait.record.codec import encode
@@ -127,6 +130,33 @@ def test_equal_prompts_are_told_apart_by_name_and_taken_once() -> None:
         ("main#aann-123456", "prompt", "T1"),
         ("main#abob-123456", "prompt", "T2"),
     ]
+
+
+def calls_made(count: int) -> int:
+    """Returns how many functions run to join so many agents of one prompt, none of them named."""
+    calls = "".join(
+        f'T{n}< Agent(prompt="look around", description="scout") as x{n}\n' for n in range(1, count)
+    )
+    agents = "".join(
+        f'agent x{n} nometa\nU{n + count} "look around"\nA{n + count}<\n' for n in range(1, count)
+    )
+    sources = sources_of(sketch("U0\n" + calls + agents).drawing)
+    made = 0
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        nonlocal made
+        made += event == "call" and frame.f_code.co_filename == joining.__file__
+
+    sys.setprofile(note)
+    try:
+        build(sources)
+    finally:
+        sys.setprofile(None)
+    return made
+
+
+def test_agents_that_nothing_tells_apart_are_joined_in_time_that_grows_with_them() -> None:
+    assert calls_made(81) < 2.2 * calls_made(41)
 
 
 def test_a_teammate_is_known_by_the_name_it_was_given() -> None:

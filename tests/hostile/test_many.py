@@ -22,11 +22,25 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     agents = folder / SESSION / "subagents"
     agents.mkdir(parents=True)
     said = {"type": "user", "sessionId": SESSION, "message": {"role": "user", "content": "Go"}}
-    (folder / f"{SESSION}.jsonl").write_text(json.dumps(said | {"uuid": "u"}) + "\n")
+    calls = "".join(json.dumps(call(number)) + "\n" for number in range(COUNT))
+    (folder / f"{SESSION}.jsonl").write_text(json.dumps(said | {"uuid": "u"}) + "\n" + calls)
     for number in range(COUNT):
         line = said | {"uuid": f"u{number}", "isSidechain": True, "agentId": f"a{number}"}
         (agents / f"agent-a{number}.jsonl").write_text(json.dumps(line) + "\n")
     return folder.parents[1]
+
+
+def call(number: int) -> dict[str, object]:
+    """Returns a line that sends out an agent with the same words as all others."""
+    block = {"type": "tool_use", "id": f"t{number}", "name": "Task", "input": {"prompt": "Go"}}
+    message = {"role": "assistant", "id": f"m{number}", "content": [block]}
+    return {
+        "type": "assistant",
+        "sessionId": SESSION,
+        "uuid": f"c{number}",
+        "parentUuid": f"c{number - 1}" if number else "u",
+        "message": message,
+    }
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,12 @@
 Nothing anchors an agent in itself. What no link explains is shown, with a finding.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import chain
+from operator import attrgetter
 
 from plait.graph.assign import LineDrafts
 from plait.graph.index import Index
@@ -44,8 +48,10 @@ class Spawns:
     by_agent: dict[str, list[tuple[Spawn, bool]]] = field(default_factory=dict)
     """With whether only words say so."""
     by_run: dict[str, Spawn] = field(default_factory=dict)
-    by_prompt: dict[int, list[Spawn]] = field(default_factory=dict)
-    by_name: dict[str, list[Spawn]] = field(default_factory=dict)
+    by_prompt: dict[tuple[str, int], deque[Spawn]] = field(default_factory=dict)
+    by_brief: dict[tuple[str, int, str], deque[Spawn]] = field(default_factory=dict)
+    """By prompt and name."""
+    by_name: dict[tuple[str, str], deque[Spawn]] = field(default_factory=dict)
     answers: dict[tuple[str, str], int] = field(default_factory=dict)
     """The record with the result of each call, likewise."""
 
@@ -128,19 +134,24 @@ def _spawns_of(index: Index) -> Spawns:
             spawns.by_call.setdefault((node.session, call.id), spawn)
             spawns.by_call.setdefault(("", call.id), spawn)
             if call.prompt is not None:
-                spawns.by_prompt.setdefault(call.prompt, []).append(spawn)
-                if call.label:
-                    spawns.by_name.setdefault(call.label, []).append(spawn)
+                _note_prompt(spawns, spawn, node.session, call.prompt)
         for result in node.results:
             spawns.answers.setdefault((node.session, result), number)
             spawns.answers.setdefault(("", result), number)
     for node in index.nodes:
         if node.spawned and node.results:
-            _named_in(spawns, node)
+            _named_in(index, spawns, node)
     return spawns
 
 
-def _named_in(spawns: Spawns, node: Node) -> None:
+def _note_prompt(spawns: Spawns, spawn: Spawn, session: str, prompt: int) -> None:
+    spawns.by_prompt.setdefault((session, prompt), deque()).append(spawn)
+    if label := spawn.call.label:
+        spawns.by_brief.setdefault((session, prompt, label), deque()).append(spawn)
+        spawns.by_name.setdefault((session, label), deque()).append(spawn)
+
+
+def _named_in(index: Index, spawns: Spawns, node: Node) -> None:
     said = node.spawned
     spawn = spawns.called(node.session, node.results[0])
     if said is None or spawn is None:
@@ -151,7 +162,8 @@ def _named_in(spawns: Spawns, node: Node) -> None:
     if said.run:
         spawns.by_run.setdefault(said.run, spawn)
     if said.name and is_spawner:
-        spawns.by_name.setdefault(said.name, []).append(spawn)
+        session = index.nodes[spawn.node].session
+        spawns.by_name.setdefault((session, said.name), deque()).append(spawn)
 
 
 def _sure_links(index: Index, spawns: Spawns, walk: Walk) -> Iterator[Anchor]:
@@ -183,16 +195,24 @@ def _file_links(index: Index, spawns: Spawns, facts: FileFacts, session: str) ->
 
 
 def _guesses(index: Index, spawns: Spawns, walk: Walk, taken: set[str]) -> Iterator[Anchor]:
-    prompt = _first_prompt(index, walk)
-    names = _names_of(index.facts[walk.file], walk)
-    same = spawns.by_prompt.get(prompt.digest, []) if prompt and prompt.digest else []
-    free = [spawn for spawn in same if _is_free(index, spawn, walk, taken)]
-    for spawn in sorted(free, key=lambda one: (one.call.label not in names, one.node)):
-        yield Anchor("prompt", spawn.node, spawn.call.id)
+    first = _first_prompt(index, walk)
+    prompt = first.digest if first else None
+    session, names = walk.session, _names_of(index.facts[walk.file], walk)
+    if prompt:
+        named = (_free(spawns.by_brief.get((session, prompt, name)), taken) for name in names)
+        same = _free(spawns.by_prompt.get((session, prompt)), taken)
+        for spawn in chain(merge(*named, key=attrgetter("node")), same):
+            yield Anchor("prompt", spawn.node, spawn.call.id)
     for name in names:
-        for spawn in spawns.by_name.get(name, ()):
-            if _is_free(index, spawn, walk, taken):
-                yield Anchor("name", spawn.node, spawn.call.id)
+        for spawn in _free(spawns.by_name.get((session, name)), taken):
+            yield Anchor("name", spawn.node, spawn.call.id)
+
+
+def _free(waiting: deque[Spawn] | None, taken: set[str]) -> Iterator[Spawn]:
+    """Yields the calls in order that nobody took; those taken in front are forgotten for good."""
+    while waiting and waiting[0].call.id in taken:
+        waiting.popleft()
+    yield from (spawn for spawn in waiting or () if spawn.call.id not in taken)
 
 
 def _names_of(facts: FileFacts, walk: Walk) -> list[str]:
@@ -201,10 +221,6 @@ def _names_of(facts: FileFacts, walk: Walk) -> list[str]:
     meta = facts.meta
     given = (meta.name, meta.description) if meta and facts.file.kind == "agent" else ()
     return [name for name in (*given, inner) if name]
-
-
-def _is_free(index: Index, spawn: Spawn, walk: Walk, taken: set[str]) -> bool:
-    return spawn.call.id not in taken and index.nodes[spawn.node].session == walk.session
 
 
 def _first_outside(links: Iterable[Anchor], walks: Walks, walk: Walk) -> Anchor | None:
