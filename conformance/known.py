@@ -66,7 +66,6 @@ KNOWN_EDITS: dict[str, dict[str, str]] = {
         "fuzz tools 66",
         "fuzz mixed 98",
         "fuzz tools 132",
-        "fuzz mixed 170",
         "fuzz tools 174",
         "fuzz mixed 188",
         "fuzz mixed 194",

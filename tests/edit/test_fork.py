@@ -162,6 +162,12 @@ def test_parts_of_a_response_behind_the_next_prompt_are_not_what_was_asked_for(
     assert len(set(context_of(last_written(root)).chain)) == 3
 
 
+def test_parts_of_a_response_that_hang_on_one_prompt_are_one_response(tmp_path: Path) -> None:
+    both = [answer(B, A, calls("t1"), id="m1"), answer(C, A, calls("t2"), id="m1")]
+    root = root_with(tmp_path, user(A), *both, result(D, B, "t1"), result(E, C, "t2"), user(F, E))
+    assert forked(root, B) == [say(A), "t1", "t2", "result of t1", "result of t2"]
+
+
 def test_parts_of_a_response_on_another_branch_are_not_where_it_ends(tmp_path: Path) -> None:
     other = answer(D, C, calls("t1"), id="m1")
     root = root_with(tmp_path, user(A), answer(B, A, id="m1"), user(C), other, result(E, D, "t1"))

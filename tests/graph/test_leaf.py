@@ -54,6 +54,7 @@ REWRITTEN = {
     "notes-of-a-result-before-its-call",
     "notice-between-the-blocks-at-the-end",
     "open-call-of-a-response-that-began-before",
+    "pointer-above-a-second-result",
     "result-before-its-call-below-an-answer",
     "result-of-a-sidechain-stays",
 }

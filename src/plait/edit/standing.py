@@ -113,13 +113,13 @@ def _parts(loaded: Loaded, way: Sequence[int]) -> frozenset[int]:
 
 
 def _hangs_on(loaded: Loaded, number: int, parts: frozenset[int], end: int) -> bool:
-    """Tells whether an entry follows a part of a response that stands on the way to an end."""
+    """Tells whether an entry is, or follows, a part of a response beside the way to an end."""
     way = frozenset(walk(loaded, end))
+    is_part = False
     for one in reversed(walk(loaded, number)):
-        if one in parts and one in way:
-            return True
-        if not _is_within_response(loaded.records[one]):
-            return False
+        is_part = is_part or one in parts
+        if one in way or not _is_within_response(loaded.records[one]):
+            return is_part and one in way
     return False
 
 

@@ -64,7 +64,27 @@ def _name_sessions(files: Sequence[FileFacts]) -> SessionNames:
             names.rename(number, name)
     if names.renamed:
         _rename_side_files(files, names)
+    _adopt_strangers(files, names)
     return names
+
+
+def _adopt_strangers(files: Sequence[FileFacts], names: SessionNames) -> None:
+    """Lets a file whose records all carry other ids be what it is called.
+
+    The client resumes a session by the name of its file, whatever its records say.
+    """
+    for number, facts in enumerate(files):
+        if facts.file.kind == "session" and number not in names.renamed:
+            own = names.sessions[number]
+            if said := _carried_instead(facts, own):
+                names.renamed[number] = said, own
+
+
+def _carried_instead(facts: FileFacts, own: str) -> str | None:
+    """Returns the id that the last records of a file carry where none carries its own."""
+    if any(node.session in ("", own) for node in facts.nodes):
+        return None
+    return next((node.session for node in reversed(facts.nodes) if not node.is_sidechain), None)
 
 
 def _newest(files: Sequence[FileFacts], numbers: Sequence[int]) -> int:
