@@ -125,6 +125,26 @@ def test_a_file_that_somebody_put_there_is_not_taken_for_the_moved_one(config: P
     assert (old(config).read_bytes(), new(config).read_bytes()) == (b"a long output", b"theirs")
 
 
+def test_a_moved_file_that_is_another_one_is_not_finished(config: Path) -> None:
+    edit = one_moved(config).apply()
+    made_ready(config, edit)
+    put(new(config).with_name("other"), b"theirs").replace(new(config))
+    with pytest.raises(Refused, match="has changed since the edit began"):
+        Archive([config]).journals.finish(edit.id)
+    assert new(config).read_bytes() == b"theirs"
+
+
+def test_a_file_that_went_on_before_it_was_moved_is_not_finished(config: Path) -> None:
+    edit = one_moved(config).apply()
+    made_ready(config, edit)
+    old(config).parent.mkdir(parents=True)
+    new(config).rename(old(config))
+    old(config).write_bytes(b"it went on since")
+    with pytest.raises(Refused, match="has changed since the edit began"):
+        Archive([config]).journals.finish(edit.id)
+    assert not new(config).exists()
+
+
 PROMPTS = b'{"display":"one"}\n{"display":"two"}\n'
 OTHERS = b'{"display":"ONE"}\n{"display":"two"}\n'
 

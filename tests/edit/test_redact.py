@@ -282,6 +282,15 @@ def test_undo_brings_back_what_was_hidden_until_it_is_forgotten(tmp_path: Path) 
     assert KEY.encode() not in left
 
 
+def test_it_is_told_that_earlier_edits_have_kept_bytes_too(tmp_path: Path) -> None:
+    config = full(tmp_path)
+    assert not any("earlier edit" in note for note in planned(config, in_place=True).notes)
+    Archive([config]).plan.clone(SESSION).apply()  # of which the session itself has nothing
+    assert not any("earlier edit" in note for note in planned(config, in_place=True).notes)
+    Archive([config]).plan.rename(SESSION, "Another").apply()
+    assert any("from 1 earlier edit, too" in note for note in planned(config, in_place=True).notes)
+
+
 def test_a_live_session_is_redacted_in_place_by_force_alone(tmp_path: Path) -> None:
     config = full(tmp_path)
     os.utime(Archive([config]).session(SESSION).path)

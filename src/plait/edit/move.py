@@ -31,7 +31,7 @@ from plait.edit.model import (
     Subject,
     Write,
 )
-from plait.edit.paths import Directories, changed_lines
+from plait.edit.paths import Directories, names_any
 from plait.edit.side_files import JSON, OUTPUTS
 from plait.errors import Refused
 from plait.line import Line, lines, mode_of, read_small, slug_of, times_of
@@ -140,8 +140,7 @@ def _content(path: Path, directories: Directories) -> Content | None:
     if OUTPUTS in path.parent.parts[-2:]:
         return None
     if path.suffix == SUFFIX:
-        _, changed = changed_lines(lines(path), directories)
-        return partial(_log, path, directories) if changed else None
+        return partial(_log, path, directories) if names_any(lines(path), directories) else None
     if path.suffix != JSON:
         return None
     data = read_small(path) or b""

@@ -191,10 +191,6 @@ def without_end(path: str) -> str:
     return path.rstrip(ends) or path
 
 
-def changed_lines(found: Iterable[Line], directories: Directories) -> tuple[int, int]:
-    """Counts the lines of a log, and those of them that will be other ones."""
-    count = changed = 0
-    for line in found:
-        count += 1
-        changed += directories.line(line) != line.data
-    return count, changed
+def names_any(found: Iterable[Line], directories: Directories) -> bool:
+    """Tells whether some line of a log names one of the directories."""
+    return any(directories.line(line) != line.data for line in found)

@@ -18,8 +18,10 @@ from plait.edit.check.line_source import lines_of
 from plait.edit.clean import Cleaner, cleaned_lines, is_text
 from plait.edit.clone import copy_plan, ids_of, title_lines
 from plait.edit.copying import AS_IT_IS, NEW_IDS, NO_IDS, SHOWN, Copied, LogCopy, joined
+from plait.edit.entry import EditStep
 from plait.edit.held import stamp_now
 from plait.edit.ids import Ids
+from plait.edit.journal import Journal, home_of
 from plait.edit.measure import measures_of
 from plait.edit.model import (
     Change,
@@ -138,7 +140,7 @@ def redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
     ]
     kept = before.lines - tally.changed
     found = (Change("rewritten", tally.changed, REDACTED), Change("kept", kept, NOTHING))
-    notes = [*_notes(cleaner, beside), *(KEPT if steps else ())]
+    notes = [*_notes(cleaner, beside), *(KEPT if steps else ()), *_kept_before(subject)]
     if files := len(steps) - bool(tally.changed):
         notes.insert(0, f"{files} {'file' if files == 1 else 'files'} beside its log change too")
     return Plan(
@@ -155,6 +157,19 @@ def redact_in_place(subject: Subject, redactor: "Redactor") -> Plan:
         notes=tuple(notes),
         keeps_lines=True,
     )
+
+
+def _kept_before(subject: Subject) -> Iterator[str]:
+    """Yields that earlier edits have kept bytes of the session, too."""
+    edits = Journal(home_of(subject.log.path, subject.config)).entries()
+    found = [edit for edit in edits if any(_is_of(step, subject.id) for step in edit.steps)]
+    if found:
+        count = _many(len(found), "earlier edit")
+        yield f"the journal has bytes of it from {count}, too: `plait undo --list` names them"
+
+
+def _is_of(step: EditStep, session: str) -> bool:
+    return step.before is not None and any(session in part for part in step.path.parts)
 
 
 def _after(before: Measures, grown: int) -> Measures:
