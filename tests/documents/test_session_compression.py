@@ -91,11 +91,13 @@ def test_calls_are_told_without_their_results_or_not_at_all(
 
 # checklist: F62
 def test_the_log_says_what_was_removed_and_the_title_stays(found: Compressed) -> None:
+    words = "Plait compressed turns 1 to 2: 4 answers, 2 tool calls with their results."
     [note] = [one for one in found.records if one.fields.get("subtype") == "informational"]
-    assert note.fields["content"] == (
-        "Plait compressed turns 1 to 2: 4 answers, 2 tool calls with their results."
-    )
-    assert all(one.type != "summary" for one in found.records)
+    assert note.fields["content"] == words
+    [line] = [one for one in found.records if one.type == "summary"]
+    assert line.fields["summary"] == words
+    kinds = [one.type for one in found.records]
+    assert "ai-title" in kinds[found.records.index(line) :]
     found.plan.apply(force=True)
     root = found.plan.path.parent
     [session] = Archive([root]).sessions

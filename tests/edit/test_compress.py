@@ -93,9 +93,11 @@ def test_what_claude_sees_alternates_and_ends_as_it_did(tmp_path: Path) -> None:
     ]
 
 
+# checklist: F61
 def test_calls_can_go_altogether(tmp_path: Path) -> None:
     path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1, calls="none"))
     assert "Bash" not in json.dumps(context_of(path).messages)
+    assert b"toolu_1" not in path.read_bytes()
 
 
 def test_one_turn_alone_is_left_alone(tmp_path: Path) -> None:

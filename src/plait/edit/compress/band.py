@@ -33,7 +33,7 @@ def band_of(
     places = {record.uuid: place for place, record in enumerate(chain)}
     turns = [turn for turn in active.turns if turn.number and _start(turn) in places]
     kept = _from(active, turns, until) if until else _newest(turns, keep_last or 0)
-    edge = places[_start(kept[0])] if kept else len(chain)
+    edge = places[_start(kept[0])] if kept else len(chain) if turns else 0
     older = [turn for turn in turns if places[_start(turn)] < edge and _is_asked(turn)]
     head, *rest = _segments(chain[:edge], older, active)
     is_head = boundary is None or is_made_boundary(boundary)

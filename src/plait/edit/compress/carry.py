@@ -17,13 +17,15 @@ from plait.edit.compress.model import Band, Segment
 from plait.edit.compress.told import is_answer
 from plait.edit.draft import Draft, with_field, with_pointers
 from plait.edit.switch import pointer_to
+from plait.edit.trim.agents import agents_within
+from plait.edit.trim.pairs import Pairs
 from plait.graph.client import stands_at
 from plait.graph.client.load import call_ids, result_ids
 from plait.record import Record, record_of
 from plait.record.codec import encode, mapping
 from plait.record.record import content_blocks
 from plait.record.strings import with_parent
-from plait.write.lines import last_prompt
+from plait.write.lines import last_prompt, summary
 
 GONE = "answers, calls and results of older turns: a summary stands for them"
 BESIDE = "progress, notices and agents that went with an answer"
@@ -33,6 +35,8 @@ LINKED = "it follows what stands in the place of what it followed"
 MOVED = "it stands behind the new compaction"
 WORDS = "a person's words, without the result beside them that went"
 RELEASED = "what a compaction kept stands behind the new one"
+SUMMARY = "what was compressed, in a line"
+STRAY = "summaries of other sessions, which would name this one now that it is short"
 POINTED = "where the session goes on"
 RESULT_FIELDS = ("toolUseResult", "sourceToolAssistantUUID")
 
@@ -67,9 +71,9 @@ class Carried:
     moved: dict[str, bytes] = field(default_factory=dict)
     """Records that stand too early, with their lines as they become."""
     added: list[tuple[int, str, str]] = field(default_factory=list)
-    """Records that are made or moved, each with the line that it stands behind, and why."""
+    """What is made or moved, each with the line that it stands behind, and why."""
     made: dict[str, bytes] = field(default_factory=dict)
-    """The lines of those that are made."""
+    """The lines of what is made."""
 
     def add(self, fields: Mapping[str, Any], reason: str) -> None:
         """Adds a record that is made."""
@@ -95,7 +99,8 @@ class Carried:
 
 def carry(draft: Draft, band: Band, words: Words, telling: Telling) -> Carried | None:
     """Changes a draft so that its band is compressed; None where nothing of it would go."""
-    if all(fate == "stays" for part in band.segments for fate in fates_of(part)):
+    fates = [fate for part in band.segments for fate in fates_of(part)]
+    if not band.turns or all(fate == "stays" for fate in fates):
         return None
     chain = list(band.records)
     start = band.boundary.line if band.boundary else _before_session(draft, chain[0])
@@ -109,6 +114,7 @@ def carry(draft: Draft, band: Band, words: Words, telling: Telling) -> Carried |
     _change(draft, carried)
     if carried.moved and band.boundary:
         _release(draft, band.boundary)
+    _name(draft, carried, telling)
     _insert(draft, carried)
     _point(draft, carried)
     return carried
@@ -175,7 +181,7 @@ def _carry_tail(carried: Carried, band: Band) -> None:
 
 def _let_go(draft: Draft, carried: Carried, chain: set[str]) -> None:
     gone = set(carried.instead)
-    also = beside(draft.records, chain, gone)
+    also = beside(draft.records, chain, gone) | _agents(draft, gone)
     for line, record in list(draft.spoken):
         uuid = record.uuid or ""
         if uuid in also:
@@ -183,6 +189,14 @@ def _let_go(draft: Draft, carried: Carried, chain: set[str]) -> None:
             carried.instead[uuid] = carried.instead.get(above, above) or carried.tip or ""
         if uuid in also or uuid in gone:
             draft.drop(line, BESIDE if uuid in also else GONE)
+
+
+def _agents(draft: Draft, gone: set[str]) -> set[str]:
+    """Returns the records of agents within the log that were sent out by what goes."""
+    records = {line.number or 0: record for line, record in draft.spoken}
+    calls = {call for one in records.values() if one.uuid in gone for call in call_ids(one)}
+    lines = agents_within(draft, records, Pairs(draft.spoken), calls)
+    return {records[number].uuid or "" for number in lines} - {""}
 
 
 def _change(draft: Draft, carried: Carried) -> None:
@@ -215,6 +229,30 @@ def _release(draft: Draft, boundary: Record) -> None:
     for line, record in list(draft.spoken):
         if record.uuid == boundary.uuid:
             draft.rewrite(line, with_field(record, "compactMetadata", rest), RELEASED)
+
+
+def _name(draft: Draft, carried: Carried, telling: Telling) -> None:
+    """Adds a line that sums up what went, where a later one names the session.
+
+    Whoever lists sessions looks at the last lines of a log; of summaries there the last is taken
+    for the title, unless a better one stands there too. Those of other sessions must not come
+    into sight where the log has become short.
+    """
+    made = [uuid for _, uuid, why in carried.added if why == SUMMED]
+    titles = [one.line for one in draft.records if _is_title(one)]
+    if made and titles and titles[-1] > carried.start:
+        carried.made[SUMMARY] = summary(telling.note, made[-1])
+        carried.added.insert(0, (carried.start, SUMMARY, SUMMARY))
+    known = {one.uuid for one in draft.records}
+    for line, record in list(draft.spoken):
+        is_stray = record.type == "summary" and record.envelope.leaf_uuid not in known
+        if is_stray and not titles:
+            draft.drop(line, STRAY)
+
+
+def _is_title(record: Record) -> bool:
+    said = record.envelope
+    return bool(said.custom_title or said.ai_title or said.last_prompt)
 
 
 def _insert(draft: Draft, carried: Carried) -> None:

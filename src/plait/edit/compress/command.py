@@ -12,6 +12,9 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
+from threading import Thread
+from time import monotonic
+from typing import IO
 
 from plait.edit.compress.extract import extract
 from plait.edit.compress.model import Summariser, ToldTurn
@@ -21,6 +24,8 @@ TIMEOUT = 120.0
 """Seconds that a command has for one turn."""
 LONGEST = 4000
 """Letters of a summary that are kept."""
+MOST = 4 * LONGEST
+"""Bytes that are read of what a command prints: the rest is never waited for."""
 WORDS = 300
 """Letters of what a command complains of that are told."""
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -49,6 +54,8 @@ def _split(command: str) -> list[str]:
 
 
 def _output(arguments: list[str], turn: ToldTurn, timeout: float) -> bytes:
+    """Returns what a command prints of a turn, no more than is needed."""
+    name = arguments[0]
     try:
         process = subprocess.Popen(  # noqa: S603  the user's own command
             arguments,
@@ -58,20 +65,59 @@ def _output(arguments: list[str], turn: ToldTurn, timeout: float) -> bytes:
             start_new_session=True,
         )
     except OSError as problem:
-        raise Refused(f"the summariser '{arguments[0]}' cannot be started: {problem}") from problem
+        words = (problem.strerror or str(problem)).lower()
+        raise Refused(f"the summariser '{name}' cannot be started: {words}") from problem
+    until = monotonic() + timeout
+    told, printed, complaint = _pipes(process, turn.text.encode("utf-8", "replace"))
     try:
-        told = turn.text.encode("utf-8", "replace")
-        printed, complaint = process.communicate(told, timeout)
+        printed.join(timeout)
+        if not printed.is_enough:
+            process.wait(max(0.0, until - monotonic()))
     except subprocess.TimeoutExpired:
         raise Refused(
-            f"the summariser '{arguments[0]}' took more than {timeout:g} s for turn {turn.number}"
+            f"the summariser '{name}' took more than {timeout:g} s for turn {turn.number}"
         ) from None
     finally:
         _end(process)
-    if process.returncode:
-        words = cleaned(complaint)[-WORDS:] or f"it ended with {process.returncode}"
-        raise Refused(f"the summariser '{arguments[0]}' failed at turn {turn.number}: {words}")
-    return printed
+        for pipe in (told, printed, complaint):
+            pipe.join()
+    if process.returncode and not printed.is_enough:
+        words = cleaned(complaint.data)[-WORDS:] or f"it ended with {process.returncode}"
+        raise Refused(f"the summariser '{name}' failed at turn {turn.number}: {words}")
+    return printed.data
+
+
+class _Pipe(Thread):
+    """What goes through a pipe, while others are waited for."""
+
+    def __init__(self, stream: IO[bytes], data: bytes | None = None) -> None:
+        super().__init__(daemon=True)
+        self.stream = stream
+        self.data = data or b""
+        self.is_told = data is not None
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether more was printed than is kept."""
+        return len(self.data) >= MOST
+
+    def run(self) -> None:
+        """Reads or writes, as long as the other end is open."""
+        with suppress(OSError), self.stream:
+            if self.is_told:
+                self.stream.write(self.data)
+            else:
+                self.data = self.stream.read(MOST)
+
+
+def _pipes(process: "subprocess.Popen[bytes]", told: bytes) -> tuple[_Pipe, _Pipe, _Pipe]:
+    """Starts to tell a command what it is to sum up, and to read what it says."""
+    if not process.stdin or not process.stdout or not process.stderr:
+        raise Refused("the summariser cannot be told anything")
+    pipes = _Pipe(process.stdin, told), _Pipe(process.stdout), _Pipe(process.stderr)
+    for pipe in pipes:
+        pipe.start()
+    return pipes
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
@@ -83,7 +129,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _bounded(printed: bytes, name: str, turn: int) -> str:
-    words = cleaned(printed[: 4 * LONGEST])
+    words = cleaned(printed)
     if not words:
         raise Refused(f"the summariser '{name}' said nothing of turn {turn}")
     return words if len(words) <= LONGEST else f"{words[: LONGEST - 1]}…"

@@ -72,5 +72,5 @@ class Band:
 
     @property
     def turns(self) -> int:
-        """How many turns it has."""
-        return sum(one.number > 0 for one in self.segments)
+        """How many turns it has; the rest of one that a compaction cut counts."""
+        return sum(bool(one.records) and not one.is_head for one in self.segments)

@@ -1,6 +1,6 @@
 """A session to the plan that compresses its older turns: as a new session, or in its place."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,17 +15,16 @@ from plait.edit.compress.made import MARK, is_made
 from plait.edit.compress.model import CALLS, Band, Calls, Segment, Summariser
 from plait.edit.compress.told import told_turn
 from plait.edit.draft import Draft, draft_of
-from plait.edit.drafted import Drafted, Stays, as_new, in_place
+from plait.edit.drafted import Drafted, as_new, in_place
 from plait.edit.held import stamp_now
 from plait.edit.measure import active_of, measures_of, with_break_even
 from plait.edit.model import Change, Measures, Plan, Subject
 from plait.edit.noting import note_what_went, weights_of
-from plait.edit.side_files import SideFile, belonging, side_files
+from plait.edit.trim.beside import Beside
 from plait.errors import UserError
 from plait.graph.client import context
 from plait.graph.client.weigh import tokens_sent
 from plait.line import FileStamp, lines
-from plait.record import Record
 
 UNTOUCHED = "newer turns, and what is not sent anyway"
 NOTHING = "nothing to compress"
@@ -33,6 +32,7 @@ NOT_RESUMED = f"{NOTHING}: nothing in this session can be resumed"
 ONLY_CALLS = "(Only tool calls, no words.)"
 CALLED = "Tool calls of this turn, without their results:"
 SPENT = "the prompt cache is spent: the next prompt writes what is left to it anew"
+UNCOUNTED = "what the answers that go have cost is no longer counted: it stood with them"
 NO_HELP = "it does not help: these turns are about as short as what would stand for them"
 
 
@@ -66,7 +66,8 @@ def compress(
     if carried is None:
         return _unchanged(subject, stamp, before, _why_nothing(band))
     note_what_went(draft, weights)
-    plan = _plan(subject, stamp, draft, before, prices, is_in_place=is_in_place)
+    planned = partial(_plan, prices=prices, is_in_place=is_in_place)
+    plan = planned(subject, stamp, draft, before, carried.instead)
     return with_break_even(_told(plan, band, sent, draft), records, datetime.now(UTC))
 
 
@@ -117,36 +118,31 @@ def _plan(
     stamp: FileStamp,
     draft: Draft,
     before: Measures,
-    prices: Prices | None,
+    instead: Mapping[str, str],
     *,
+    prices: Prices | None,
     is_in_place: bool,
 ) -> Plan:
-    drafted = Drafted(subject.log, stamp.size, draft)
-    stays = _stays(subject, draft.records)
+    beside, drafted = Beside(subject, draft), Drafted(subject.log, stamp.size, draft)
     if not is_in_place:
-        return as_new("compress", subject, stamp, drafted, before, stays=stays, prices=prices)
-    kept = partial(in_place, untouched=UNTOUCHED, stays=stays, prices=prices)
-    return kept("compress", subject, stamp, drafted, before)
-
-
-def _stays(subject: Subject, kept: list[Record]) -> Stays:
-    """Returns what tells whether a file beside the log is still named in it."""
-    own = {one.source for one in belonging(side_files(subject, subject.id), kept)}
-
-    def stays(one: SideFile) -> bool:
-        return one.source in own
-
-    return stays
+        kept = partial(as_new, stays=beside.stays, instead=instead, prices=prices)
+        return kept("compress", subject, stamp, drafted, before)
+    kept = partial(in_place, untouched=UNTOUCHED, stays=beside.stays, prices=prices)
+    plan = kept("compress", subject, stamp, drafted, before)
+    return replace(plan, steps=(*plan.steps, *beside.writes(instead)))
 
 
 def _told(plan: Plan, band: Band, sent: int, draft: Draft) -> Plan:
     """Returns the plan with what Claude will no longer know."""
     after = tokens_sent(context(draft.records, size=draft.size).request)
-    notes = (*_lost(band), *([NO_HELP] if after >= sent else ()), SPENT)
     known, size = plan.before.tokens, plan.after
     if size.tokens is None and known is not None:  # no answer is left that says
         size = replace(size, tokens=_less(known, sent, after))
-    return replace(plan, after=size, notes=notes)
+    is_help = after < sent and (size.tokens or 0) <= (known or size.tokens or 0)
+    notes = [*_lost(band), *([] if is_help else [NO_HELP]), SPENT]
+    if plan.is_in_place:
+        notes.append(UNCOUNTED)
+    return replace(plan, after=size, notes=tuple(notes))
 
 
 def _less(known: int, sent: int, after: int) -> int:

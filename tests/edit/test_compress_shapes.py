@@ -1,0 +1,382 @@
+"""Sessions of every shape that are compressed: what stays, what goes, where it goes on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from plait.edit.model import Remove, Write
+from plait.record.codec import encode
+from plait.write.lines import custom_title, last_prompt, queue_operation, summary
+from tests.edit.copies import (
+    SESSION,
+    answer,
+    calls,
+    carried_out,
+    context_of,
+    only,
+    result,
+    root_with,
+    user,
+    write,
+)
+from tests.edit.test_compress import U, compressed, three_turns, written
+
+TIME = "2026-11-02T09:00:00.000Z"
+
+
+def texts(path: Path) -> list[str]:
+    """Returns what Claude sees, one text for each message."""
+    messages = context_of(path).messages
+    return ["\n".join(str(one.get("text", one)) for one in blocks) for _, blocks in messages]
+
+
+def attachment(uuid: str, parent: str, kind: str, **more: Any) -> dict[str, Any]:
+    """Draws what went along with a prompt or an answer."""
+    told = {"type": kind, **more}
+    rendered = [{"content": f"<system-reminder>{kind}</system-reminder>"}]
+    fields = {"attachment": told, "rendered": rendered, "renderedRole": "user", "message": None}
+    found = user(uuid, parent, type="attachment", **fields)
+    del found["message"]
+    return found
+
+
+def boundary(uuid: str, logical: str, **metadata: Any) -> dict[str, Any]:
+    """Draws a compaction of the client."""
+    found = user(uuid, None, type="system", subtype="compact_boundary", logicalParentUuid=logical)
+    del found["message"]
+    facts = {"trigger": "auto", "preTokens": 9000, **metadata}
+    return {**found, "content": "Conversation compacted", "compactMetadata": facts}
+
+
+def compacted(uuid: str, parent: str, words: str) -> dict[str, Any]:
+    """Draws the summary of a compaction."""
+    return user(uuid, parent, message={"role": "user", "content": words}, isCompactSummary=True)
+
+
+def test_a_prompt_of_blocks_keeps_its_picture(tmp_path: Path) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+    content = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
+    first, *rest = three_turns()
+    lines = written(
+        compressed(
+            tmp_path,
+            {**first, "message": {"role": "user", "content": content}},
+            *rest,
+            keep_last=1,
+        )
+    )
+    [kept] = [line for line in lines if line.get("uuid") == U[0]]
+    assert kept["message"]["content"] == content
+
+
+def test_results_thoughts_and_signatures_go_from_the_log(tmp_path: Path) -> None:
+    thought = {"type": "thinking", "thinking": "deep", "signature": "c2lnbmVk"}
+    drawn = three_turns()
+    drawn[1]["message"]["content"].insert(0, thought)
+    data = carried_out(compressed(tmp_path, *drawn, keep_last=1)).read_bytes()
+    assert b"result of toolu_1" not in data
+    assert b"toolu_1" not in data
+    assert b"thinking" not in data
+
+
+def test_what_an_earlier_compaction_left_stays_in_sight(tmp_path: Path) -> None:
+    drawn = [
+        user(U[0]),
+        answer(U[1], U[0]),
+        boundary(U[2], U[1]),
+        compacted(U[3], U[2], "the summary of old"),
+        user(U[4], U[3]),
+        answer(U[5], U[4]),
+        user(U[6], U[5]),
+        answer(U[7], U[6]),
+    ]
+    plan = compressed(tmp_path, *drawn, keep_last=1)
+    assert plan.check() == ()
+    path = carried_out(plan)
+    seen = texts(path)
+    assert "the summary of old" in seen[0]
+    assert [f"prompt {U[4][:8]}" in seen[0], seen[1]] == [True, f"answer {U[5][:8]}"]
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    assert lines[:3] == drawn[:3], "what it had compacted is left alone"
+    assert lines[3]["parentUuid"] == U[2]
+
+
+def test_messages_that_a_compaction_kept_stand_behind_the_new_one(tmp_path: Path) -> None:
+    preserved = {"anchorUuid": U[5], "uuids": [U[2], U[3]]}
+    drawn = [
+        user(U[0]),
+        answer(U[1], U[0]),
+        user(U[2], U[1]),
+        answer(U[3], U[2]),
+        boundary(U[4], U[3], preservedMessages=preserved),
+        compacted(U[5], U[4], "the summary of old"),
+        user(U[6], U[5]),
+        answer(U[7], U[6]),
+    ]
+    plan = compressed(tmp_path, *drawn, keep_last=1)
+    assert plan.check() == ()
+    path = carried_out(plan)
+    assert texts(path)[1:] == [
+        f"answer {U[3][:8]}",
+        f"prompt {U[6][:8]}",
+        f"answer {U[7][:8]}",
+    ]
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+    uuids = [line["uuid"] for line in lines]
+    assert uuids[:3] == [U[0], U[1], U[4]]
+    assert uuids.index(U[2]) > uuids.index(U[4])
+    assert uuids.count(U[2]) == 1
+    assert "preservedMessages" not in lines[2]["compactMetadata"]
+
+
+def test_an_abandoned_branch_stays_and_leaves_at_the_summary(tmp_path: Path) -> None:
+    drawn = [
+        *three_turns()[:6],
+        user(U[8], U[3]),
+        answer(U[9], U[8]),
+        user(U[6], U[9]),
+        answer(U[7], U[6]),
+    ]
+    plan = compressed(tmp_path, *drawn, keep_last=1)
+    assert plan.check() == ()
+    lines = {line["uuid"]: line for line in written(plan)}
+    made = next(uuid for uuid, one in lines.items() if one["parentUuid"] == U[0])
+    assert lines[U[4]]["parentUuid"] == made
+    assert lines[U[8]]["parentUuid"] == made
+    assert lines[U[5]] == drawn[5]
+
+
+def test_a_prompt_typed_while_claude_worked_stays(tmp_path: Path) -> None:
+    told = {"prompt": "and hurry", "commandMode": "prompt", "humanTurn": True}
+    first, call, answered, *rest = three_turns()
+    queued = attachment(U[8], U[2], "queued_command", origin={"kind": "human"}, **told)
+    rest[0]["parentUuid"] = U[8]
+    plan = compressed(tmp_path, first, call, answered, queued, *rest, keep_last=1)
+    lines = written(plan)
+    assert U[8] in [line.get("uuid") for line in lines]
+    assert plan.check() == ()
+
+
+def test_what_waited_in_the_queue_alone_stays_where_it_is(tmp_path: Path) -> None:
+    waiting = queue_operation(SESSION, TIME, "enqueue", "never run")
+    drawn = three_turns()
+    path = carried_out(compressed(tmp_path, *drawn[:3], waiting + b"\n", *drawn[3:], keep_last=1))
+    assert waiting in path.read_bytes().splitlines()
+
+
+def test_instructions_stay_and_reminders_go(tmp_path: Path) -> None:
+    first, call, *rest = three_turns()
+    standing = attachment(U[8], U[0], "instructions")
+    passing = attachment(U[9], U[8], "task_reminder")
+    call["parentUuid"] = U[9]
+    lines = written(compressed(tmp_path, first, standing, passing, call, *rest, keep_last=1))
+    kinds = [line["attachment"]["type"] for line in lines if "attachment" in line]
+    assert kinds == ["instructions"]
+
+
+def test_a_command_stays_and_what_it_printed_goes(tmp_path: Path) -> None:
+    first, *rest = three_turns()
+    name = "<command-name>/model</command-name>"
+    printed = "<local-command-stdout>Set model</local-command-stdout>"
+    command = user(U[8], U[3], message={"role": "user", "content": name})
+    output = user(U[9], U[8], message={"role": "user", "content": printed})
+    rest[3]["parentUuid"] = U[9]
+    plan = compressed(tmp_path, first, *rest[:3], command, output, *rest[3:], keep_last=1)
+    lines = written(plan)
+    kept = [line["uuid"] for line in lines]
+    assert U[8] in kept
+    assert U[9] not in kept
+    assert plan.after.turns == plan.before.turns, "nothing answers the command"
+
+
+def test_an_interrupted_turn_says_so(tmp_path: Path) -> None:
+    words = [{"type": "text", "text": "[Request interrupted by user]"}]
+    stopped = user(U[8], U[0], message={"role": "user", "content": words})
+    drawn = [user(U[0]), stopped, user(U[4], U[8]), answer(U[5], U[4])]
+    assert (
+        "the user interrupted here"
+        in texts(carried_out(compressed(tmp_path, *drawn, keep_last=1)))[1]
+    )
+
+
+def test_a_call_that_was_never_answered_says_so(tmp_path: Path) -> None:
+    drawn = three_turns()
+    del drawn[2]
+    drawn[2]["parentUuid"] = U[1]
+    plan = compressed(tmp_path, *drawn, keep_last=1)
+    assert "- Bash ls: no result" in texts(carried_out(plan))[1]
+
+
+def test_parallel_calls_before_the_edge_go_with_all_their_results(tmp_path: Path) -> None:
+    drawn = [
+        user(U[0]),
+        answer(U[1], U[0], calls("toolu_1"), id="msg_p"),
+        answer(U[2], U[1], calls("toolu_2"), id="msg_p"),
+        result(U[3], U[1], "toolu_1"),
+        result(U[4], U[2], "toolu_2"),
+        answer(U[5], U[4]),
+        user(U[6], U[5]),
+        answer(U[7], U[6]),
+    ]
+    plan = compressed(tmp_path, *drawn, keep_last=1)
+    assert plan.check() == ()
+    path = carried_out(plan)
+    assert b"toolu_" not in path.read_bytes()
+    assert "- Bash ls: ok (2 times)" in texts(path)[1]
+
+
+def test_a_result_that_came_too_late_goes_with_its_call(tmp_path: Path) -> None:
+    drawn = [
+        user(U[0]),
+        answer(U[1], U[0], calls("toolu_1")),
+        user(U[2], U[1]),
+        result(U[3], U[2], "toolu_1"),
+        answer(U[4], U[3]),
+    ]
+    plan = compressed(tmp_path, *drawn, keep_last=1)
+    assert plan.check() == ()
+    assert b"toolu_1" not in carried_out(plan).read_bytes()
+
+
+def test_open_calls_at_the_end_are_left_alone(tmp_path: Path) -> None:
+    drawn = [*three_turns()[:6], user(U[6], U[5]), answer(U[7], U[6], calls("toolu_9"))]
+    plan = compressed(tmp_path, *drawn, keep_last=1)
+    assert plan.check() == ()
+    assert written(plan)[-1] == drawn[-1]
+
+
+def test_progress_and_agents_within_the_log_go_with_their_call(tmp_path: Path) -> None:
+    drawn = three_turns()
+    progress = user(U[8], U[1], type="progress", data={"type": "bash_progress"})
+    data = carried_out(
+        compressed(tmp_path, *drawn[:2], progress, *drawn[2:], keep_last=1)
+    ).read_bytes()
+    assert b"bash_progress" not in data
+
+
+def test_an_agent_within_the_log_goes_with_the_call_that_sent_it_out(tmp_path: Path) -> None:
+    sent = {"type": "tool_use", "id": "toolu_1", "name": "Task", "input": {"prompt": "look well"}}
+    drawn = three_turns()
+    drawn[1]["message"]["content"] = [sent]
+    words = {"role": "user", "content": "look well"}
+    agent = user(U[8], None, message=words, isSidechain=True)
+    said = answer(U[9], U[8], isSidechain=True)
+    other = user(U[10], None, isSidechain=True)
+    lines = written(compressed(tmp_path, *drawn[:2], agent, said, other, *drawn[2:], keep_last=1))
+    kept = [line["uuid"] for line in lines]
+    assert U[8] not in kept
+    assert U[9] not in kept
+    assert U[10] in kept, "nobody sent it out that goes"
+
+
+def test_files_of_what_goes_go_and_all_others_stay(tmp_path: Path) -> None:
+    drawn = three_turns()
+    drawn[2]["toolUseResult"] = {
+        "agentId": "agone000000000001",
+        "persistedOutputPath": "x/tool-results/bgone.txt",
+    }
+    root = root_with(tmp_path, *drawn)
+    folder = root / "projects" / "-home-dev-shop" / SESSION
+    agents, outputs = folder / "subagents", folder / "tool-results"
+    write(
+        agents / "agent-agone000000000001.jsonl",
+        user(U[8], None, isSidechain=True, agentId="agone000000000001"),
+    )
+    write(
+        agents / "agent-astays00000000002.jsonl",
+        user(U[9], None, isSidechain=True, agentId="astays00000000002"),
+    )
+    for path in (
+        outputs / "bgone.txt",
+        outputs / "bstays.txt",
+        root / "tasks" / SESSION / "1.json",
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("words")
+    session = only(root)
+    assert session.archive
+    new = session.archive.plan.compress(session, keep_last=1)
+    names = {step.path.name for step in new.steps if isinstance(step, Write)}
+    assert names == {new.path.name, "agent-astays00000000002.jsonl", "bstays.txt", "1.json"}
+    kept = session.archive.plan.compress(session, keep_last=1, in_place=True)
+    removed = {step.path.name for step in kept.steps if isinstance(step, Remove)}
+    assert removed == {"agent-agone000000000001.jsonl", "bgone.txt"}
+
+
+def test_sessions_without_any_prompt_are_left_alone(tmp_path: Path) -> None:
+    plan = compressed(tmp_path, answer(U[0], None), answer(U[1], U[0]), keep_last=0)
+    assert plan.steps == ()
+
+
+def test_prompts_without_answers_hold_nothing_to_compress(tmp_path: Path) -> None:
+    plan = compressed(tmp_path, user(U[0]), user(U[1], U[0]), keep_last=1)
+    assert plan.steps == ()
+    assert "hold prompts alone" in plan.notes[0]
+
+
+def test_a_compressed_band_is_left_alone_and_what_follows_joins_it(tmp_path: Path) -> None:
+    path = carried_out(compressed(tmp_path, *three_turns(), keep_last=1))
+    once = path.read_bytes().splitlines()
+    more = [user(U[8], U[7]), answer(U[9], U[8])]
+    lines = [json.loads(line) for line in once]
+    plan = compressed(tmp_path, *lines, *more, keep_last=1)
+    assert plan.check() == ()
+    twice = carried_out(plan).read_bytes().splitlines()
+    assert twice[: len(once) - 1] == once[:-1]
+    assert sum(b"compact_boundary" in line for line in twice) == 1
+    assert json.loads(twice[-3])["parentUuid"] == U[6]
+    assert json.loads(twice[-2])["uuid"] == U[8]
+    again = compressed(tmp_path, *(json.loads(line) for line in twice), keep_last=1)
+    assert again.steps == ()
+
+
+# checklist: F62
+def test_a_summary_line_says_what_went_where_the_session_has_a_title(tmp_path: Path) -> None:
+    title = custom_title(SESSION, "a title") + b"\n"
+    plan = compressed(tmp_path, *three_turns(), title, keep_last=1)
+    lines = written(plan)
+    [told] = [line for line in lines if line["type"] == "summary"]
+    assert told["summary"] == (
+        "Plait compressed turns 1 to 2: 3 answers, 1 tool calls with their results."
+    )
+    made = [line["uuid"] for line in lines if line["type"] == "assistant"]
+    assert told["leafUuid"] in made
+    assert lines.index(told) < len(lines) - 1, "what names the session comes later"
+
+
+def test_no_summary_line_is_written_that_would_become_the_title(tmp_path: Path) -> None:
+    title = custom_title(SESSION, "a title") + b"\n"
+    old = [title, user(U[8]), answer(U[9], U[8]), boundary(U[10], U[9])]
+    new = three_turns()
+    new[0]["parentUuid"] = U[10]
+    for lines in (three_turns(), [*old, *new]):
+        found = written(compressed(tmp_path, *lines, keep_last=1))
+        assert "summary" not in [line["type"] for line in found]
+
+
+def test_summaries_of_other_sessions_do_not_name_it(tmp_path: Path) -> None:
+    stray = summary("of another session", U[10]) + b"\n"
+    data = carried_out(compressed(tmp_path, stray, *three_turns(), keep_last=1)).read_bytes()
+    assert b"of another session" not in data
+
+
+def test_pointers_to_what_went_lead_to_what_stands_for_it(tmp_path: Path) -> None:
+    drawn = three_turns()
+    pointer = last_prompt(SESSION, U[3], "words") + b"\n"
+    plan = compressed(tmp_path, *drawn[:4], pointer, *drawn[4:], keep_last=1)
+    assert plan.check() == ()
+    lines = written(plan)
+    [told] = [line for line in lines if line["type"] == "last-prompt"]
+    assert told["leafUuid"] == lines[lines.index(told) + 1]["parentUuid"]
+    assert encode(told) != pointer[:-1]
+
+
+def test_made_answers_cost_nothing(tmp_path: Path) -> None:
+    made = [
+        line["message"]
+        for line in written(compressed(tmp_path, *three_turns(), keep_last=1))
+        if line["type"] == "assistant"
+    ][:2]
+    assert {one["model"] for one in made} == {"<synthetic>"}
+    assert {sum(one["usage"].values()) for one in made} == {0}
+    assert len({one["id"] for one in made}) == 2
