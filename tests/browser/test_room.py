@@ -42,6 +42,15 @@ def faults(page: Page) -> list[tuple[str, str]]:
     return [(one["id"], one["nodes"][0]["html"][:200]) for one in found.response["violations"]]
 
 
+def open_result(page: Page) -> None:
+    """Goes to the session that results, and waits until all of its view is there."""
+    page.get_by_role("link", name="Open it").click()
+    expect(page).to_have_url(re.compile("/context$"))
+    expect(page.get_by_role("heading", name="What fills it")).to_be_visible()
+    page.locator(".making-room").scroll_into_view_if_needed()
+    expect(page.locator("[data-preset=extreme] span span")).to_have_count(1)
+
+
 def undo(page: Page) -> None:
     """Takes back what was done last."""
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()
@@ -70,17 +79,14 @@ def test_what_is_ticked_is_trimmed_in_a_copy_and_taken_back(desk: EditDesk, read
     page.get_by_role("checkbox", name="Read mole.txt").check()
     expect(page.locator(".ticked")).to_contain_text(re.compile(r"1 ticked, about [\d.]+k? tokens"))
     page.locator("select[name=way]").select_option("remove")
-    page.locator("input[name=except_last]").fill("0")
     button.click()
     expect(box(page)).to_contain_text("tokens less in every request", ignore_case=True)
     expect(box(page)).to_contain_text("The prompt cache is spent")
     assert desk.files == before
     box(page).get_by_role("button", name="Trim", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
-    page.get_by_role("link", name="Open it").click()
-    expect(page).to_have_url(re.compile("/context$"))
+    open_result(page)
     expect(page).not_to_have_url(re.compile(desk.name))
-    expect(page.get_by_role("heading", name="What fills it")).to_be_visible()
     expect(kind(page, "Results of tools")).to_have_count(0)
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()
     expect(page).to_have_url(re.compile("/sessions$"))
@@ -92,7 +98,6 @@ def test_the_session_itself_is_trimmed_and_the_view_follows(desk: EditDesk, read
     page = context_of(desk, reader)
     page.get_by_role("checkbox", name="Trim: Thinking").check()
     page.get_by_role("checkbox", name="change this session itself").check()
-    page.locator("input[name=except_last]").fill("0")
     page.get_by_role("button", name="Trim what is ticked").click()
     box(page).get_by_role("button", name="Trim", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Trimmed.")
@@ -125,7 +130,7 @@ def test_older_turns_are_compressed_and_taken_back(desk: EditDesk, reader: Reade
     expect(page.get_by_role("dialog", name="Compress this session")).to_contain_text("next resume")
     box(page).get_by_role("button", name="Compress", exact=True).click()
     expect(page.locator(".undo-bar")).to_contain_text("Compressed.")
-    page.get_by_role("link", name="Open it").click()
+    open_result(page)
     expect(kind(page, "Results of tools")).to_have_count(0)
     expect(page.locator("main")).to_contain_text("By the mole, then.")
     page.locator(".undo-bar").get_by_role("button", name="Undo").click()

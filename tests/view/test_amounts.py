@@ -2,7 +2,7 @@
 
 import pytest
 
-from plait.view.amounts import duration_in_words, thousands_in_words
+from plait.view.amounts import duration_in_words, sums_in_words, thousands_in_words
 
 SECOND, HOUR = 1000, 3_600_000
 
@@ -27,3 +27,19 @@ def test_how_long_a_turn_took(duration: float | None, asking: float, words: str)
 )
 def test_the_size_of_a_compaction_is_cut_to_thousands(count: int | None, words: str) -> None:
     assert thousands_in_words(count) == words
+
+
+@pytest.mark.parametrize(
+    ("sums", "words"),
+    [
+        ((0.0133, 0.0087), ["$0.0133", "$0.0087"]),
+        ((1.5, 0.09), ["$1.5000", "$0.0900"]),
+        ((1.5, 0.1), ["$1.50", "$0.10"]),
+        ((1.5, 0.0), ["$1.50", "$0.0000"]),
+        ((None, 0.5), ["?", "$0.50"]),
+    ],
+)
+def test_sums_that_are_compared_have_the_same_places(
+    sums: tuple[float | None, ...], words: list[str]
+) -> None:
+    assert sums_in_words(sums, "?") == words

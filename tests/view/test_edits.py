@@ -50,7 +50,7 @@ def test_dollars_are_told_where_they_were_asked_for() -> None:
     before = Size(9, 5, 12_345, 100_000, NextCost(0.05, 0.625))
     after = Size(7, 5, 2_345, 40_000, NextCost(0.02, None))
     assert list(size_rows(report(before=before, after=after)))[4:] == [
-        ("next prompt, cache warm", "$0.05", "$0.02"),
+        ("next prompt, cache warm", "$0.0500", "$0.0200"),
         ("next prompt, cache cold", "$0.62", "–"),
     ]
 
@@ -87,6 +87,12 @@ def test_a_cut_says_what_it_saves(
         break_even_turns=turns,
     )
     assert saving_words(one) == words
+
+
+def test_of_a_cut_the_many_come_first() -> None:
+    reasons = (FateReason("dropped", 2, "thinking"), FateReason("rewritten", 9, "result of Bash"))
+    assert [row[0] for row in fate_rows(report(reasons=reasons))] == ["2", "9"]
+    assert [row[0] for row in fate_rows(report(operation="trim", reasons=reasons))] == ["9", "2"]
 
 
 def test_only_lines_that_there_are_have_a_reason() -> None:

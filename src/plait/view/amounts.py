@@ -1,5 +1,6 @@
 """Numbers to short words: how many, how large, how long, how much."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -107,6 +108,15 @@ def money_in_words(dollars: float) -> str:
     if dollars >= 0.995:
         return f"${dollars:,.2f}"
     return f"${dollars:.2f}" if dollars >= 0.01 else f"${dollars:.4f}"
+
+
+def sums_in_words(sums: Sequence[float | None], unknown: str) -> list[str]:
+    """Writes sums of money that are compared, all with as many places as the smallest needs."""
+    is_small = any(one and one < 0.1 for one in sums)
+    return [
+        unknown if one is None else f"${one:.4f}" if is_small else money_in_words(one)
+        for one in sums
+    ]
 
 
 def lines_in_words(text: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from plait.view.amounts import bytes_in_words, many, money_in_words, tokens_in_words
+from plait.view.amounts import bytes_in_words, many, sums_in_words, tokens_in_words
 
 UNKNOWN = "–"
 LEAD = 24
@@ -173,9 +173,11 @@ def size_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
     yield "tokens of the next resume", _tokens(before.tokens), _tokens(after.tokens)
     was, will_be = before.cost_usd or NO_COST, after.cost_usd or NO_COST
     if was.warm is not None or will_be.warm is not None:
-        yield "next prompt, cache warm", _money(was.warm), _money(will_be.warm)
+        one, other = sums_in_words((was.warm, will_be.warm), UNKNOWN)
+        yield "next prompt, cache warm", one, other
     if was.cold is not None or will_be.cold is not None:
-        yield "next prompt, cache cold", _money(was.cold), _money(will_be.cold)
+        one, other = sums_in_words((was.cold, will_be.cold), UNKNOWN)
+        yield "next prompt, cache cold", one, other
 
 
 NO_COST = NextCost(None, None)
@@ -220,13 +222,15 @@ def _tokens(count: int | None) -> str:
     return UNKNOWN if count is None else tokens_in_words(count)
 
 
-def _money(dollars: float | None) -> str:
-    return UNKNOWN if dollars is None else money_in_words(dollars)
-
-
 def fate_rows(report: EditReport) -> Iterator[tuple[str, str, str]]:
-    """Yields how many lines fare how, and why; those that fare alike for a reason are one row."""
-    for one in report.reasons:
+    """Yields how many lines fare how, and why; those that fare alike for a reason are one row.
+
+    Of a cut the many come first: its reasons are many themselves.
+    """
+    reasons = report.reasons
+    if report.operation in CUTS:
+        reasons = tuple(sorted(reasons, key=lambda one: -one.lines))
+    for one in reasons:
         if one.lines:
             yield _figure(one.lines), one.fate, one.reason
 

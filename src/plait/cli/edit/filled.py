@@ -7,7 +7,7 @@ from plait.archive import PresetEffect, Session, preset_effects, weighed
 from plait.cli.options import Request
 from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, number, safe_line, short, thousands, to_type
-from plait.view.amounts import money_in_words
+from plait.view.amounts import sums_in_words
 from plait.view.context_fill import FillItem
 from plait.view.edits import UNKNOWN, Size, saved_share
 
@@ -125,20 +125,28 @@ def _presets_table(effects: Sequence[PresetEffect]) -> "Table":
     for column in table.columns[1:]:
         column.justify = "right"
     table.add_row(*(Text(one, style="dim") for one in HEADINGS))
-    table.add_row(Text("now", style="dim"), *_figures(effects[0].before), "", "")
-    for one in effects:
-        saved = saved_share(one.before, one.after) if one.before.tokens else UNKNOWN
-        turns = one.break_even_turns
-        pays = UNKNOWN if turns is None else f"{turns:.1f} turns" if turns else "at once"
-        table.add_row(one.preset, *_figures(one.after), saved, pays)
+    sizes = [effects[0].before, *(one.after for one in effects)]
+    warm, cold = (
+        sums_in_words([getattr(one.cost_usd, name, None) for one in sizes], UNKNOWN)
+        for name in ("warm", "cold")
+    )
+    figures = list(zip(map(_tokens, sizes), warm, cold, strict=True))
+    table.add_row(Text("now", style="dim"), *figures[0], "", "")
+    for one, told in zip(effects, figures[1:], strict=True):
+        table.add_row(one.preset, *told, _share(one), _paid_back(one.break_even_turns))
     return table
 
 
 HEADINGS = ("", "tokens", "cache warm", "cache cold", "saved", "paid back after")
 
 
-def _figures(size: Size) -> Iterator[str]:
-    yield UNKNOWN if size.tokens is None else thousands(size.tokens)
-    cost = size.cost_usd
-    for dollars in (cost.warm, cost.cold) if cost else (None, None):
-        yield UNKNOWN if dollars is None else money_in_words(dollars)
+def _tokens(size: Size) -> str:
+    return UNKNOWN if size.tokens is None else thousands(size.tokens)
+
+
+def _share(one: PresetEffect) -> str:
+    return saved_share(one.before, one.after) if one.before.tokens else UNKNOWN
+
+
+def _paid_back(turns: float | None) -> str:
+    return UNKNOWN if turns is None else f"{turns:.1f} turns" if turns else "at once"

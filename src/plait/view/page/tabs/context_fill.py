@@ -31,7 +31,7 @@ TICKED = ("results", "reports", "calls")
 """Kinds of which single things can be trimmed."""
 PRESETS = ("light", "standard", "heavy", "extreme")
 RECENT = 3
-"""Turns at the end that are left alone, where nobody says otherwise."""
+"""Turns at the end that are not compressed, where nobody says otherwise."""
 
 
 def fills_html(head: Head, found: Weighed) -> str:
@@ -139,7 +139,7 @@ def _ticked_html() -> str:
         '<option value="empty">become one line</option>'
         '<option value="cut">are cut to their beginning</option>'
         '<option value="remove">go with their calls</option></select></label>'
-        f'<label>Leave the last <input type="number" name="except_last" value="{RECENT}" min="0" '
+        '<label>Leave the last <input type="number" name="except_last" value="0" min="0" '
         'max="9999"> turns alone</label>'
         '<button type="button" data-edit="trim">Trim what is ticked</button>'
         '<span class="ticked" role="status"></span></div>'

@@ -53,7 +53,7 @@ function tellPresets(holder) {
     .then((answer) => answer.json())
     .then((told) => {
       for (const { preset, words } of told.presets || [])
-        one(`[data-preset="${preset}"] span`, holder)?.replaceChildren(made("span", "", words));
+        one(`[data-preset="${preset}"] span`, holder)?.replaceChildren(made("span", "", words.replace(" %", "\u00a0%")));
     })
     .catch(() => {
       /* each says it in its plan */
