@@ -106,6 +106,14 @@ def test_files_that_do_not_name_the_directory_are_not_written(config: Path) -> N
     assert {step.path.name for step in steps if isinstance(step, Move)} == {"t.txt", "MEMORY.md"}
 
 
+@pytest.mark.parametrize("name", ["t.json", "t.jsonl"])
+def test_an_output_is_what_a_tool_said_whatever_its_name(config: Path, name: str) -> None:
+    text = json.dumps({"cwd": OLD}).encode()
+    put(log_of(config, OLD).with_suffix("") / "tool-results" / name, text)
+    moved(config, texts=True)
+    assert (log_of(config, NEW).with_suffix("") / "tool-results" / name).read_bytes() == text
+
+
 def test_what_was_said_stays_as_it_was_said(config: Path) -> None:
     moved(config)
     assert fields(log_of(config, NEW))[0]["message"]["content"] == f"look into {OLD}/src"

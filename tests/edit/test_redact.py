@@ -258,6 +258,35 @@ def test_prompts_of_other_sessions_stay_byte_for_byte(tmp_path: Path) -> None:
     assert json.loads(own)["project"] == CWD
 
 
+def test_what_other_sessions_tell_is_theirs(tmp_path: Path) -> None:
+    config = full(tmp_path)
+    theirs = json.dumps({"display": KEY, "project": CWD, "sessionId": "other"}).encode() + b"\n"
+    with (config / "history.jsonl").open("ab") as file:
+        file.write(theirs)
+    index = config / "projects" / "-home-dev-shop" / "sessions-index.json"
+    entries = [*json.loads(index.read_bytes())["entries"], {"sessionId": "o", "firstPrompt": KEY}]
+    index.write_text(json.dumps({"entries": entries}))
+    done(rested(config), in_place=True)
+    assert (config / "history.jsonl").read_bytes().endswith(theirs)
+    own, other = json.loads(index.read_bytes())["entries"]
+    assert KEY not in own["firstPrompt"]
+    assert other["firstPrompt"] == KEY
+
+
+def test_what_only_the_list_of_prompts_tells_is_hidden_in_the_session(tmp_path: Path) -> None:
+    value = "vQ7xLm2pRt9wZk4c"
+    said = {"role": "user", "content": f"use {value} for it"}
+    config = root_with(tmp_path, user(A, message=said, cwd=CWD), answer(B, A, cwd=CWD))
+    told = {"display": f"DB_PASSWORD={value}", "project": CWD, "sessionId": SESSION}
+    put(config / "history.jsonl", json.dumps(told).encode() + b"\n")
+    plan = done(rested(config), in_place=True)
+    assert value.encode() not in said_in(plan)
+
+
+def said_in(plan: Plan) -> bytes:
+    return plan.path.read_bytes()
+
+
 def test_a_copy_leaves_everything_else_alone(tmp_path: Path) -> None:
     config = full(tmp_path)
     before = tree(config)
