@@ -1401,6 +1401,24 @@ BESIDE = [
         ],
     ),
     Case(
+        "system-with-an-open-tag-speaks-after-an-answer",
+        [
+            user("U1"),
+            says("A1<U1", model="claude-sonnet-5"),
+            attached("H1<A1", "garden_note", rendered("<system-reminder>\nfrost", "system")),
+            says("A2<H1", model="claude-sonnet-5"),
+        ],
+        "U1 A1 H1 A2",
+        "U1 A1 A2",
+        [("U", "prompt U1"), ("A", "answer A1"), ("A", "answer A2")],
+        [
+            ("U", "prompt U1"),
+            ("A", "answer A1"),
+            ("U", reminder("<system-reminder>\nfrost")),
+            ("A", "answer A2"),
+        ],
+    ),
+    Case(
         "calls-after-an-api-error",
         [user("U1"), error("E1<U1"), note("H1<E1"), calls("C1<H1", "x"), calls("C2<C1", "y")],
         "U1 E1 H1 C2",

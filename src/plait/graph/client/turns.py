@@ -6,7 +6,7 @@ from typing import Any
 
 from plait.graph.client.load import is_blank
 from plait.graph.client.model import NO_CONTENT, Block, Said
-from plait.graph.client.wording import OPENING, as_reminder
+from plait.graph.client.wording import CLOSING, OPENING, as_reminder
 
 
 @dataclass(slots=True)
@@ -121,7 +121,8 @@ class Talk:
         """
         if self.waiting and (not self.turns or self.turns[-1].role != "user"):
             words = system_text(self.waiting)
-            words = words if words.startswith(OPENING) else as_reminder(words)
+            is_one = words.startswith(OPENING) and words.endswith(CLOSING)
+            words = words if is_one else as_reminder(words)
             self.turns.append(Turn("user", [{"type": "text", "text": words}]))
             self.waiting = []
         self.hang_system_texts()
