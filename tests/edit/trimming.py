@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
@@ -9,7 +10,9 @@ from typing import Any
 
 from examples.drawing import Drawing, draw
 from plait import Archive
+from plait.archive.plans import subject_of
 from plait.edit.model import Plan
+from plait.edit.trim import Cut, without
 from plait.graph.client import Context
 from plait.record import Record
 from tests.edit.mending import context_of, records_of, result_of, texts_of
@@ -65,3 +68,23 @@ def trimmed(folder: Path, text: str, **wanted: Any) -> Trimmed:
     assert plan.check() == ()
     before = path.read_bytes()
     return Trimmed(drawing, plan, before, result_of(plan) if plan.steps else before)
+
+
+def cut_out(folder: Path, text: str, *wanted: tuple[Any, ...], in_place: bool = True) -> Trimmed:
+    """Returns what single cuts make of a drawn session: the name of a record, a block, a text."""
+    drawing = draw(dedent(text))
+    (path, *_) = drawing.write(folder)
+    session = next(one for one in Archive([folder]).sessions if one.id == drawing.session)
+
+    def chosen(records: Sequence[Record], size: int) -> list[Cut]:
+        lines = {record.uuid: record.line for record in records}
+        return [_cut(lines[drawing.uuids[name]], *rest) for name, *rest in wanted]
+
+    plan = without(subject_of(session), chosen, is_in_place=in_place)
+    assert plan.check() == ()
+    before = path.read_bytes()
+    return Trimmed(drawing, plan, before, result_of(plan) if plan.steps else before)
+
+
+def _cut(line: int, block: int | None = 0, to: str | None = None, inner: int | None = None) -> Cut:
+    return Cut(line, block, to, "asked for", inner)

@@ -25,13 +25,16 @@ from plait.edit.trim.pairs import (
     call_of,
     heads_in,
 )
-from plait.edit.trim.shorter import after, shorter_view
+from plait.edit.trim.shorter import after, shorter_view, text_block
 from plait.edit.trim.spared import allowed
 from plait.edit.trim.splice import GONE, spliced
 from plait.graph.client.load import is_thinking
 from plait.record import Record
+from plait.record.prompt import is_human_prompt
 
 WITH_CALL = "goes with a call that goes"
+REMOVED = "[{kind} removed]"
+"""What a prompt says that was nothing but a picture."""
 VIEW = "toolUseResult"
 OF_RESULT = (VIEW, "sourceToolAssistantUUID", "mcpMeta", "toolDenialKind", "permissionDecision")
 """What a line says of the result in it."""
@@ -127,6 +130,8 @@ class _Change:
         blocks = blocks_in(record)
         left = [after(one, cuts[at]) if at in cuts else one for at, one in enumerate(blocks)]
         reason = next(iter(cuts.values()))[0].reason
+        if all(one is GONE for one in left) and is_human_prompt(record):
+            left[-1] = text_block(REMOVED.format(kind=heads_in(record)[-1].type))
         changed = {at: now for at, now in enumerate(left) if now != blocks[at]}
         if all(one is GONE for one in left):
             self.draft.drop(line, reason)

@@ -29,6 +29,7 @@ from plait.record import Record, entry_of
 NOTHING = "nothing to trim"
 UNTOUCHED = "nothing of it was asked to go"
 CACHE = "the prompt cache is spent: what remains is written to it once more"
+SPARED = "what a person said stays, and what only the provider can write is not shortened"
 USAGE = "`usage` tells what was sent then, and no longer matches the contents"
 
 
@@ -110,7 +111,8 @@ def _refuse_if_empty(draft: Draft, sent: Context) -> None:
 
 
 def _notes(gone: Gone) -> tuple[str, ...]:
-    spared = f"{len(gone.spared)} cuts are not made: they would take what a person said"
+    count = len(gone.spared)
+    spared = f"{count:,} {'cut is' if count == 1 else 'cuts are'} not made: {SPARED}"
     return (CACHE, USAGE, *([spared] if gone.spared else ()))
 
 

@@ -34,7 +34,7 @@ def _may_go(record: Record, pairs: Pairs) -> bool:
     if record.type in ("attachment", "queue-operation"):
         words = queued_text(record)
         return not words or not is_typed_in_queue(record.envelope, words)
-    if is_boundary(record) or record.is_compact_summary:
+    if is_boundary(record) or record.is_compact_summary or record.subtype == "local_command":
         return False
     calls = {call_of(head) or answered_by(head) for head in heads_in(record)} - {None}
     if calls & pairs.of_people:

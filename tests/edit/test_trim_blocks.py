@@ -1,0 +1,249 @@
+"""Every kind of block that can go or shrink, and what its line, its view and its file become."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.edit.model import Remove
+from tests.edit.trimming import Trimmed, cut_out
+
+LONG = "x" * 900
+
+
+def blocks(found: Trimmed, name: str) -> list[str]:
+    """Returns the kinds of blocks that a record still holds."""
+    return [str(head.type) for head in found.record(name).block_heads]
+
+
+def message(*content: dict[str, Any], **more: Any) -> str:
+    """Returns what a drawn line says in the place of its own message."""
+    return json.dumps({"message": {"id": "m1", "content": [*content], **more}})
+
+
+def said(role: str, *content: dict[str, Any]) -> str:
+    """Returns the message of an answer or of results."""
+    model = {"model": "claude-opus-5-5", "stop_reason": "tool_use"} if role == "assistant" else {}
+    usage = {"usage": {"input_tokens": 1, "output_tokens": 1}} if model else {}
+    return message(*content, role=role, **model, **usage)
+
+
+def test_a_call_among_words_goes_alone_and_the_stop_reason_stays(tmp_path: Path) -> None:
+    drawn = """
+    U1 "go"
+    A1< together think "hm" + "looking" + Bash(command="ls")
+    R1< "a.py"
+    A2< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("A1", 2))
+    assert found.picture == "U1 A1<U1 A2<A1"
+    assert blocks(found, "A1") == ["thinking", "text"]
+    assert found.record("A1").fields["message"]["stop_reason"] == "tool_use"
+
+
+def test_a_result_that_goes_takes_its_call(tmp_path: Path) -> None:
+    drawn = 'U1 "go"\nT1< Bash(command="ls")\nR1< "a.py"\nA1< "done"'
+    assert cut_out(tmp_path, drawn, ("R1", 0)).picture == "U1 A1<U1"
+
+
+def test_of_results_on_one_line_the_others_stay_with_their_view(tmp_path: Path) -> None:
+    results = said(
+        "user",
+        {"type": "tool_result", "tool_use_id": "$(call one)", "content": "1"},
+        {"type": "tool_result", "tool_use_id": "$(call two)", "content": "2"},
+    )
+    drawn = f"""
+    U1 "go"
+    A1< Bash(command="1") as one + Bash(command="2") as two
+    R1<A1.1 of one {results}
+    A2< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("A1.1", 0))
+    assert found.picture == "U1 A1<U1 R1<A1 A2<R1"
+    assert len(found.record("R1").block_heads) == 1 and "toolUseResult" in found.record("R1").fields
+    assert found.texts[-2:] == ["2", "done"]
+
+
+def test_words_beside_a_result_stay_and_are_no_prompt(tmp_path: Path) -> None:
+    results = said(
+        "user",
+        {"type": "tool_result", "tool_use_id": "$(call one)", "content": "1"},
+        {"type": "text", "text": "and mind the tests"},
+    )
+    drawn = f"""
+    U1 "go"
+    A1< Bash(command="1") as one
+    R1< of one {results}
+    A2< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("A1", 0))
+    fields = found.record("R1").fields
+    assert "toolUseResult" not in fields and "sourceToolAssistantUUID" not in fields
+    assert fields["isMeta"] is True and blocks(found, "R1") == ["text"]
+    assert found.plan.before.turns == found.plan.after.turns
+    assert "and mind the tests" in "".join(found.texts)
+
+
+@pytest.mark.parametrize("thought", ['think "hm"', "redacted"])
+def test_a_line_of_a_thought_goes_and_the_chain_is_mended(tmp_path: Path, thought: str) -> None:
+    drawn = f'U1 "go"\nA1< {thought} + "done"\nU2< "more"'
+    found = cut_out(tmp_path, drawn, ("A1.1", 0))
+    assert found.picture == "U1 A1<U1 U2<A1"
+    assert found.texts == ["go", "done", "more", "No response requested."]
+
+
+def test_a_thought_beside_words_and_calls_leaves_them_byte_for_byte(tmp_path: Path) -> None:
+    drawn = 'U1 "go"\nA1< together think "hm" + "looking" + Bash(command="ls")\nR1< "a"\nA2< "ok"'
+    found = cut_out(tmp_path, drawn, ("A1", 0))
+    assert blocks(found, "A1") == ["text", "tool_use"]
+    line = next(line for line in found.before.split(b"\n") if b'"thinking"' in line)
+    start, end = line.index(b'{"type":"thinking"'), line.index(b'{"type":"text"')
+    kept = line[:start] + line[end:]
+    noted = found.record("A1").raw.partition(b',"trimmedTokens"')[0]
+    assert kept.startswith(noted)
+
+
+def test_the_thoughts_of_a_response_go_together(tmp_path: Path) -> None:
+    drawn = """
+    U1 "go"
+    A1< think "one" + "words" + think "two" + Bash(command="ls")
+    R1< "a"
+    A2< think "three" + "done"
+    """
+    found = cut_out(tmp_path, drawn, ("A1.3", 0))
+    assert found.picture == "U1 A1.2<U1 A1<A1.2 R1<A1 A2.1<R1 A2<A2.1"
+
+
+def test_a_thought_is_never_shortened(tmp_path: Path) -> None:
+    found = cut_out(tmp_path, 'U1 "go"\nA1< think "hm" + "done"', ("A1.1", 0, "…"))
+    assert not found.plan.steps
+
+
+@pytest.mark.parametrize(
+    ("call", "result"),
+    [
+        ("server_tool_use", "web_search_tool_result"),
+        ("server_tool_use", "code_execution_tool_result"),
+        ("mcp_tool_use", "mcp_tool_result"),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_the_provider_runs_goes_as_a_pair(
+    tmp_path: Path, call: str, result: str, place: int
+) -> None:
+    made = {"type": call, "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}}
+    given = {"type": result, "tool_use_id": "srvtoolu_1", "content": [{"type": "x", "url": "u"}]}
+    answer = said("assistant", made, given, {"type": "text", "text": "found"})
+    found = cut_out(tmp_path, f'U1 "go"\nA1< "" {answer}', ("A1", place))
+    assert blocks(found, "A1") == ["text"]
+
+
+def test_what_only_the_provider_can_write_is_not_shortened(tmp_path: Path) -> None:
+    made = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
+    given = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "x"}]}
+    drawn = f'U1 "go"\nA1< "" {said("assistant", made, given)}'
+    assert not cut_out(tmp_path, drawn, ("A1", 1, "short")).plan.steps
+
+
+def test_results_of_tools_of_servers_are_shortened(tmp_path: Path) -> None:
+    made = {"type": "mcp_tool_use", "id": "s1", "name": "log", "server_name": "git", "input": {}}
+    given = {"type": "mcp_tool_result", "tool_use_id": "s1", "content": LONG}
+    found = cut_out(tmp_path, f'U1 "go"\nA1< "" {said("assistant", made, given)}', ("A1", 1, "cut"))
+    assert found.record("A1").fields["message"]["content"][1]["content"] == "cut"
+
+
+def test_a_picture_of_a_prompt_becomes_words_and_the_prompt_stays(tmp_path: Path) -> None:
+    found = cut_out(tmp_path, 'U1 "what is it?" image=a\nA1< "a cat"', ("U1", 1, "[a picture]"))
+    assert blocks(found, "U1") == ["text", "text"]
+    assert found.texts[:2] == ["what is it?", "[a picture]"]
+
+
+def test_a_picture_goes_from_a_prompt_but_never_all_of_a_prompt(tmp_path: Path) -> None:
+    found = cut_out(tmp_path, 'U1 "what is it?" image=a\nA1< "a cat"', ("U1", 1))
+    assert blocks(found, "U1") == ["text"]
+    alone = said("user", {"type": "image", "source": {"type": "base64", "data": "AA=="}})
+    kept = cut_out(tmp_path / "b", f'U1 "x" {alone}\nA1< "a cat"', ("U1", 0))
+    assert blocks(kept, "U1") == ["text"] and "U1" in kept.picture
+
+
+def test_a_document_becomes_words(tmp_path: Path) -> None:
+    paper = {"type": "document", "source": {"type": "base64", "data": "JVBERi0="}}
+    drawn = f'U1 "x" {said("user", paper, {"type": "text", "text": "sum it up"})}\nA1< "ok"'
+    found = cut_out(tmp_path, drawn, ("U1", 0, "[a document]"))
+    assert blocks(found, "U1") == ["text", "text"]
+
+
+def test_a_picture_within_a_result_goes_and_its_words_stay(tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": "seen"}, {"type": "image", "source": {"data": "A" * 900}}]
+    result = {"type": "tool_result", "tool_use_id": "$(call look)", "content": parts}
+    drawn = f"""
+    U1 "look"
+    A1< Read(file_path="/x.png") as look
+    R1< of look {said("user", result)} {{"toolUseResult": {{"file": {{"base64": "{"A" * 900}"}}}}}}
+    A2< "a cat"
+    """
+    found = cut_out(tmp_path, drawn, ("R1", 0, "[a picture]", 1))
+    content = found.record("R1").fields["message"]["content"][0]["content"]
+    assert content == [parts[0], {"type": "text", "text": "[a picture]"}]
+    assert len(found.record("R1").fields["toolUseResult"]["file"]["base64"]) <= 80
+    bare = cut_out(tmp_path / "b", drawn, ("R1", 0, None, 1))
+    assert bare.record("R1").fields["message"]["content"][0]["content"] == parts[:1]
+
+
+def test_a_shorter_result_has_a_shorter_view_of_the_same_form(tmp_path: Path) -> None:
+    view = {"stdout": LONG, "stderr": "y" * 900, "interrupted": False, "lines": ["z" * 60] * 40}
+    drawn = f"""
+    U1 "go"
+    T1< Bash(command="ls")
+    R1< "{LONG}" {json.dumps({"toolUseResult": view})}
+    A1< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("R1", 0, "x [899 more]"))
+    fields = found.record("R1").fields
+    assert fields["message"]["content"][0]["content"] == "x [899 more]"
+    after = fields["toolUseResult"]
+    assert after["stdout"] == "x [899 more]" and after["interrupted"] is False
+    assert after["stderr"] == "y" * 79 + "…" and after["lines"] == []
+    assert found.texts == ["go", found.texts[1], "x [899 more]", "done"]
+    again = cut_out(tmp_path / "b", drawn, ("R1", 0, LONG))
+    assert not again.plan.steps
+
+
+def test_a_call_can_be_given_a_shorter_input(tmp_path: Path) -> None:
+    drawn = f'U1 "go"\nT1< Write(file_path="/x", content="{LONG}")\nR1< "ok"\nA1< "done"'
+    shorter = {"file_path": "/x", "content": "…"}
+    found = cut_out(tmp_path, drawn, ("T1", 0, json.dumps(shorter)))
+    assert found.record("T1").fields["message"]["content"][0]["input"] == shorter
+    assert not cut_out(tmp_path / "b", drawn, ("T1", 0, "[1, 2]")).plan.steps
+
+
+OUTPUT = """
+U1 "go"
+T1< Bash(command="make") as make
+R1< of make "<persisted-output>\\nOutput saved to: /p/tool-results/big1.txt" {VIEW}
+A1< "done"
+also tool-results/big1.txt
+  | all of it
+also tool-results/other2.txt
+  | of nobody
+"""
+VIEW = json.dumps(
+    {"toolUseResult": {"stdout": "", "persistedOutputPath": "/p/tool-results/big1.txt"}}
+)
+
+
+def removed(found: Trimmed) -> list[str]:
+    """Returns the names of the files that go."""
+    return [step.path.name for step in found.plan.steps if isinstance(step, Remove)]
+
+
+def test_an_output_that_nothing_names_any_more_goes(tmp_path: Path) -> None:
+    drawn = OUTPUT.replace("{VIEW}", VIEW)
+    assert removed(cut_out(tmp_path / "a", drawn, ("T1", 0))) == ["big1.txt"]
+    assert removed(cut_out(tmp_path / "b", drawn, ("R1", 0, "[gone]"))) == ["big1.txt"]
+    kept = cut_out(tmp_path / "c", drawn, ("R1", 0, "[see /p/tool-results/big1.txt]"))
+    assert removed(kept) == []
+    assert "persistedOutputPath" in kept.record("R1").fields["toolUseResult"]

@@ -1,0 +1,347 @@
+"""What goes from a session takes along all that is nothing without it, and nothing names it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.edit.model import Remove, Write
+from plait.errors import UserError
+from tests.edit.mending import records_of
+from tests.edit.trimming import Trimmed, cut_out
+
+PAIR = 'U1 "go"\nT1< Bash(command="ls") as ls\nR1< of ls "a.py"\n'
+
+
+OTHER = {"type": "hook_success", "toolUseID": "other"}
+
+
+def test_news_hooks_notices_and_bodies_of_a_call_go_with_it(tmp_path: Path) -> None:
+    drawn = f"""
+    U1 "go"
+    T1< Bash(command="ls") as ls
+    P1< bash_progress
+    S1< system informational {json.dumps({"toolUseID": "$(call ls)"})}
+    R1<T1 of ls "a.py"
+    H1< attachment hook_success of=ls
+    M1< "body of a skill" {json.dumps({"sourceToolUseID": "$(call ls)"})}
+    H2< attachment hook_success {json.dumps({"attachment": OTHER})}
+    N1< notice of ls
+    A1< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("T1", 0))
+    assert found.picture == "U1 H2<U1 A1<H2"
+
+
+def test_what_people_wrote_of_a_call_stays(tmp_path: Path) -> None:
+    words = "why <tool-use-id>$(call ls)</tool-use-id> failed?"
+    drawn = f'{PAIR}A1< "done"\nU2< "<task-notification> {words}"\nA2< "so"'
+    assert "U2" in cut_out(tmp_path, drawn, ("T1", 0)).picture
+
+
+def test_news_of_calls_that_stay_stay(tmp_path: Path) -> None:
+    drawn = f"""
+    {PAIR.replace(chr(10), chr(10) + "    ")}
+    T2<R1 Bash(command="b") as b
+    P1< bash_progress of=b
+    R2<P1 of b "2"
+    A1< "done"
+    """
+    assert cut_out(tmp_path, drawn, ("T1", 0)).picture == "U1 T2<U1 P1<T2 R2<P1 A1<R2"
+
+
+@pytest.mark.parametrize(
+    ("name", "after"),
+    [
+        ("A1.1", "U1 A1<U1 R2<A1 A2<R2"),
+        ("A1", "U1 A1.1<U1 R1<A1.1 A2<R1"),
+    ],
+)
+def test_the_conversation_goes_on_below_a_result_that_stays(
+    tmp_path: Path, name: str, after: str
+) -> None:
+    drawn = """
+    U1 "go"
+    A1< Bash(command="1") as one + Bash(command="2") as two
+    R2<A1 of two "2"
+    R1<A1.1 of one "1"
+    A2< "done"
+    """
+    found = cut_out(tmp_path, drawn, (name, 0))
+    assert found.picture == after and found.texts[-1] == "done" and len(found.texts) == 4
+
+
+def test_older_results_hang_on_the_last_block_and_on_each_other(tmp_path: Path) -> None:
+    drawn = """
+    file main version=2.1.29
+    U1 "go"
+    A1< Bash(command="1") as one + Bash(command="2") as two
+    P1< bash_progress of=one
+    R1<P1 of one "1"
+    P2<R1 bash_progress of=two
+    R2<P2 of two "2"
+    A2< "done"
+    """
+    first = cut_out(tmp_path / "a", drawn, ("A1.1", 0))
+    assert first.picture == "U1 A1<U1 P2<A1 R2<P2 A2<R2"
+    second = cut_out(tmp_path / "b", drawn, ("A1", 0))
+    assert second.picture == "U1 A1.1<U1 P1<A1.1 R1<P1 A2<R1"
+
+
+def test_words_of_a_response_beside_its_call_are_still_sent(tmp_path: Path) -> None:
+    drawn = """
+    U1 "go"
+    T1< Bash(command="ls") as ls
+    A1<T1~T1 "meanwhile"
+    R1<T1 of ls "a.py"
+    A2< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("T1", 0))
+    assert found.texts == ["go", "meanwhile", "done"]
+
+
+def test_a_note_below_a_parallel_result_is_put_back_on_the_way(tmp_path: Path) -> None:
+    drawn = """
+    U1 "go"
+    A1< Bash(command="1") as one + Bash(command="2") as two
+    R1<A1.1 of one "1"
+    H1< attachment date
+    R2<A1 of two "2"
+    A2< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("A1.1", 0), ("A1", 0))
+    assert found.picture == "U1 H1<U1 A2<H1"
+
+
+def test_pointers_name_the_nearest_record_above(tmp_path: Path) -> None:
+    drawn = f"""
+    {PAIR.replace(chr(10), chr(10) + "    ")}
+    file-history-snapshot of T1 files={{"a.py": 1}} update
+    summary "what was" leaf R1
+    last-prompt "go" leaf R1
+    """
+    found = cut_out(tmp_path, drawn, ("T1", 0))
+    prompt = found.drawing.uuids["U1"]
+    snapshot, summary, pointer = (record.fields for record in found.records[-3:])
+    assert snapshot["messageId"] == snapshot["snapshot"]["messageId"] == prompt
+    assert list(snapshot["snapshot"]["trackedFileBackups"]) == ["a.py"]
+    assert summary["leafUuid"] == pointer["leafUuid"] == prompt
+
+
+def test_a_delta_of_an_edit_that_goes_is_of_what_is_above(tmp_path: Path) -> None:
+    delta = {
+        "type": "file-history-delta",
+        "messageId": "$(uuid T1)",
+        "snapshotMessageId": "$(uuid U1)",
+        "trackingPath": "a.py",
+        "backup": {"backupFileName": "f@v1", "version": 1},
+    }
+    found = cut_out(
+        tmp_path, f"{PAIR}line {json.dumps(delta)}\nA1<R1 'x'".replace("'", '"'), ("T1", 0)
+    )
+    line = next(one.fields for one in found.records if one.type == "file-history-delta")
+    assert line["messageId"] == line["snapshotMessageId"] == found.drawing.uuids["U1"]
+
+
+def test_with_nothing_above_a_root_is_one_and_a_backup_goes(tmp_path: Path) -> None:
+    drawn = """
+    H1 attachment date
+    file-history-snapshot of H1 files={"a.py": 1}
+    summary "what was" leaf H1
+    U1<H1 "go"
+    A1< "done"
+    """
+    found = cut_out(tmp_path, drawn, ("H1", None))
+    assert found.picture == "U1 A1<U1"
+    assert [record.type for record in found.records] == ["summary", "user", "assistant"]
+    assert found.records[0].fields["leafUuid"] is None
+
+
+BOUNDED = """
+U1 "go"
+T1< Bash(command="ls") as ls
+R1< of ls "a.py"
+A1< "done"
+B1 boundary after {after} keep=["{keep}"] anchor=C1
+C1< recap "what was"
+U2< "more"
+A2< "yes"
+"""
+
+
+def test_a_compaction_goes_on_from_and_keeps_what_stays(tmp_path: Path) -> None:
+    drawn = BOUNDED.format(after="R1", keep='T1","R1","A1')
+    found = cut_out(tmp_path, drawn, ("T1", 0))
+    fields, uuids = found.record("B1").fields, found.drawing.uuids
+    assert fields["logicalParentUuid"] == uuids["U1"]
+    kept = fields["compactMetadata"]["preservedMessages"]
+    assert kept["uuids"] == [uuids["A1"]]
+    assert "done" in found.texts
+
+
+def test_a_compaction_whose_kept_records_all_go_keeps_none(tmp_path: Path) -> None:
+    found = cut_out(tmp_path, BOUNDED.format(after="A1", keep='T1","R1'), ("T1", 0))
+    assert "preservedMessages" not in found.record("B1").fields["compactMetadata"]
+
+
+def test_a_kept_stretch_ends_where_its_records_that_stay_end(tmp_path: Path) -> None:
+    segment = {"headUuid": "$(uuid T1)", "anchorUuid": "$(uuid C1)", "tailUuid": "$(uuid A1)"}
+    facts = json.dumps({"compactMetadata": {"trigger": "auto", "preservedSegment": segment}})
+    drawn = BOUNDED.format(after="A1", keep="A1").replace("anchor=C1", f"anchor=C1 {facts}")
+    found = cut_out(tmp_path, drawn, ("T1", 0))
+    kept = found.record("B1").fields["compactMetadata"]["preservedSegment"]
+    assert kept["headUuid"] == kept["tailUuid"] == found.drawing.uuids["A1"]
+
+
+def test_another_branch_that_ends_later_does_not_come_back(tmp_path: Path) -> None:
+    drawn = """
+    U1 "go"
+    A1< "done"
+    U2< "left"
+    A2< "for good"
+    T1<A1 Bash(command="ls") as ls
+    R1< of ls "a.py"
+    """
+    found = cut_out(tmp_path, drawn, ("T1", 0))
+    assert found.texts == ["go", "done"]
+    assert found.records[-1].type == "last-prompt"
+
+
+def test_what_a_response_cost_is_said_by_a_line_that_stays(tmp_path: Path) -> None:
+    drawn = """
+    file main version=2.1.29
+    U1 "go"
+    A1< "looking" + Bash(command="ls") as ls
+    R1< of ls "a.py"
+    A2< "done"
+    """
+    whole = cut_out(tmp_path, drawn, ("A1", 0))
+    before = [one for one in records_of(whole.before) if one.uuid == whole.drawing.uuids["A1"]]
+    usage = before[0].fields["message"]["usage"]
+    assert whole.record("A1.1").fields["message"]["usage"] == usage
+
+
+AGENTS = """
+U1 "go"
+T1< Task(prompt="look", description="d", subagent_type="Explore") as scout
+R1< of scout "found"
+A1< "next"
+T2< Task(prompt="write", description="d", subagent_type="Explore") as author
+R2< of author "written"
+A2< "done"
+agent scout of scout type=Explore
+U1 "look"
+A1< "found"
+agent author of author type=Explore
+U1 "write"
+A1< "written"
+"""
+
+
+def gone(found: Trimmed) -> set[str]:
+    """Returns the endings of the files that go."""
+    return {step.path.suffixes[-1] for step in found.plan.steps if isinstance(step, Remove)}
+
+
+def test_the_agent_of_a_call_goes_and_the_others_stay(tmp_path: Path) -> None:
+    found = cut_out(tmp_path, AGENTS, ("T1", 0))
+    names = [step.path.name for step in found.plan.steps if isinstance(step, Remove)]
+    assert len(names) == 2 and gone(found) == {".jsonl", ".json"}
+    found.plan.apply(force=True)
+    left = {path.name for path in tmp_path.rglob("agent-*")}
+    assert len(left) == 2 and left.isdisjoint(names)
+    new = cut_out(tmp_path / "b", AGENTS, ("T1", 0), in_place=False)
+    logs = [step.path.name for step in new.plan.steps if isinstance(step, Write)]
+    assert sum(name.startswith("agent-") for name in logs) == 2
+
+
+def test_an_agent_that_hangs_on_what_went_hangs_on_what_is_above(tmp_path: Path) -> None:
+    drawn = f"""
+    {PAIR.replace(chr(10), chr(10) + "    ")}
+    A1< "done"
+    agent aside nometa
+    U1<main:R1 "what next?"
+    A2< "tests"
+    """
+    here = cut_out(tmp_path / "a", drawn, ("T1", 0))
+    here.plan.apply(force=True)
+    (path,) = (tmp_path / "a").rglob("agent-*.jsonl")
+    assert records_of(path.read_bytes())[0].parent_uuid == here.drawing.uuids["U1"]
+    new = cut_out(tmp_path / "b", drawn, ("T1", 0), in_place=False)
+    edit = new.plan.apply(force=True)
+    (copy,) = (edit.path.with_suffix("") / "subagents").glob("agent-*.jsonl")
+    prompt = records_of(edit.path.read_bytes())[0]
+    assert records_of(copy.read_bytes())[0].parent_uuid == prompt.uuid
+
+
+def test_what_the_agents_of_1_0_wrote_into_the_log_goes_with_their_call(tmp_path: Path) -> None:
+    drawn = """
+    U1 "go"
+    T1< Task(prompt="look", description="d") as scout
+    U2!side "look"
+    A2<U2!side "found"
+    R1<T1 of scout "found"
+    U3!side "something else"
+    A3<U3!side "yes"
+    A4<R1 "done"
+    """
+    assert cut_out(tmp_path, drawn, ("T1", 0)).picture == "U1 U3 A3<U3 A4<U1"
+
+
+REFUSED = "The user doesn't want to proceed with this tool use. The tool use was rejected"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        'T1< AskUserQuestion(question="which?") as it\nR1< of it "the red one"',
+        f'T1< Bash(command="ls") as it\nR1< of it error "{REFUSED}. the user said:\\nuse rg"',
+        'T1< Bash(command="ls") as it\nR1< of it error "no" {"userFeedback": "use rg"}',
+    ],
+)
+def test_what_a_person_answered_to_a_call_stays(tmp_path: Path, pair: str) -> None:
+    found = cut_out(
+        tmp_path, f'U1 "go"\n{pair}\nA1< "done"', ("T1", 0), ("R1", 0, "short"), ("R1", None)
+    )
+    assert not found.plan.steps
+
+
+@pytest.mark.parametrize(
+    ("drawn", "name", "block"),
+    [
+        ('U1 "go"', "U1", None),
+        ('U1 "go" image=a', "U1", 0),
+        ('U1 "go"\nA1< "x"\nQ1< "typed meanwhile"', "Q1", None),
+        ('U1 "go"\nA1< "x"\nB1 boundary after A1\nC1< recap "what was"', "B1", None),
+        ('U1 "go"\nA1< "x"\nB1 boundary after A1\nC1< recap "what was"', "C1", None),
+        ('U1 "go"\nS1< system local_command "<command-name>/x</command-name>"', "S1", None),
+        ('U1 "go"\nA1< "x"', "A1", 3),
+    ],
+)
+def test_prompts_compactions_and_what_is_not_there_stay(
+    tmp_path: Path, drawn: str, name: str, block: int | None
+) -> None:
+    assert not cut_out(tmp_path, drawn, (name, block)).plan.steps
+
+
+def test_what_is_left_of_a_session_can_be_resumed_or_it_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="would not resume what is left"):
+        cut_out(tmp_path, 'A1 Bash(command="ls")', ("A1", 0))
+
+
+def test_cuts_that_are_not_made_are_counted(tmp_path: Path) -> None:
+    drawn = f'{PAIR}T2< AskUserQuestion(question="which?") as it\nR2< of it "red"\nA1< "done"'
+    found = cut_out(tmp_path, drawn, ("T1", 0), ("T2", 0))
+    assert any(note.startswith("1 cut is not made") for note in found.plan.notes)
+
+
+def test_a_session_is_told_to_be_live_and_as_it_was_once_undone(tmp_path: Path) -> None:
+    found = cut_out(tmp_path, AGENTS, ("T1", 0), ("T2", 0))
+    edit = found.plan.apply(force=True)
+    Archive([tmp_path]).undo(edit.id, force=True)
+    (path,) = tmp_path.rglob(f"{found.drawing.session}.jsonl")
+    assert path.read_bytes() == found.before
+    assert len(list(tmp_path.rglob("subagents/agent-*"))) == 4
