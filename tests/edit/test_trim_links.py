@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from examples.drawing import draw
 from plait import Archive
 from plait.edit.model import Remove, Write
+from plait.edit.trim.splice import GONE, spliced
 from plait.errors import UserError
-from tests.edit.mending import records_of
+from plait.record import record_of
+from tests.edit.mending import records_of, result_of
 from tests.edit.trimming import Trimmed, cut_out
 
 PAIR = 'U1 "go"\nT1< Bash(command="ls") as ls\nR1< of ls "a.py"\n'
@@ -51,6 +54,28 @@ def test_news_of_calls_that_stay_stay(tmp_path: Path) -> None:
     A1< "done"
     """
     assert cut_out(tmp_path, drawn, ("T1", 0)).picture == "U1 T2<U1 P1<T2 R2<P1 A1<R2"
+
+
+def test_lists_of_calls_are_without_those_that_go(tmp_path: Path) -> None:
+    one, other = ({"kind": "x", "toolUseId": f"$(call {name})"} for name in ("a", "b"))
+    small = {"compactedToolIds": ["$(call a)", "$(call b)"], "trigger": "auto"}
+    drawn = f"""
+    U1 "go"
+    T1< Bash(command="a") as a
+    R1< of a "1"
+    T2< Bash(command="b") as b
+    R2< of b "2"
+    S1< system microcompact_boundary {json.dumps({"microcompactMetadata": small})}
+    line {json.dumps({"type": "content-replacement", "replacements": [one]})}
+    line {json.dumps({"type": "content-replacement", "replacements": [one, other]})}
+    line {json.dumps({"type": "content-replacement", "replacements": [other]})}
+    A1<S1 "done"
+    """
+    found = cut_out(tmp_path, drawn, ("T1", 0))
+    facts = found.record("S1").fields["microcompactMetadata"]
+    assert len(facts["compactedToolIds"]) == 1 and facts["trigger"] == "auto"
+    replaced = [one for one in found.records if one.type == "content-replacement"]
+    assert [len(one.fields["replacements"]) for one in replaced] == [1, 1]
 
 
 @pytest.mark.parametrize(
@@ -345,3 +370,29 @@ def test_a_session_is_told_to_be_live_and_as_it_was_once_undone(tmp_path: Path) 
     (path,) = tmp_path.rglob(f"{found.drawing.session}.jsonl")
     assert path.read_bytes() == found.before
     assert len(list(tmp_path.rglob("subagents/agent-*"))) == 4
+
+
+def test_the_bytes_around_a_block_that_goes_stay_as_they_are(tmp_path: Path) -> None:
+    drawn = 'U1 "go"\nA1< together "looking" + Bash(command="ls") as ls\nR1< of ls "a"\nA2< "ok"'
+    drawing = draw(drawn)
+    (path, *_) = drawing.write(tmp_path)
+    odd = b'"odd":[1.0,1e3,"\\u00e9\\/"],"requestId"'
+    path.write_bytes(path.read_bytes().replace(b'"requestId"', odd))
+    plan = Archive([tmp_path]).plan.trim(drawing.session, in_place=True, tools=("Bash",))
+    before = next(one for one in path.read_bytes().split(b"\n") if b"looking" in one)
+    after = next(one for one in result_of(plan).split(b"\n") if b"looking" in one)
+    start, end = before.index(b',{"type":"tool_use"'), before.index(b'],"stop_reason"')
+    assert after.partition(b',"trimmedTokens"')[0] in before[:start] + before[end:]
+    assert odd in after
+
+
+def test_a_line_whose_fields_are_written_oddly_is_encoded_anew() -> None:
+    line = b'{"toolUs\\u0065Result": "x", "message": {"content": [{"type": "a"}, {"type": "b"}]}}'
+    found = spliced(record_of(line), {0: GONE}, {"toolUseResult": GONE})
+    assert json.loads(found) == {"message": {"content": [{"type": "b"}]}}
+
+
+def test_spaces_between_fields_do_not_matter() -> None:
+    line = b'{ "a" : 1.0 , "message" : { "content" : [ { "x" : 1e2 } , [ ] , "," ] , "b" : [ ] } }'
+    found = spliced(record_of(line), {1: GONE}, {"c": 2}, {"b": None})
+    assert found == b'{"a":1.0,"message":{"content":[{ "x" : 1e2 },","],"b":null},"c":2}'

@@ -4,7 +4,8 @@ All figures of a response come from one of its lines, the one with the most outp
 and another stays, the other one says it from now on, so that nobody paid less than they did.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from plait.edit.draft import Draft, DraftLine
 from plait.edit.trim.splice import spliced
@@ -17,8 +18,7 @@ BILLED = "says what its response cost, since the line that said it goes"
 def keep_bills(draft: Draft) -> None:
     """Puts the cost of a response on a line of it that stays."""
     for gone, (line, record) in _lost(draft):
-        usage = mapping(gone.fields.get("message")).get("usage")
-        draft.rewrite(line, spliced(record, {}, message={"usage": usage}), BILLED)
+        draft.rewrite(line, spliced(record, {}, message={"usage": _usage(gone)}), BILLED)
 
 
 def _lost(draft: Draft) -> Iterator[tuple[Record, tuple[DraftLine, Record]]]:
@@ -28,21 +28,27 @@ def _lost(draft: Draft) -> Iterator[tuple[Record, tuple[DraftLine, Record]]]:
         for line in draft.lines
         if line.is_gone and isinstance(line.entry, Record) and line.entry.type == "assistant"
     } - {None}
-    told: dict[str, tuple[int, Record, bool]] = {}
+    said: dict[str, Record] = {}
     stays: dict[str, tuple[DraftLine, Record]] = {}
     for line in draft.lines if touched else ():
         record = line.entry
         if isinstance(record, Record) and record.message_id and record.message_id in touched:
-            name, output = record.message_id, _output(record)
-            if name not in told or output >= told[name][0]:
-                told[name] = output, record, line.is_gone
-            if not line.is_gone:
+            name = record.message_id
+            if name not in said or _output(record) >= _output(said[name]):
+                said[name] = record
+            if not line.is_gone and (
+                name not in stays or _output(record) >= _output(stays[name][1])
+            ):
                 stays[name] = line, record
-    for name, (output, record, is_gone) in told.items():
-        if is_gone and name in stays and output > _output(stays[name][1]):
+    for name, record in said.items():
+        if name in stays and _usage(record) and _usage(record) != _usage(stays[name][1]):
             yield record, stays[name]
 
 
+def _usage(record: Record) -> Mapping[str, Any]:
+    return mapping(mapping(record.fields.get("message")).get("usage"))
+
+
 def _output(record: Record) -> int:
-    usage = mapping(mapping(record.fields.get("message")).get("usage"))
+    usage = _usage(record)
     return whole_number(usage.get("output_tokens")) if usage else -1

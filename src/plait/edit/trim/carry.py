@@ -8,13 +8,14 @@ the client's notices. A record whose blocks all go goes; of another one only the
 thoughts of one response go together: the API takes all of them, or none.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 from plait.edit.draft import Draft, DraftLine
 from plait.edit.trim.agents import agents_within
 from plait.edit.trim.bills import keep_bills
+from plait.edit.trim.mentions import without_mentions
 from plait.edit.trim.model import Cut
 from plait.edit.trim.pairs import (
     Pairs,
@@ -33,6 +34,7 @@ from plait.record import Record
 from plait.record.prompt import is_human_prompt
 
 WITH_CALL = "goes with a call that goes"
+UNLISTED = "lists calls, without those that go"
 REMOVED = "[{kind} removed]"
 """What a prompt says that was nothing but a picture."""
 VIEW = "toolUseResult"
@@ -123,8 +125,16 @@ class _Change:
                 self.draft.drop(line, self.lines[number])
             elif number in self.blocks:
                 self._cut_blocks(line, record, self.blocks[number])
-            elif calls and accompanies(record, calls):
-                self.draft.drop(line, WITH_CALL)
+            elif calls:
+                self._follow(line, record, calls)
+
+    def _follow(self, line: DraftLine, record: Record, calls: Set[str]) -> None:
+        """Lets a line go that is there for a call that goes, or say what it says without it."""
+        data = None if accompanies(record, calls) else without_mentions(record, calls)
+        if data is None:
+            self.draft.drop(line, WITH_CALL)
+        elif data != record.raw:
+            self.draft.rewrite(line, data, UNLISTED)
 
     def _cut_blocks(self, line: DraftLine, record: Record, cuts: dict[int, list[Cut]]) -> None:
         blocks = blocks_in(record)
