@@ -1,14 +1,16 @@
 """A log before and after lines of it changed to notes of how many tokens went, and where.
 
 The usage of an answer tells what was sent then. Where an edit takes something away before it,
-the record that lost it, or the next one that stays, notes how much: so what the next prompt
+the record that lost it, or one beside the gap that stays, notes how much: so what the next prompt
 sends can be told from the log alone, in copies and forks of it too.
 """
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from plait.edit.draft import Draft, with_field
 from plait.graph.client import contributions
+from plait.graph.client.model import Block
 from plait.graph.client.weigh import tokens_in
 from plait.record import Record
 from plait.record.record import TRIMMED
@@ -27,16 +29,52 @@ def weights_of(records: Iterable[Record], size: int) -> dict[int, int]:
 def note_what_went(draft: Draft, before: Mapping[int, int]) -> None:
     """Writes into a draft how many tokens went, given what the lines took before."""
     lines = {line.number: line for line in draft.lines if line.number and not line.is_gone}
-    had = _running(before)
-    has = noted = 0
-    for record, blocks in contributions(draft.records, draft.size):
-        has += sum(map(tokens_in, blocks)) + record.trimmed_tokens
-        gone = had.get(record.line, 0) - has - noted
-        line = lines.get(record.line)
-        if gone > 0 and line is not None:
-            data = _with_note(record, record.trimmed_tokens + gone)
-            draft.rewrite(line, data, line.reasons[-1] if line.reasons else NOTED)
+    chain = list(contributions(draft.records, draft.size))
+    records = {record.line: record for record, _ in chain}
+    for number, tokens in _losses(draft, chain, before).items():
+        line, record = lines[number], records[number]
+        data = _with_note(record, record.trimmed_tokens + tokens)
+        draft.rewrite(line, data, line.reasons[-1] if line.reasons else NOTED)
+
+
+def _losses(
+    draft: Draft, chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
+) -> Counter[int]:
+    """Returns what went by the line that notes it.
+
+    What went before an answer was read by it: the record above notes it, so that it counts to
+    what the request had grown by then. What the answer itself lost was read by the next one.
+    """
+    had, gone_answers = _running(before), _gone_answers(draft)
+    found: Counter[int] = Counter()
+    has = noted = above = 0
+    for record, blocks in chain:
+        taken = sum(map(tokens_in, blocks)) + record.trimmed_tokens
+        has += taken
+        if record.line not in before:
+            continue  # it is new
+        gone = had[record.line] - has - noted
+        if gone > 0:
+            own = gone
+            if above and record.type == "assistant":
+                lost = gone_answers.get(record.message_id, ())
+                parts = sum(before.get(line, 0) for line in lost if above < line < record.line)
+                own = min(max(before[record.line] - taken, 0) + parts, gone)
+            found[record.line] += own
+            found[above or record.line] += gone - own
             noted += gone
+        above = record.line
+    return +found
+
+
+def _gone_answers(draft: Draft) -> dict[str | None, list[int]]:
+    """Returns the lines of each response that are gone."""
+    found: dict[str | None, list[int]] = {}
+    for line in draft.lines:
+        entry = line.entry
+        if line.is_gone and line.number and isinstance(entry, Record) and entry.message_id:
+            found.setdefault(entry.message_id, []).append(line.number)
+    return found
 
 
 def _running(weights: Mapping[int, int]) -> dict[int, int]:

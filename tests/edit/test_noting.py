@@ -1,0 +1,109 @@
+"""What went is noted where the answers that read it can be told from the others."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.conversation.next_prompt import NextPrompt, next_prompt
+from plait.edit.check.line_source import lines_of
+from plait.edit.model import Plan, Write
+from plait.graph.client import contributions
+from plait.graph.client.weigh import tokens_in
+from plait.record import Record, entry_of
+
+TURNS, SYSTEM, MEASURE = 6, 10_000, 1.2
+
+
+def story() -> str:
+    """Returns a session whose requests grow by what they say that they grow by."""
+    lines = ["file story cwd=/home/dev/shop start=2026-11-02T09:00:00Z model=claude-opus-4-5"]
+    for n in range(1, TURNS + 1):
+        lines += [
+            f'U{n}{"<" if n > 1 else ""} "Step {n}."',
+            f'A{n}< think "Well, {"thought " * 40}" + Bash(command="make step-{n}") as c{n}',
+            f"R{n}< of c{n} times={40 * n}",
+            "  | one line of what was made",
+            f'B{n}< "Made step {n}: {"more " * 60}"'.replace("B", "A1"),
+        ]
+    return "\n".join(lines)
+
+
+def told(path: Path) -> None:
+    """Lets the usage of a log say what its requests took: the weights, by a measure."""
+    records = records_of(path.read_bytes())
+    usages: dict[str | None, dict[str, int]] = {}
+    read = 0
+    for record, blocks in contributions(records, path.stat().st_size):
+        weight = sum(map(tokens_in, blocks))
+        if record.type == "assistant":
+            first = {"input_tokens": SYSTEM + round(MEASURE * read), "output_tokens": 0}
+            usage = usages.setdefault(record.message_id, first)
+            usage["output_tokens"] += round(MEASURE * weight)
+        read += weight
+    lines = []
+    for record in records:
+        fields = {**record.fields}
+        if record.type == "assistant":
+            fields["message"] = {**fields["message"], "usage": usages[record.message_id]}
+        lines.append(json.dumps(fields))
+    path.write_text("\n".join(lines) + "\n")
+
+
+def records_of(data: bytes) -> list[Record]:
+    """Returns the records of a log."""
+    return [one for one in map(entry_of, lines_of([data])) if isinstance(one, Record)]
+
+
+def next_of(data: bytes) -> NextPrompt:
+    """Returns what the next prompt sends."""
+    return next_prompt(records_of(data), len(data))
+
+
+def written(plan: Plan) -> bytes:
+    """Returns the log that a plan writes."""
+    step = next(one for one in plan.steps if isinstance(one, Write) and one.path == plan.path)
+    return b"".join(step.content())
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        {"tools": ("Bash",)},
+        {"tools": ("Bash",), "way": "empty"},
+        {"thinking": True},
+        {"tools": ("Bash",), "thinking": True},
+        {"preset": "extreme"},
+    ],
+)
+def test_what_a_session_is_measured_by_stays_what_it_was(
+    asks: dict[str, Any], tmp_path: Path
+) -> None:
+    draw(story()).write(tmp_path)
+    told(Archive([tmp_path]).sessions[0].path)
+    archive = Archive([tmp_path])
+    before = next_of(archive.sessions[0].path.read_bytes())
+    after = next_of(written(archive.plan.trim("latest", in_place=True, **asks)))
+    assert before.tokens
+    assert after.tokens
+    assert after.weight + after.trimmed == before.weight
+    assert before.measure == pytest.approx(MEASURE, rel=0.02)
+    assert after.measure == pytest.approx(MEASURE, rel=0.02)
+    saved = MEASURE * (before.weight - after.weight)
+    assert before.tokens - after.tokens == pytest.approx(saved, rel=0.05)
+
+
+def test_what_stands_for_what_went_is_counted(tmp_path: Path) -> None:
+    draw(story()).write(tmp_path)
+    told(Archive([tmp_path]).sessions[0].path)
+    archive = Archive([tmp_path])
+    before = next_of(archive.sessions[0].path.read_bytes())
+    after = next_of(written(archive.plan.compress("latest", keep_last=2, in_place=True)))
+    assert before.tokens
+    assert after.tokens
+    saved = before.weight - after.weight
+    assert after.trimmed == pytest.approx(saved, rel=0.02)
+    assert before.tokens - after.tokens == pytest.approx(after.measure * saved, rel=0.05)
