@@ -384,6 +384,11 @@ def test_a_fork_goes_on_from_any_message(
     assert desk.files == before
 
 
+def test_a_session_without_branches_has_only_the_trunk(desk: Desk) -> None:
+    _, err = desk.said("switch", "torn one", "--branch", "2", code=2)
+    assert err == "error: no branch is called '2'\nhint: there is only the trunk\n"
+
+
 def test_a_clone_may_leave_abandoned_branches_behind(desk: Desk) -> None:
     told = desk.told("clone", "search box", "--active-only")
     assert told["dropped"] >= 2

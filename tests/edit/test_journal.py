@@ -208,3 +208,11 @@ def test_an_edit_is_found_by_the_root_that_is_named_for_it(tmp_path: Path) -> No
     edit = plan_of(config, added(log_of(config), b"x\n")).apply()
     assert Archive([config]).journals.root_beyond(edit.id, edit.path) is None
     assert Archive([other]).journals.root_beyond(edit.id, edit.path) == config
+
+
+def test_a_plan_without_steps_leaves_nothing_behind(config: Path) -> None:
+    before = tree(config)
+    edit = plan_of(config).apply()
+    assert (edit.id, edit.state, edit.steps) == ("", "done", ())
+    assert tree(config) == before
+    assert Archive([config]).edits() == []

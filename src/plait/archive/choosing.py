@@ -30,8 +30,9 @@ def chosen_conversation(found: "Conversations", name: str | None) -> "Conversati
         return found.by_line[meant[0]]
     problem = f"'{name}' means {len(meant)} branches" if meant else f"no branch is called '{name}'"
     names = meant or _listed(found)
-    verb = "are" if len(names) > 1 else "is only"
-    raise UserError(problem, f"there {verb} {_in_words(found, names)}")
+    if len(names) == 1:
+        raise UserError(problem, f"there is only {described(found.by_line[names[0]])}")
+    raise UserError(problem, f"there are {_in_words(found, names)}")
 
 
 def _meant(found: "Conversations", name: str) -> list[str]:

@@ -117,7 +117,8 @@ def counted(ordered: Iterable[Session], tally: Statistics) -> Figures:
     from plait.archive.open_session import opened
 
     for session in ordered:
-        tally.add(opened(session).conversations)
+        read = opened(session)
+        tally.add(read.conversations, read.copied)
     return tally.figures()
 
 

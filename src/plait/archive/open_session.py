@@ -149,6 +149,11 @@ class OpenSession:
         found = [*self.records, *begun]
         return sorted(found, key=lambda record: record.offset) if begun else found
 
+    @property
+    def copied(self) -> dict[str, str]:
+        """The records that were copied under other ids, each with the one that it is a copy of."""
+        return {uuid: node.copy_of for uuid, node in self.graph.nodes.items() if node.copy_of}
+
     def recovered(self) -> Iterator[tuple[int, Record]]:
         """Yields what can be read from broken lines, with the number of the file."""
         for number, file in enumerate(self.graph.files):

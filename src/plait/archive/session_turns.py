@@ -141,8 +141,9 @@ def distinct_turns(
 
     met = Ownership(since, until)
     for session in in_order(sessions):
-        met.begin()
-        for conversation in session.conversations:
+        conversations = session.conversations
+        met.begin(session.archive.open(session).copied if session.archive else {})
+        for conversation in conversations:
             if conversation.kind in ("trunk", "branch"):
                 for turn in conversation.turns:
                     if turn.opener and met.owns(turn.opener):

@@ -120,7 +120,7 @@ def _log_beside(path: Path, ids: Ids) -> Iterator[bytes]:
 
 
 def _renamed(line: Line, ids: Ids) -> tuple[bytes, ...]:
-    data = ids.line(line, is_main=False)
+    data = ids.line(line)
     return (data, b"\n") if line.is_ended else (data,)
 
 

@@ -83,7 +83,7 @@ class LogCopy:
         )
 
     def _broken(self, line: Line) -> Copied:
-        data = self.ids.line(line, is_main=False)
+        data = self.ids.line(line)
         is_same = data == line.data
         fate: Fate = "kept" if is_same else "rewritten"
         return Copied(line, data, fate, AS_IT_IS if is_same else NEW_IDS)

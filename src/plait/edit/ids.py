@@ -89,12 +89,15 @@ class Ids:
 
     def line(self, line: Line, *, is_main: bool = True) -> bytes:
         """Returns a line under new ids; of a broken one what the client reads of it."""
-        record = client_record(entry_of(line))
-        if record is None:
+        entry = entry_of(line)
+        if isinstance(entry, Record):
+            return self.record(entry, is_main=is_main)
+        begun = client_record(entry)
+        if begun is None:
             return line.data
-        start = record.offset - line.offset
-        end = start + len(record.raw)
-        return line.data[:start] + self.record(record, is_main=is_main) + line.data[end:]
+        start = begun.offset - line.offset
+        end = start + len(begun.raw)
+        return line.data[:start] + self.record(begun, is_main=False) + line.data[end:]
 
     def record(self, record: Record, *, is_main: bool = True) -> bytes:
         """Returns the line of a record under new ids; of the main log with where it is from."""

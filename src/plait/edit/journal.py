@@ -11,6 +11,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from msgspec import structs
+
 from plait.edit.entry import (
     NAME_FORM,
     Edit,
@@ -34,6 +36,8 @@ from plait.line.folder import unwritable
 
 __all__ = ["Edit", "EditStep", "Journal", "State", "home_of", "is_live", "noted_if_live"]
 
+NOTHING = ""
+"""The name of an edit that changed nothing: the journal does not have it."""
 PATIENCE = 5.0
 """Seconds that an edit waits for another one to end."""
 LIST_THEM = "`plait undo --list` shows them"
@@ -87,7 +91,10 @@ class Journal:
                 yield read_entry(self.home, id_).edit
 
     def apply(self, plan: Plan, *, force: bool = False) -> Edit:
-        """Does what a plan says, all of it or nothing."""
+        """Does what a plan says, all of it or nothing; a plan without steps leaves no entry."""
+        if not plan.steps:
+            now = datetime.fromtimestamp(self.clock(), UTC)
+            return structs.replace(begun(self.home, plan, NOTHING, now).edit, state="done")
         with self._alone():
             seen = Seen(plan)
             self._settle()

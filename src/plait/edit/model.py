@@ -200,7 +200,8 @@ class Plan:
         """Does what is planned, all of it or nothing, and returns the entry that can undo it.
 
         Refused where a file has changed since it was planned, and where what is there would
-        change in a session that is live, unless forced.
+        change in a session that is live, unless forced. Where there is nothing to do nothing is
+        written, and the entry that is returned has no name.
         """
         from plait.edit.journal import Journal, home_of
 

@@ -106,7 +106,7 @@ def details_of(session: Session, sid: int, lines: Sequence[LineRow]) -> Details:
     ties = references_of(read.file_facts, loose)
     return Details(
         ties,
-        SessionCounter().counts_of(read.conversations),
+        SessionCounter().counts_of(read.conversations, read.copied),
         keeping_rows(sid, _rows_of(read, lines)),
     )
 
@@ -115,7 +115,8 @@ def shares_of(sessions: Iterable[Session]) -> Iterator[SessionCounts]:
     """Yields what sessions add, in their order: what an earlier one had is left out."""
     counter = SessionCounter()
     for session in sessions:
-        yield counter.counts_of(opened(session).conversations)
+        read = opened(session)
+        yield counter.counts_of(read.conversations, read.copied)
 
 
 def _rows_of(read: OpenSession, lines: Sequence[LineRow]) -> dict[str, list[tuple[Any, ...]]]:

@@ -39,7 +39,8 @@ def indexed_figures(
         if sid in outside:
             from plait.archive.open_session import opened
 
-            tally.add(opened(session).conversations)
+            read = opened(session)
+            tally.add(read.conversations, read.copied)
         else:
             tally.take(shares[sid])
     counting.keep()

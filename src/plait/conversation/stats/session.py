@@ -5,7 +5,7 @@ may stand in any session, and whoever adds up counts each once.
 """
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import nlargest
@@ -44,24 +44,28 @@ from plait.record.codec import mapping, said
 from plait.record.time import moment, sortable, stamp_of
 
 FOR_EVER = "~"
+NOTHING_COPIED: Mapping[str, str] = {}
 
 
 class Ownership:
     """Knows which records were met before, and which lie between two moments.
 
     A session that was resumed or forked in another file carries copies of records of the
-    earlier one: whoever comes first owns them.
+    earlier one: whoever comes first owns them. A copy under another id is the record that it
+    says it was copied from, and that one what it was copied from itself.
     """
 
     def __init__(self, since: datetime | None = None, until: datetime | None = None) -> None:
         self._since, self._until = stamp_of(since), stamp_of(until) or FOR_EVER
         self._met: set[int] = set()
         self._own: set[str] = set()
+        self._origins: dict[str, str] = {}
         self.begin()
 
-    def begin(self) -> None:
-        """Begins another session."""
+    def begin(self, copied: Mapping[str, str] = NOTHING_COPIED) -> None:
+        """Begins another session, in which some records were copied from others."""
         self._own.clear()
+        self._origins.update({uuid: self._origin(origin) for uuid, origin in copied.items()})
         self.first: str | None = None
         """Of what the session at hand owns."""
         self.last: str | None = None
@@ -76,7 +80,7 @@ class Ownership:
 
     def owns(self, item: Item) -> bool:
         """Tells whether the session at hand is the first with the record of an item."""
-        key = item.uuid or _loose_key(item)
+        key = self._origin(item.uuid) if item.uuid else _loose_key(item)
         if key is None or not (key in self._own or self._is_first(key, item.time)):
             return False
         self._own.add(key)
@@ -84,7 +88,10 @@ class Ownership:
 
     def has(self, response: Response) -> bool:
         """Tells whether the session at hand owns the records of a response."""
-        return any(uuid in self._own for uuid in response.uuids)
+        return any(self._origin(uuid) in self._own for uuid in response.uuids)
+
+    def _origin(self, uuid: str) -> str:
+        return self._origins.get(uuid, uuid)
 
     def is_in_time(self, time: str | None) -> bool:
         """Tells whether something lies between the moments; what has no time does."""
@@ -124,9 +131,11 @@ class SessionCounter:
     def __init__(self, since: datetime | None = None, until: datetime | None = None) -> None:
         self._ownership = Ownership(since, until)
 
-    def counts_of(self, conversations: Conversations) -> SessionCounts:
+    def counts_of(
+        self, conversations: Conversations, copied: Mapping[str, str] = NOTHING_COPIED
+    ) -> SessionCounts:
         """Returns what all conversations of a session add that no session before it has."""
-        self._ownership.begin()
+        self._ownership.begin(copied)
         counting = Counting(self._ownership)
         types = _agent_types(conversations)
         for conversation in conversations.by_line.values():

@@ -189,9 +189,12 @@ class Statistics:
 
         return SessionCounter(self.since, self.until)
 
-    def add(self, conversations: "Conversations") -> None:
-        """Counts all conversations of a session; what an earlier one had is left out."""
-        self.take(self._counter.counts_of(conversations))
+    def add(self, conversations: "Conversations", copied: Mapping[str, str] = {}) -> None:
+        """Counts all conversations of a session; what an earlier one had is left out.
+
+        Of records that were copied under other ids it is said which they are copies of.
+        """
+        self.take(self._counter.counts_of(conversations, copied))
 
     def take(self, counted: SessionCounts) -> None:
         """Counts what a session adds."""
