@@ -530,6 +530,35 @@ def test_a_bomb_is_refused_before_it_is_read(
 
 
 @pytest.mark.parametrize(
+    ("limit", "said"), [("MOST_FILES", "it holds 2 files"), ("MOST_MANIFEST", "too large")]
+)
+def test_there_is_an_end_to_files_and_to_what_is_said_of_them(
+    target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str
+) -> None:
+    file = made(tmp_path / "s.zip", (OWN, LINE))
+    monkeypatch.setattr(f"plait.line.pack.{limit}", 1)
+    with pytest.raises(Refused, match=said):
+        Archive([target]).plan.port(file, NEW)
+
+
+def test_what_is_encrypted_is_refused(target: Path, tmp_path: Path) -> None:
+    file = made(tmp_path / "s.zip", (OWN, LINE))
+    data = bytearray(file.read_bytes())
+    at = data.index(b"PK\x01\x02")
+    data[at + 8] |= 1  # as the list of files has it
+    file.write_bytes(data)
+    with pytest.raises(Refused, match="is encrypted"):
+        Archive([target]).plan.port(file, NEW)
+
+
+def test_only_prompts_of_its_sessions_come(target: Path, tmp_path: Path) -> None:
+    typed = [json.dumps({"display": name, "sessionId": name}) for name in (SESSION, OTHER)]
+    file = made(tmp_path / "s.zip", (OWN, LINE), ("history.jsonl", "\n".join(typed).encode()))
+    brought(target, file)
+    assert [one["display"] for one in fields(target / "history.jsonl")] == [SESSION]
+
+
+@pytest.mark.parametrize(
     "data", [b"", b"no archive", b"PK\x05\x06" + b"\0" * 18, b"PK\x03\x04" * 9]
 )
 def test_what_is_no_archive_is_told(target: Path, tmp_path: Path, data: bytes) -> None:
