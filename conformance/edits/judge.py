@@ -62,20 +62,20 @@ class EditJudge:
 
     def _tried(self, case: Case, operation: str, known: dict[str, str]) -> tuple[Mark, str]:
         named = f"{operation} {case.name}"
+        listed = told(our_listing(case, case.file.stem))
         try:
             trial = ALL[operation](case)
             if trial is None:
                 return Mark.NOT_ASKED, ""
-            faults = list(self._faults(case, trial, named))
+            faults = list(self._faults(case, trial, named, listed))
         except PlaitError as error:
             if operation in MAY_DECLINE or not case.before.client.resumes:
                 return Mark.EXPLAINED, f"declined: {error}"
             faults = [("error", str(error))]
         return weighed(faults, {**known, **KNOWN_EDITS.get(named, {})})
 
-    def _faults(self, case: Case, trial: Trial, named: str) -> Iterator[Fault]:
+    def _faults(self, case: Case, trial: Trial, named: str, listed: str | None) -> Iterator[Fault]:
         plan, before = trial.plan, held(case.desk)
-        listed = told(our_listing(case, case.file.stem))
         yield from (("check", f"violates {one.rule}") for one in plan.check())
         plan.apply()
         case.desk.hand_over()

@@ -15,6 +15,7 @@ from conformance.sandbox import make_old
 Files: TypeAlias = Callable[[Edited], list[Path]]
 """Which files must not hold a secret."""
 
+THOUGHTS = ("thinking", "redacted_thinking")
 SECRET = "ghp_Zk3vQ8wXr5tYm1nBc7dLa9sJh2fGp4eUo6iT"
 """Made up, in the form of a token that everybody knows."""
 
@@ -79,8 +80,10 @@ def clean(files: Files, edited: Edited) -> Faults:
 
 
 def shape(messages: list[Message]) -> list[tuple[str, list[str]]]:
-    """Returns who says what kinds of things."""
-    return [(role, [kind(block) for block in blocks]) for role, blocks in messages]
+    """Returns who says what kinds of things; a thought that told something goes, being signed."""
+    found = [(role, [kind(block) for block in blocks]) for role, blocks in messages]
+    said = [(role, [one for one in kinds if one not in THOUGHTS]) for role, kinds in found]
+    return [(role, kinds) for role, kinds in said if kinds]
 
 
 def kind(block: Json) -> str:
