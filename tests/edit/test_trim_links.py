@@ -275,6 +275,7 @@ def test_the_agent_of_a_call_goes_and_the_others_stay(tmp_path: Path) -> None:
     found = cut_out(tmp_path, AGENTS, ("T1", 0))
     names = [step.path.name for step in found.plan.steps if isinstance(step, Remove)]
     assert len(names) == 2 and gone(found) == {".jsonl", ".json"}
+    assert [step.path for step in found.plan.steps if isinstance(step, Write)] == [found.plan.path]
     found.plan.apply(force=True)
     left = {path.name for path in tmp_path.rglob("agent-*")}
     assert len(left) == 2 and left.isdisjoint(names)
@@ -286,7 +287,6 @@ def test_the_agent_of_a_call_goes_and_the_others_stay(tmp_path: Path) -> None:
 def test_an_agent_that_hangs_on_what_went_hangs_on_what_is_above(tmp_path: Path) -> None:
     drawn = f"""
     {PAIR.replace(chr(10), chr(10) + "    ")}
-    A1< "done"
     agent aside nometa
     U1<main:R1 "what next?"
     A2< "tests"
