@@ -12,7 +12,8 @@ from plait.redact import Redactor
 from plait.redact.commands import COMMANDS
 from plait.redact.expression import Expression, Search
 from plait.redact.first_look import texts_at_once
-from plait.redact.model import TextSpan
+from plait.redact.model import Island, TextSpan
+from plait.redact.scan import Scanner, touched_parts
 from plait.redact.wrapped import unwrap
 from tests.redact.letters import ALNUM, drawn
 
@@ -101,6 +102,39 @@ def test_expressions_search_as_one_and_none_is_asked_twice() -> None:
 def test_of_those_that_begin_together_the_first_one_counts(first: bytes) -> None:
     search = Search([re.compile(first), re.compile(rb"ab?c?d")], b"-abcd")
     assert search.next(0) == (1, 1 + len(first))
+
+
+# Lines of one list to which of them are read alone, behind the first that may hold something.
+LINES: dict[str, tuple[list[str], list[str]]] = {
+    "none": (["a", "b"], []),
+    "one": (["a", SET, "b"], [SET]),
+    "the first and the last": ([SET, "b", SET], [SET, SET]),
+    "one in which several begin": (["a", f"{SET} {SET}", "b"], [f"{SET} {SET}"]),
+    "one that begins at its beginning": (["a", "10.11.12.13 hal", "b"], ["10.11.12.13 hal"]),
+}
+
+
+@pytest.mark.parametrize("why", LINES)
+def test_lines_of_a_list_are_read_alone_where_something_begins(why: str) -> None:
+    lines, expected = LINES[why]
+    texts = texts_at_once({"lines": lines})
+    assert texts is not None
+    (island,) = texts.islands
+    finders = [finder for one in Scanner().expressions for finder in one.finders]
+    spans = touched_parts(island, 0, texts.data, finders)
+    assert [texts.data[start:end].decode() for start, end in spans] == expected
+
+
+def test_texts_that_no_line_break_parts_are_all_read_alone() -> None:
+    island = Island(TextSpan(0, 3), (TextSpan(0, 1), TextSpan(2, 3)))
+    assert list(touched_parts(island, 0, b"a\x1fb", [])) == list(island.parts)
+    assert list(touched_parts(island, 0, b"a\nb", [])) == []
+
+
+def test_only_rows_that_begin_at_a_place_are_asked_there() -> None:
+    search = Search([re.compile(b"b"), re.compile(b"a"), re.compile(b"ab")], b"-ab")
+    assert search.next(0) == (1, 2)
+    assert search.those_at(1) == [1, 2]
 
 
 def quiet_then_known(record: Record, told: str) -> str:

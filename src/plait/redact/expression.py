@@ -1,7 +1,7 @@
 """Families of things to one expression for all of them, and texts to what it finds in them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Literal
@@ -51,6 +51,12 @@ class Search:
                 first = found
         return first
 
+    def those_at(self, place: int) -> list[int]:
+        """Returns the numbers of the expressions whose match begins where the last one found does."""
+        return [
+            n for n, found in enumerate(self._found) if found is not None and found.start == place
+        ]
+
 
 NOT_ASKED = TextSpan(-1, -1)
 
@@ -62,7 +68,7 @@ class Expression:
         self.families = tuple(family for row in rows for family in row)
         self.engine = engine
         self._sizes = [len(row) for row in rows]
-        self._candidates: dict[bytes, tuple[int, ...]] = {}
+        self._candidates: dict[tuple[int, bytes], tuple[int, ...]] = {}
 
     @cached_property
     def triggers(self) -> list[dict[str, list[int]]]:
@@ -84,21 +90,24 @@ class Expression:
         return [compiled("|".join(row).encode(), self.engine) for row in self.triggers]
 
     @cached_property
-    def ranges(self) -> list[tuple[int, bytes, bytes]]:
-        """The numbers of the families in order, each with the least and most that it begins with."""
+    def ranges(self) -> list[list[tuple[int, bytes, bytes]]]:
+        """The families of each row, each with the least and most that it begins with."""
         return [
-            (number, *_first_letters(trigger.encode()))
+            [
+                (number, *_first_letters(trigger.encode()))
+                for trigger, numbers in row.items()
+                for number in numbers
+            ]
             for row in self.triggers
-            for trigger, numbers in row.items()
-            for number in numbers
         ]
 
-    def candidates(self, start: bytes) -> tuple[int, ...]:
-        """Returns the numbers of the families that may begin with two letters, in order."""
-        found = self._candidates.get(start)
+    def candidates(self, row: int, start: bytes) -> tuple[int, ...]:
+        """Returns the numbers of the families of a row that may begin with two letters, in order."""
+        found = self._candidates.get((row, start))
         if found is None:
-            found = tuple(number for number, least, most in self.ranges if least <= start <= most)
-            self._candidates[start] = found
+            ranges = self.ranges[row]
+            found = tuple(number for number, least, most in ranges if least <= start <= most)
+            self._candidates[row, start] = found
         return found
 
     def hits(self, text: bytes, place: int = 0) -> Iterator[Hit]:
@@ -106,26 +115,32 @@ class Expression:
         search = Search(self.finders, text)
         patience = PATIENCE * (len(text) + PATIENCE)
         while match := search.next(place):
-            hits = self.second_look(text, match.start)
+            hits = self.second_look(text, match.start, search.those_at(match.start))
             yield from hits
             place = _behind(match, hits)
             if place < match.end and patience <= 0:
                 place = match.end
             patience -= max(0, match.end - place)
 
-    def second_look(self, text: bytes, start: int) -> list[Hit]:
-        """Returns what begins at a place, after the first family that takes it."""
-        for number in self.candidates(text[start : start + 2]):
-            family = self.families[number]
-            match = _pattern(family.expression).match(text, start)
-            if match is None or match.end() - start > LONGEST:
-                continue
-            whole = TextSpan(*match.span())
-            value = TextSpan(*match.span("v")) if match.re.groups else whole
-            if hits := _hits_of(family, text, whole, value):
-                also = ALSO.get(family.name)
-                return [*(_hits_of(also, text, whole, value) if also else ()), *hits]
+    def second_look(self, text: bytes, start: int, rows: Iterable[int] | None = None) -> list[Hit]:
+        """Returns what begins at a place, after the first family of some rows that takes it."""
+        letters = text[start : start + 2]
+        for row in range(len(self.triggers)) if rows is None else rows:
+            for number in self.candidates(row, letters):
+                if hits := _taken(self.families[number], text, start):
+                    return hits
         return []
+
+
+def _taken(family: Family, text: bytes, start: int) -> list[Hit]:
+    match = _pattern(family.expression).match(text, start)
+    if match is None or match.end() - start > LONGEST:
+        return []
+    whole = TextSpan(*match.span())
+    value = TextSpan(*match.span("v")) if match.re.groups else whole
+    hits = _hits_of(family, text, whole, value)
+    also = ALSO.get(family.name) if hits else None
+    return [*_hits_of(also, text, whole, value), *hits] if also else hits
 
 
 def _behind(match: TextSpan, hits: list[Hit]) -> int:
@@ -138,6 +153,8 @@ def _behind(match: TextSpan, hits: list[Hit]) -> int:
 
 def _first_letters(trigger: bytes) -> tuple[bytes, bytes]:
     """Returns the least and the most that a match may begin with."""
+    if plain := PLAIN.match(trigger) if b"|" not in trigger else None:
+        return plain[0], plain[0]
     if re2 is None:
         return ANY
     try:
@@ -148,6 +165,8 @@ def _first_letters(trigger: bytes) -> tuple[bytes, bytes]:
 
 
 ANY = (b"", b"\xff\xff")
+PLAIN = re.compile(rb"[A-Za-z0-9_-]{2}(?![*+?{])")
+"""Two letters that stand for themselves: nobody has to be asked what may begin so."""
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from plait.record import Record
-from plait.record.codec import envelope_of
+from plait.record.codec import envelope_of, object_of
 from plait.redact.expression import BEST, Engine
 from plait.redact.first_look import texts_at_once
 from plait.redact.known_values import KnownValues, is_telling
@@ -123,10 +123,11 @@ class Redactor:
         """
         place = Place(file, record.line or None, record.uuid)
         self._learn_owner(record)
-        plain, owners = self._without_owners(record)
+        raw, owners = self._without_owners(record.raw)
+        plain = _of_bytes(record, raw) if owners else record
         for hit in owners:
             self._count(hit, place)
-        told = "nothing" if self._is_quiet(plain.raw) else self._told_at_once(plain)
+        told = "nothing" if self._is_quiet(raw) else self._told_at_once(raw, plain.fields)
         if told == "nothing":
             return plain
         tree = Tree(plain.fields)
@@ -149,9 +150,10 @@ class Redactor:
             self._found(source.encode("utf-8", "surrogatepass"))
         elif isinstance(source, Record):
             self._learn_owner(source)
-            plain, _ = self._without_owners(source)
-            if self._told_at_once(plain, is_learning=True) == "something":
-                self.learn(plain.fields)
+            raw, _ = self._without_owners(source.raw)
+            fields = source.fields if raw is source.raw else object_of(raw)
+            if self._told_at_once(raw, fields, is_learning=True) == "something":
+                self.learn(fields)
         elif isinstance(source, dict):
             tree = Tree(source)
             self._custom.whole_texts(tree)
@@ -184,10 +186,10 @@ class Redactor:
         custom = self._custom.hits_in(joined.data, joined.islands)
         return self._with_known(joined.data, [*self._found_in(joined), *custom])
 
-    def _told_at_once(self, record: Record, *, is_learning: bool = False) -> Told:
-        """Tells what is to be hidden in a record, as far as that can be told at once."""
-        texts = None if self._custom else texts_at_once(record.fields)
-        if texts is None or holds_more(record.raw, texts.keys):
+    def _told_at_once(self, raw: bytes, fields: Any, *, is_learning: bool = False) -> Told:
+        """Tells what is to be hidden in a line, as far as that can be told at once."""
+        texts = None if self._custom else texts_at_once(fields)
+        if texts is None or holds_more(raw, texts.keys):
             return "something"
         data = texts.data
         mark = hash(data)
@@ -197,7 +199,7 @@ class Redactor:
             self._note_quiet(mark)
         if is_learning:
             if not is_wrapped(data):
-                self._note_quiet(hash(record.raw))
+                self._note_quiet(hash(raw))
             return "nothing"
         is_known = any(self._known.hits(data)) or (
             is_wrapped(data) and any(_as_read(data, self._known))
@@ -247,15 +249,14 @@ class Redactor:
                     self._known.add_word(hit.value, "user")
                     self._owners[hit.value] = hit
 
-    def _without_owners(self, record: R) -> tuple[R, list[Hit]]:
+    def _without_owners(self, raw: bytes) -> tuple[bytes, list[Hit]]:
         """Replaces the owner's name in paths at once: it stands in nearly every line."""
-        raw = record.raw
         hits: list[Hit] = []
         for name, hit in self._owners.items() if not self._custom else ():
             if name in raw:
                 raw, count = _without_name(raw, name, self._ledger.stand_in(hit, name).encode())
                 hits += [hit] * count
-        return (_of_bytes(record, raw) if hits else record), hits
+        return raw, hits
 
     def _whole_texts(self, tree: Tree, place: Place) -> dict[int, str]:
         """Returns the stand-ins of texts that the user's rules hide as a whole."""

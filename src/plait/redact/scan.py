@@ -68,9 +68,10 @@ class Scanner:
         for expression in self.expressions:
             for island, place in _touched(source, expression.finders):
                 yield from self._hits_of(expression, source.data, island.span, place)
-                for start, end in island.parts:
-                    yield from self._hits_of(expression, source.data, TextSpan(start, end), 0)
-        for (span, parts), _ in _touched(source, (WRAPPING,)):
+                for part in touched_parts(island, place, source.data, expression.finders):
+                    yield from self._hits_of(expression, source.data, part, 0)
+        wrapped = _touched(source, (WRAPPING,)) if is_wrapped(source.data) else ()
+        for (span, parts), _ in wrapped:
             for start, end in (span, *parts):
                 yield from (hit.moved(start) for hit in self._seen_hits(source.data[start:end]))
 
@@ -142,6 +143,25 @@ def _touched(source: Texts, finders: Sequence[Any]) -> Iterator[tuple[Island, in
                 yield source.islands[number], max(0, match.start - starts[number])
         done = last + 1
         match = search.next(max(source.islands[last].span.end, match.start + 1))
+
+
+def touched_parts(
+    island: Island, place: int, text: bytes, finders: Sequence[Any]
+) -> Iterator[TextSpan]:
+    """Yields the texts of a stretch in which anything may be found that is read alone.
+
+    What begins in such a text begins in the stretch too, or with the break before it.
+    """
+    first, end = island.span
+    if any(part.start > first and text[part.start - 1] not in b"\n\0" for part in island.parts):
+        yield from island.parts
+        return
+    starts = [part.start - first for part in island.parts]
+    search = Search(finders, text[first:end] if starts else b"")
+    while match := search.next(place):
+        part = island.parts[max(0, bisect_right(starts, match.start + 1) - 1)]
+        yield part
+        place = max(match.start + 1, part.end - first)
 
 
 @lru_cache

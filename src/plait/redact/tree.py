@@ -204,10 +204,19 @@ def _tells_nothing(key: Any) -> bool:
 def is_usual(key: str, value: Any) -> bool:
     """Tells whether a field of a record holds what it should: no text of anybody's."""
     if isinstance(value, str):
-        return _is_packed(value) if key == SIGNATURE else USUAL.fullmatch(value) is not None
+        is_short = len(value) <= LONGEST_USUAL
+        return _is_packed(value) if key == SIGNATURE else is_short and _is_usual_text(value)
     if isinstance(value, list | tuple):
         return all(isinstance(one, str) and USUAL.fullmatch(one) for one in value)
     return not _is_container(value)
+
+
+LONGEST_USUAL = 256
+
+
+@lru_cache(4096)
+def _is_usual_text(value: str) -> bool:
+    return USUAL.fullmatch(value) is not None
 
 
 def is_picture(value: dict[Any, Any], member: Any) -> bool:
@@ -272,9 +281,8 @@ def _has_twins(raw: bytes) -> bool:
     return any(found)
 
 
-TELLING = re.compile(
-    f"{NOUNS}|[aA]uthorization|AUTHORIZATION|[cC]ookie|^auth$|{'|'.join(ACCOUNT_NAMES)}"
-)
+TELLING = f"{NOUNS}|[aA]uthorization|AUTHORIZATION|[cC]ookie|^auth$|{'|'.join(ACCOUNT_NAMES)}"
+TELLING_KEY = compiled(TELLING.encode())
 NAMES = ("name", "key", "Name", "Key")
 VALUES = frozenset(("value", "Value"))
 APART, BELOW, BESIDE = b"\0", b"\n", b"\x1f"
@@ -371,4 +379,4 @@ class Joined:
 @lru_cache(4096)
 def is_telling_key(key: str) -> bool:
     """Tells whether a key says what its text is."""
-    return TELLING.search(key) is not None
+    return TELLING_KEY.search(key.encode("utf-8", "surrogatepass")) is not None

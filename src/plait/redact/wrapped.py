@@ -69,6 +69,7 @@ class Unwrapped:
         return pieces
 
 
+@lru_cache(2)
 def is_wrapped(text: bytes) -> bool:
     """Tells whether a text may look different to a reader."""
     return WRAPPING.search(text) is not None
