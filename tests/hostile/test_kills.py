@@ -34,7 +34,7 @@ def killed(words: list[str], after: float) -> None:
         one.kill()
 
 
-@pytest.mark.parametrize("seed", range(rounds(1, 12)))
+@pytest.mark.parametrize("seed", range(rounds(1, 14)))
 @pytest.mark.parametrize("format_", ["html", "md"])
 def test_an_export_that_is_killed(root: Path, tmp_path: Path, format_: str, seed: int) -> None:
     rng = random.Random(seed)
@@ -47,7 +47,7 @@ def test_an_export_that_is_killed(root: Path, tmp_path: Path, format_: str, seed
     assert files_of(tmp_path / "out") == files_of(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("seed", range(rounds(1, 12)))
+@pytest.mark.parametrize("seed", range(rounds(1, 14)))
 def test_an_index_that_is_killed(root: Path, seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(3):

@@ -101,10 +101,35 @@ def test_who_has_one_is_answered_and_nothing_fails(
     assert caplog.records == []
 
 
+COMBINED = [
+    (method, path, header)
+    for path in (*PATHS, *TRICKS)
+    for method, header in (*((one, "X: y") for one in METHODS), *(("GET", one) for one in HEADERS))
+    if path != "/events" or method != "GET"
+]
+"""Every address by every method, and with every header: 1,950 requests with a key and without."""
+
+
+@pytest.mark.parametrize("share", range(rounds(1, 24)))
+@pytest.mark.parametrize("has_key", [True, False], ids=["key", "no key"])
+def test_every_method_and_header(
+    served: Bare, has_key: bool, share: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    for method, path, header in COMBINED[share::24]:
+        key = [served.cookie] if has_key else []
+        answer = served.say(f"{method} {path} HTTP/1.1", served.host, *key, header)
+        assert status(answer) != 500, (method, path, header)
+        assert b"root:x:" not in answer
+        if not has_key and not path.startswith(OPEN):
+            assert b"owned" not in answer
+    assert caplog.records == []
+    check_alive(served)
+
+
 @pytest.mark.parametrize("seed", range(rounds(2, 40)))
 def test_fuzzed_requests(served: Bare, seed: int, caplog: pytest.LogCaptureFixture) -> None:
     rng = random.Random(seed)
-    for _ in range(rounds(25, 150)):
+    for _ in range(rounds(25, 250)):
         answer = asked(served, rng)
         assert status(answer) != 500, answer[:300]
     assert caplog.records == []

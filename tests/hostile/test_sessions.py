@@ -79,7 +79,7 @@ def spoil(value: dict[str, Any], rng: random.Random) -> None:
         return
 
 
-@pytest.mark.parametrize("seed", range(rounds(2, 60)))
+@pytest.mark.parametrize("seed", range(rounds(2, 538)))
 def test_broken_sessions(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
