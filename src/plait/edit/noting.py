@@ -15,7 +15,7 @@ from plait.graph.client.weigh import tokens_in
 from plait.record import Record
 from plait.record.record import TRIMMED
 
-NOTED = "notes how many tokens went before it"
+NOTED = "notes how many tokens went beside it"
 
 
 def weights_of(records: Iterable[Record], size: int) -> dict[int, int]:
