@@ -54,6 +54,7 @@ KNOWN_EDITS: dict[str, dict[str, str]] = {
     "fork fuzz mixed 35": dict.fromkeys(READ, CIRCLE),
     "fork fuzz edges 115": {"claim": CIRCLE},
     "switch fuzz mixed 56": {"claim": SHARED},
+    "fork fuzz mixed 179": {"check": KNOWN["mixed 179"]},
 } | {
     f"graft {name}": {"check": APART}
     for name in (

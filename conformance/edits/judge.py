@@ -21,6 +21,7 @@ READERS = ("resumed", "leaf", "messages", "full", "sdk")
 TOUCHED = ("projects", "file-history", "tasks", "todos")
 PROMPTS = "history.jsonl"
 NOTHING = Resumed(False, None, (), [])
+RESUMABLE = "resumable"
 AS_BEFORE = "so it is before the edit too"
 
 Fault: TypeAlias = tuple[str, str]
@@ -76,10 +77,13 @@ class EditJudge:
 
     def _faults(self, case: Case, trial: Trial, named: str, listed: str | None) -> Iterator[Fault]:
         plan, before = trial.plan, held(case.desk)
-        yield from (("check", f"violates {one.rule}") for one in plan.check())
+        violated = [one.rule for one in plan.check()]
         plan.apply()
         case.desk.hand_over()
         edited = self._edited(case, trial)
+        # where the client does not resume it either, the check was right to say so
+        agreed = set() if edited.after.client.resumes else {RESUMABLE}
+        yield from (("check", f"violates {rule}") for rule in violated if rule not in agreed)
         found = [
             *reading_faults(edited.after),
             *self._listing_fault(edited, trial, listed),

@@ -203,3 +203,18 @@ def test_what_is_sent_is_that_of_both(root: Path, tmp_path: Path) -> None:
         assert plan.check() == () or Archive([session.path]).plan.check(session)  # it was not well
         assert after[: len(before)] == before
         assert after[len(before) :] == own
+
+
+def test_a_branch_that_ends_without_a_time_is_refused_by_the_check(tmp_path: Path) -> None:
+    timeless = {key: one for key, one in answer(B, A).items() if key != "timestamp"}
+    root_with(tmp_path, user(A), timeless)
+    root_with(tmp_path, user(V), answer(W, V), session=OTHER)
+    (found,) = Archive([tmp_path]).plan.graft(SESSION, OTHER).check()
+    assert found.rule == "resumable"
+    assert found.sentence == "the client would not resume it: the last message has no timestamp"
+
+
+def test_what_did_not_resume_before_need_not_after(tmp_path: Path) -> None:
+    timeless = {key: one for key, one in user(A).items() if key != "timestamp"}
+    plan = Archive([root_with(tmp_path, timeless)]).plan.fork(SESSION, A)
+    assert plan.check() == ()

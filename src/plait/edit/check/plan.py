@@ -6,9 +6,15 @@ from pathlib import Path
 from plait.edit.check.facts import LogFacts
 from plait.edit.check.line_source import lines_of
 from plait.edit.check.rules import Judged, told
+from plait.edit.measure import LARGE
 from plait.edit.model import Append, Move, Plan, Remove, Step, Violation, Write
+from plait.graph.client import refusal
 from plait.line import Line, lines
 from plait.line.discover import PROMPTS, SUFFIX
+from plait.record import client_records
+
+CUTTING = frozenset({"fork", "graft", "switch", "repair", "trim", "compress"})
+"""Operations after which a session goes on from elsewhere, or without some of it."""
 
 
 def new_violations(plan: Plan) -> tuple[Violation, ...]:
@@ -22,7 +28,21 @@ def new_violations(plan: Plan) -> tuple[Violation, ...]:
     stays = _untouched(plan) & before.keys()
     found = _brought_about(before, after, [before[path] for path in stays])
     broken = _broken_lines(before.values()) if plan.keeps_lines else frozenset()
-    return tuple(one for one in found if one.uuid or (one.rule, one.line) not in broken)
+    new = (one for one in found if one.uuid or (one.rule, one.line) not in broken)
+    return (*new, *_no_longer_resumed(plan, steps))
+
+
+def _no_longer_resumed(plan: Plan, steps: list[Step]) -> Iterator[Violation]:
+    """Yields that the client would not resume the result, where it does resume the source."""
+    own = next((step for step in steps if step.path == plan.path), None)
+    is_large = max(plan.before.bytes, plan.after.bytes) >= LARGE
+    if own is None or is_large or plan.operation not in CUTTING:
+        return
+    why_not = refusal(client_records(_lines_after(own)), plan.after.bytes)
+    source = plan.source.log.path
+    if why_not and not refusal(client_records(lines(source)), plan.before.bytes):
+        sentence = f"the client would not resume it: {why_not}"
+        yield Violation("resumable", sentence, path=plan.path)
 
 
 def _broken_lines(logs: Iterable[Judged]) -> frozenset[tuple[str, int]]:
