@@ -189,6 +189,9 @@ def test_a_picture_within_a_result_goes_and_its_words_stay(tmp_path: Path) -> No
     content = found.record("R1").fields["message"]["content"][0]["content"]
     assert content == [parts[0], {"type": "text", "text": "[a picture]"}]
     assert len(found.record("R1").fields["toolUseResult"]["file"]["base64"]) <= 80
+    first = cut_out(tmp_path / "c", drawn, ("R1", 0, None, 0))
+    assert first.record("R1").fields["message"]["content"][0]["content"] == parts[1:]
+    assert not cut_out(tmp_path / "d", drawn, ("R1", 0, None, 2)).plan.steps
     bare = cut_out(tmp_path / "b", drawn, ("R1", 0, None, 1))
     assert bare.record("R1").fields["message"]["content"][0]["content"] == parts[:1]
 

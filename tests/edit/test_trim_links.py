@@ -76,6 +76,8 @@ def test_lists_of_calls_are_without_those_that_go(tmp_path: Path) -> None:
     assert len(facts["compactedToolIds"]) == 1 and facts["trigger"] == "auto"
     replaced = [one for one in found.records if one.type == "content-replacement"]
     assert [len(one.fields["replacements"]) for one in replaced] == [1, 1]
+    assert replaced[0].fields["replacements"] == replaced[1].fields["replacements"]
+    assert replaced[0].fields["replacements"][0]["toolUseId"] == facts["compactedToolIds"][0]
 
 
 @pytest.mark.parametrize(
