@@ -64,8 +64,10 @@ class State:
     size: int
     tokens: int
     resumes: bool
-    said: Counter[str]
-    """What people typed, as far as it is sent."""
+    typed: frozenset[str]
+    """What people typed."""
+    said: tuple[str, ...]
+    """What the user says in what is sent."""
     broken: Counter[str]
     """The rules that are broken, and how often."""
 
@@ -78,6 +80,14 @@ class Trimmed:
     after: State
     cpu: float
     is_changed: bool
+
+    @property
+    def lost(self) -> list[str]:
+        """What people typed and is no longer sent as often."""
+        pairs = (
+            (one, count(one, self.before), count(one, self.after)) for one in self.before.typed
+        )
+        return [words for words, had, has in pairs if has < had]
 
 
 def main() -> None:
@@ -189,16 +199,22 @@ def state(place: Path, config: Path) -> State:
         place.stat().st_size,
         tokens_sent(found.request),
         found.resumes,
-        Counter({words: said(words, found) for words in typed}),
+        frozenset(typed),
+        tuple(said(found)),
         broken,
     )
 
 
-def said(words: str, found: Context) -> int:
-    """Returns how often the user says words in what is sent."""
-    users = (blocks for role, blocks in found.messages if role == "user")
-    texts = (block.get("text", "") for blocks in users for block in blocks)
-    return sum(text.count(words) for text in texts if isinstance(text, str))
+def said(found: Context) -> Iterator[str]:
+    """Yields the texts of the user in what is sent."""
+    for role, blocks in found.messages:
+        if role == "user":
+            yield from (str(block.get("text", "")).strip() for block in blocks)
+
+
+def count(words: str, one: State) -> int:
+    """Returns how often the user says words, alone or in lines of their own."""
+    return sum(f"\n{text}\n".count(f"\n{words}\n") for text in one.said)
 
 
 def cells(name: str, rows: list[Trimmed]) -> Iterator[str]:
@@ -211,7 +227,7 @@ def cells(name: str, rows: list[Trimmed]) -> Iterator[str]:
     yield f"{median(part_of(one) for one in rows):.1%}" if rows else ""
     yield share(*sizes)
     yield f"{sum(one.after.resumes for one in rows)}"
-    yield f"{sum(bool(one.before.said - one.after.said) for one in rows)}"
+    yield f"{sum(bool(one.lost) for one in rows)}"
     yield f"{sum(bool(one.after.broken - one.before.broken) for one in rows)}"
     yield f"{sum(one.cpu for one in rows):.1f}"
 

@@ -4,8 +4,11 @@ from functools import partial
 from typing import Any
 
 from conformance.edits.model import Case, Edited, Faults, Operation, Trial
-from conformance.edits.trims import both, calls_in, unasked, unpaired
+from conformance.edits.operations import messages_of
+from conformance.edits.trims import both, calls_in, typed, unasked, unpaired
 from conformance.model import Message
+
+NO_NAME = (None, None)
 
 
 def compressed(case: Case, **wanted: Any) -> Trial | None:
@@ -36,9 +39,11 @@ def left(wanted: dict[str, Any], edited: Edited) -> Faults:
 def uncounted(edited: Edited) -> Faults:
     """Yields where a turn is counted twice, or the session has another title."""
     had, has = edited.plan.before.turns, edited.plan.after.turns
-    if has > had:
+    if has > max(had, sum(any(typed(entry)) for entry in messages_of(edited.case.file))):
         yield f"{had} turns became {has}"
-    names = [one and (one.given, one.tag) for one in (edited.case.listed, edited.listed)]
+    names = [
+        (one.given, one.tag) if one else NO_NAME for one in (edited.case.listed, edited.listed)
+    ]
     if names[0] != names[1]:
         yield f"the SDK lists it as {names[1]}, and listed it as {names[0]}"
 

@@ -10,6 +10,7 @@ from conformance import reading
 from conformance.edits import ALL
 from conformance.edits.model import Case, Edited, Trial
 from conformance.edits.operations import MAY_DECLINE
+from conformance.edits.trims import TRIMS
 from conformance.judge import Judge, shortened, verdict
 from conformance.known import KNOWN, KNOWN_EDITS
 from conformance.model import EditVerdict, Listed, Mark, Readings, Resumed
@@ -70,7 +71,7 @@ class EditJudge:
                 return Mark.NOT_ASKED, ""
             faults = list(self._faults(case, trial, named, listed))
         except PlaitError as error:
-            if operation in MAY_DECLINE or not case.before.client.resumes:
+            if operation in {*MAY_DECLINE, *TRIMS} or not case.before.client.resumes:
                 return Mark.EXPLAINED, f"declined: {error}"
             faults = [("error", str(error))]
         return weighed(faults, {**known, **KNOWN_EDITS.get(named, {})})

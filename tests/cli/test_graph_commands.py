@@ -309,10 +309,11 @@ def test_context_has_a_second_reader_and_a_full_form(
     assert drawing.names(plain["chain"]) == ["U1", "A1.1", "A1", "M1", "A2"]
 
 
+@pytest.mark.parametrize("kind", ["plan_mode", "task_reminder content=[] itemCount=0"])
 def test_context_in_full_says_what_no_log_can_tell(
-    capfd: pytest.CaptureFixture[str], tmp_path: Path
+    capfd: pytest.CaptureFixture[str], tmp_path: Path, kind: str
 ) -> None:
-    draw('U1 "Plan it."\nH1< attachment plan_mode\nA1< "Planned."').write(tmp_path)
+    draw(f'U1 "Plan it."\nH1< attachment {kind}\nA1< "Planned."').write(tmp_path)
     moment, worded = value(capfd, "context", "latest", "--full", "--root", tmp_path)["not_in_log"]
     assert moment.startswith("what is added beside the next prompt")
     assert worded == "the words that the client has for 1 attachment"

@@ -24,6 +24,7 @@ OWN_WORDS = frozenset(
         "plan_mode",
         "plan_mode_exit",
         "plan_mode_reentry",
+        "task_reminder",
     }
 )
 """Kinds that the client sends in words that are in no log."""
