@@ -1,11 +1,18 @@
 """Whatever session is compressed: it resumes, prompts stay, nothing breaks, twice equals once."""
 
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import integers
 
+from bench.generate import generate
 from plait import Archive
 from plait.archive import Session
+from plait.edit.compress.plan import NO_HELP
 from plait.edit.model import Plan
 from plait.graph.client import context
 from plait.graph.client.load import is_boundary
@@ -19,17 +26,20 @@ from tests.edit.copies import (
     editable,
     gallery,
     named,
+    only,
     resume_cases,
+    root_with,
 )
+from tests.graph.generated import conversations, lines_of
 
+SIZE = 100_000
 ROOTS = [*gallery(), *resume_cases()]
 
 
-def compressed(session: Session, keep_last: int, **options: object) -> Plan:
+def compressed(session: Session, keep_last: int) -> Plan:
     """Returns the plan that compresses a session in its place."""
     assert session.archive
-    plan = session.archive.plan
-    return plan.compress(session, keep_last=keep_last, in_place=True, **options)  # type: ignore[arg-type]
+    return session.archive.plan.compress(session, keep_last=keep_last, in_place=True)
 
 
 def prompts(records: list[Record], size: int) -> list[bytes]:
@@ -54,30 +64,71 @@ def _words(record: Record) -> bytes:
     return encode({"message": record.fields["message"]})
 
 
+def check(session: Session, keep_last: int, *, is_counted: bool = True) -> None:
+    """Asserts what holds of every session that is compressed in its place."""
+    records, size = list(read(session.path)), session.path.stat().st_size
+    typed, merged = prompts(records, size), reports(session, keep_last)
+    plan = compressed(session, keep_last)
+    if not plan.steps:
+        assert plan.notes
+        return
+    assert plan.check() == ()
+    if is_counted:
+        assert plan.after.turns == plan.before.turns - merged
+    before, after = plan.before.tokens or 0, plan.after.tokens or 0
+    assert after < before or NO_HELP in plan.notes or not before
+    path = carried_out(plan)
+    assert path.stat().st_size == plan.after.bytes
+    assert context_of(path).resumes
+    assert prompts(list(read(path)), plan.after.bytes) == typed
+    again = compressed(only_one(path, session), keep_last)
+    assert again.steps == (), again.changes
+
+
+def only_one(path: Path, session: Session) -> Session:
+    """Returns the session of a file as an archive finds it that is opened anew."""
+    assert session.archive
+    found = Archive([root.path for root in session.archive.roots]).sessions
+    return next(one for one in found if one.file and one.path == path)
+
+
 @pytest.mark.parametrize("keep_last", [0, 1, 2])
 @pytest.mark.parametrize("root", ROOTS, ids=named)
 def test_compressing_loses_no_prompt_and_breaks_no_rule(
     root: Path, keep_last: int, tmp_path: Path
 ) -> None:
     for session in editable(copied(root, tmp_path)):
-        records, size = list(read(session.path)), session.path.stat().st_size
-        was, typed = context_of(session.path), prompts(records, size)
-        merged = reports(session, keep_last)
-        plan = compressed(session, keep_last)
-        if not plan.steps:
-            continue
-        assert plan.check() == ()
-        if root.is_dir():
-            assert plan.after.turns == plan.before.turns - merged
-        path = carried_out(plan)
-        now = context_of(path)
-        assert was.resumes == now.resumes
-        assert prompts(list(read(path)), path.stat().st_size) == typed
-        again = compressed(only_one(path, session), keep_last)
-        assert again.steps == (), again.changes
+        check(session, keep_last, is_counted=root.is_dir())
 
 
-def only_one(path: Path, session: Session) -> Session:
-    """Returns a session as an archive finds it that is opened anew."""
-    assert session.archive
-    return Archive([root.path for root in session.archive.roots]).session(session.id)
+@settings(deadline=None, max_examples=60)
+@given(conversations, integers(0, 3))
+def test_conversations_made_by_chance(
+    archive: dict[str, list[dict[str, Any]]], keep_last: int
+) -> None:
+    [(path, rows)] = archive.items()
+    once = [{**row, "uuid": None} for row in rows]  # what is repeated has no one place to stand
+    lines = (line + b"\n" for line in lines_of(path, once))
+    with TemporaryDirectory() as folder:
+        session = only(root_with(Path(folder), *lines, session="s1"))
+        check(session, keep_last, is_counted=False)
+
+
+@pytest.mark.parametrize("keep_last", [0, 4])
+def test_a_long_session_made_by_chance(keep_last: int, tmp_path: Path) -> None:
+    generate(tmp_path / "projects", SIZE, seed=keep_last)
+    for session in editable(tmp_path):
+        check(session, keep_last)
+
+
+@pytest.mark.parametrize(
+    "share", [pytest.param(23, id="a few"), pytest.param(1, id="all", marks=pytest.mark.long)]
+)
+def test_real_sessions(share: int, shared: Path, tmp_path: Path) -> None:
+    for number, real in enumerate(editable(shared / "corpus")[::share]):
+        folder = tmp_path / str(number) / "projects" / "p"
+        folder.mkdir(parents=True)
+        shutil.copyfile(real.path, folder / real.path.name)
+        for session in editable(tmp_path / str(number)):
+            check(session, 1, is_counted=False)
+        shutil.rmtree(tmp_path / str(number))

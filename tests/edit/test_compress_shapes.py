@@ -146,6 +146,27 @@ def test_an_abandoned_branch_stays_and_leaves_at_the_summary(tmp_path: Path) -> 
     assert lines[U[5]] == drawn[5]
 
 
+def test_a_first_prompt_that_was_taken_back_does_not_become_a_turn(tmp_path: Path) -> None:
+    plan = compressed(tmp_path, user(U[8]), *three_turns(), keep_last=1)
+    assert plan.check() == ()
+    assert plan.after.turns == plan.before.turns == 3
+    lines = {line["uuid"]: line for line in written(plan)}
+    assert lines[U[8]]["parentUuid"] == lines[U[0]]["parentUuid"]
+
+
+def test_what_stands_before_a_cleared_context_stays_before_it(tmp_path: Path) -> None:
+    words = [{"type": "text", "text": "[Request interrupted by user for tool use]"}]
+    past = [
+        user(U[8]),
+        answer(U[9], U[8]),
+        user(U[10], U[9], message={"role": "user", "content": words}),
+    ]
+    plan = compressed(tmp_path, *past, *three_turns(), keep_last=1)
+    assert plan.check() == ()
+    assert plan.after.turns == plan.before.turns
+    assert written(plan)[:3] == past
+
+
 def test_a_prompt_typed_while_claude_worked_stays(tmp_path: Path) -> None:
     told = {"prompt": "and hurry", "commandMode": "prompt", "humanTurn": True}
     first, call, answered, *rest = three_turns()
@@ -337,7 +358,7 @@ def test_a_summary_line_says_what_went_where_the_session_has_a_title(tmp_path: P
     lines = written(plan)
     [told] = [line for line in lines if line["type"] == "summary"]
     assert told["summary"] == (
-        "Plait compressed turns 1 to 2: 3 answers, 1 tool calls with their results."
+        "Plait compressed turns 1 to 2: 3 answers, 1 tool call with its result."
     )
     made = [line["uuid"] for line in lines if line["type"] == "assistant"]
     assert told["leafUuid"] in made

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from plait.conversation.items import Responses, items_of
-from plait.conversation.model import Conversation, Folded, Item, Turn
+from plait.conversation.model import Called, Conversation, Folded, Item, Said, Told, Turn
 from plait.conversation.results import paired
 from plait.edit.compress.made import is_made_boundary
 from plait.edit.compress.model import Band, Segment
@@ -38,7 +38,20 @@ def band_of(
     head, *rest = _segments(chain[:edge], older, active)
     is_head = boundary is None or is_made_boundary(boundary)
     segments = (replace(head, is_head=is_head), *rest)
-    return Band(boundary, segments, tuple(chain[edge:]), len(kept), linked)
+    return Band(
+        boundary, segments, tuple(chain[edge:]), len(kept), linked, _has_past(active, chain)
+    )
+
+
+def _has_past(active: Conversation, chain: Sequence[Record]) -> bool:
+    """Tells whether the conversation that goes on begins before what the client sends of it."""
+    sent = {record.uuid for record in chain}
+    for item in active.items():
+        if item.uuid in sent:
+            return False
+        if item.uuid and isinstance(item, Told | Said | Called):
+            return True
+    return False
 
 
 def _sent(

@@ -103,10 +103,12 @@ def carry(draft: Draft, band: Band, words: Words, telling: Telling) -> Carried |
     if not band.turns or all(fate == "stays" for fate in fates):
         return None
     chain = list(band.records)
-    start = band.boundary.line if band.boundary else _before_session(draft, chain[0])
+    start = _start(draft, band, chain[0])
     carried = Carried(band.boundary.uuid if band.boundary else None, start, start)
     if not made.is_made_boundary(band.boundary):
         _open(carried, chain[0], telling, _words_before(band, words))
+        if not band.boundary and not band.has_past:
+            _keep_beginnings(draft, carried, chain)
     for segment in band.segments:
         _carry_turn(carried, segment, None if segment.is_head else words(segment))
     _carry_tail(carried, band)
@@ -120,8 +122,12 @@ def carry(draft: Draft, band: Band, words: Words, telling: Telling) -> Carried |
     return carried
 
 
-def _before_session(draft: Draft, first: Record) -> int:
-    """Returns the line before the first of a session: others may stand in its log."""
+def _start(draft: Draft, band: Band, first: Record) -> int:
+    """Returns the line behind which the compaction stands: before all of the session."""
+    if band.boundary:
+        return band.boundary.line
+    if band.has_past:
+        return first.line - 1
     own = (one.line for one in draft.records if one.session_id == first.session_id)
     return min(own) - 1
 
@@ -138,6 +144,17 @@ def _open(carried: Carried, first: Record, telling: Telling, before: str | None)
     text = made.opening_words(before, tells_calls=telling.tells_calls)
     for fields in (note, boundary, made.opening(first, boundary["uuid"], text)):
         carried.add(fields, OPENED)
+
+
+def _keep_beginnings(draft: Draft, carried: Carried, chain: list[Record]) -> None:
+    """Lets other prompts that began the session leave where the one does that goes on."""
+    on_chain = {one.uuid for one in chain}
+    for record in draft.records:
+        is_prompt = record.type == "user" and not record.is_meta and not result_ids(record)
+        is_root = record.parent_uuid is None and not record.is_sidechain
+        is_own = record.session_id == chain[0].session_id and record.uuid not in on_chain
+        if record.uuid and is_prompt and is_root and is_own:
+            carried.parents[record.uuid] = carried.tip or ""
 
 
 def _carry_turn(carried: Carried, segment: Segment, words: str | None) -> None:

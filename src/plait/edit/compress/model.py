@@ -62,6 +62,8 @@ class Band:
     tail_turns: int
     linked: Mapping[str, str]
     """What records hang on for the client, where that is not what they say."""
+    has_past: bool = False
+    """Whether people read something before it that the client no longer sends."""
 
     @property
     def records(self) -> Iterator[Record]:

@@ -97,7 +97,14 @@ def _note(band: Band) -> str:
     numbers = [part.number for part in going if part.number]
     turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "a turn"
     answers, made = _counts(going)
-    return f"Plait compressed {turns}: {answers} answers, {made} tool calls with their results."
+    told = f"{_many(answers, 'answer')}, {_many(made, 'tool call')}"
+    return (
+        f"Plait compressed {turns}: {told} with {'its result' if made == 1 else 'their results'}."
+    )
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" + "s" * (count != 1)
 
 
 def _counts(segments: Sequence[Segment]) -> tuple[int, int]:
@@ -153,12 +160,13 @@ def _less(known: int, sent: int, after: int) -> int:
 def _lost(band: Band) -> Iterator[str]:
     going = [part for part in band.segments if any(fate != "stays" for fate in fates_of(part))]
     answers, calls = _counts(going)
-    yield f"Claude will know {answers} answers of older turns only by their summaries"
+    yield f"Claude will know {_many(answers, 'answer')} of older turns only by a summary"
     if calls:
-        yield f"Claude will no longer know the results of {calls} tool calls"
+        yield f"Claude will no longer know the results of {_many(calls, 'tool call')}"
     told = [item for part in going for item in part.items if isinstance(item, Told)]
     if files := sum(one.kind in ("document", "skill", "ide") for one in told):
-        yield f"Claude will no longer see {files} files, skills or notes that went with prompts"
+        words = "files, skills and notes that went with prompts"
+        yield f"Claude will no longer see {words}: {files}"
 
 
 def _unchanged(subject: Subject, stamp: FileStamp, before: Measures, why: str) -> Plan:
