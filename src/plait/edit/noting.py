@@ -45,15 +45,14 @@ def _losses(
     What went before an answer was read by it: the record above notes it, so that it counts to
     what the request had grown by then. What the answer itself lost was read by the next one.
     """
-    had, gone_answers = _running(before), _gone_answers(draft)
+    less, gone_answers = _less_from_there(chain, before), _gone_answers(draft)
     found: Counter[int] = Counter()
-    has = noted = above = 0
+    noted = above = 0
     for record, blocks in chain:
         taken = sum(map(tokens_in, blocks)) + record.trimmed_tokens
-        has += taken
         if record.line not in before:
             continue  # it is new
-        gone = had[record.line] - has - noted
+        gone = less[record.line] - noted
         if gone > 0:
             own = gone
             if above and record.type == "assistant":
@@ -65,6 +64,25 @@ def _losses(
             noted += gone
         above = record.line
     return +found
+
+
+def _less_from_there(
+    chain: Sequence[tuple[Record, list[Block]]], before: Mapping[int, int]
+) -> dict[int, int]:
+    """Returns how much less is sent up to each line, there and wherever it is looked later.
+
+    Where the client puts what is left in another order, less at one place can be more at the next.
+    """
+    had, has = _running(before), 0
+    found: dict[int, int] = {}
+    for record, blocks in chain:
+        has += sum(map(tokens_in, blocks)) + record.trimmed_tokens
+        if record.line in before:
+            found[record.line] = had[record.line] - has
+    least: int | None = None
+    for line in reversed(found):
+        least = found[line] = found[line] if least is None else min(found[line], least)
+    return found
 
 
 def _gone_answers(draft: Draft) -> dict[str | None, list[int]]:

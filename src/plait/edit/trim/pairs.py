@@ -121,6 +121,15 @@ def accompanies(record: Record, calls: Set[str]) -> bool:
     return notified is not None and _named(notified[1]) in calls and _is_notice(record)
 
 
+def calls_told_of(records: Iterable[Record]) -> set[str]:
+    """Returns the calls that some records tell of: news, hooks, notices."""
+    found = {one.source_tool_use_id for one in records if one.source_tool_use_id}
+    for record in records:
+        named = (*NAMED.findall(record.raw), *NOTIFIED.findall(record.raw))
+        found.update(map(_named, named))
+    return found
+
+
 def _named(name: bytes) -> str:
     return name.decode("utf-8", "replace")
 

@@ -15,7 +15,7 @@ import msgspec
 from plait.conversation.tools import tool_named
 from plait.edit.trim import marks
 from plait.edit.trim.model import Cut, Preset
-from plait.edit.trim.pairs import Place, heads_in, words_of
+from plait.edit.trim.pairs import Place, calls_told_of, heads_in, words_of
 from plait.edit.trim.pictures import pictures_of, refused_pictures
 from plait.edit.trim.repeats import repeated_reminders, stale_readings
 from plait.edit.trim.results import loads_tools, shortened
@@ -222,10 +222,14 @@ class _Trimming:
 
     def calls(self) -> Iterator[Cut]:
         """Yields calls that go with their results."""
-        for _, call in self.log.calls():
+        recent = [one.record for one in self.log.chain if not self.is_open(one.record.line)]
+        told = calls_told_of(recent)
+        for one, call in self.log.calls():
+            if one.of.record.parent_uuid not in self.log.uuids:
+                continue  # its parent cannot be read: what followed it would hang on a guess
             places = list(self.log.pairs.places(call))
-            is_loading = any(loads_tools(self.log.block_at(place)) for place in places)
-            if not is_loading and all(self.is_open(place.line) for place in places):
+            is_needed = call in told or any(loads_tools(self.log.block_at(at)) for at in places)
+            if not is_needed and all(self.is_open(place.line) for place in places):
                 name = self.log.pairs.names.get(call) or "a tool"
                 for place in places:
                     yield Cut(place.line, place.block, None, f"call of {name}")

@@ -75,6 +75,11 @@ class SentLog:
         """All records by their lines."""
         return {one.line: one for one in self.records}
 
+    @cached_property
+    def uuids(self) -> frozenset[str | None]:
+        """What its records are called, and what a first one follows."""
+        return frozenset((None, *(one.uuid for one in self.records)))
+
     @property
     def weight(self) -> int:
         """About how many tokens the messages take."""

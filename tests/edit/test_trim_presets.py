@@ -1,0 +1,301 @@
+"""Presets leave so much as they say, the newest turns and all prompts, and do not decay."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bench.generate import generate
+from plait.conversation.prices import Prices
+from plait.edit.model import Plan, Subject, Write
+from plait.edit.trim import TrimChoice, trim
+from plait.edit.trim.model import Preset
+from plait.edit.trim.pictures import MOST
+from plait.edit.trim.presets import PRESETS, SLACK
+from plait.edit.trim.sent import SentLog
+from plait.line.discover import log_file
+from plait.record import Record
+from plait.record.prompt import is_human_prompt, prompt_text
+from tests.edit.copies import EXAMPLES, gallery, resume_cases, root_with
+from tests.edit.mending import records_of
+from tests.edit.plans import MEMORY
+from tests.edit.trimming import Trimmed, trimmed
+from tests.graph.generated import conversations, lines_of
+
+NAMES = list(PRESETS)
+LOGS = [
+    *sorted(EXAMPLES.glob("trims/*/projects/*/*.jsonl")),
+    *(log for root in gallery() for log in sorted(root.glob("projects/*/*.jsonl"))),
+    *resume_cases(),
+]
+
+
+def planned(log: Path, preset: Preset) -> Plan:
+    """Returns what a preset makes of a log in its place."""
+    choice = TrimChoice(preset=preset)
+    return trim(Subject(log.stem, log_file(log)), choice, is_in_place=True, prices=Prices())
+
+
+def written(plan: Plan) -> bytes:
+    """Returns the log that a plan would write, or leaves."""
+    steps = (step for step in plan.steps if isinstance(step, Write) and step.path == plan.path)
+    step = next(steps, None)
+    return b"".join(step.content()) if step else plan.path.read_bytes()
+
+
+def sent(data: bytes) -> SentLog:
+    """Returns what is sent of a log."""
+    return SentLog(records_of(data), len(data))
+
+
+def prompts(records: list[Record]) -> Counter[str]:
+    """Returns what people typed."""
+    return Counter(prompt_text(record) for record in records if is_human_prompt(record))
+
+
+def check(log: Path, preset: Preset) -> None:
+    """Asserts all that holds for a preset, whatever the session."""
+    plan = planned(log, preset)
+    assert plan.check() == ()
+    before, after = sent(log.read_bytes()), sent(written(plan))
+    check_prompts(before, after)
+    check_newest(before, after, preset)
+    check_figures(plan, before, after, preset)
+    with TemporaryDirectory(dir=MEMORY) as folder:
+        copy = Path(folder) / log.name
+        copy.write_bytes(written(plan))
+        again = planned(copy, preset)
+        assert not again.steps
+        assert again.before.tokens == plan.after.tokens
+
+
+def check_prompts(before: SentLog, after: SentLog) -> None:
+    """Asserts that every prompt is still sent, whatever stands beside it."""
+    asked = [one.record for one in before.chain if is_human_prompt(one.record)]
+    there = {one.record.uuid: one.record for one in after.chain}
+    for record in asked:
+        words = [str(block["text"]) for block in _texts(record) if "<system-" not in block["text"]]
+        now = "\n".join(str(block["text"]) for block in _texts(there[record.uuid]))
+        assert all(one in now for one in words)
+
+
+def _texts(record: Record) -> list[dict[str, str]]:
+    content = record.fields["message"]["content"]
+    blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    return [one for one in blocks if isinstance(one, dict) and isinstance(one.get("text"), str)]
+
+
+def check_newest(before: SentLog, after: SentLog, preset: Preset) -> None:
+    """Asserts that the newest turns say what they said, but for what the API refuses."""
+    rule = PRESETS[preset]
+    there = {one.record.uuid: one for one in after.chain}
+    for one in before.chain:
+        if before.is_recent(one.record.line, rule.turns, rule.answers):
+            now = there[one.record.uuid]
+            assert now.blocks == one.blocks or "left out" in now.record.raw.decode(errors="replace")
+
+
+def check_figures(plan: Plan, before: SentLog, after: SentLog, preset: Preset) -> None:
+    """Asserts that what went is noted to the token, and that a plan says where it falls short."""
+    share = PRESETS[preset].share
+    whole = before.weight + before.trimmed
+    sent_before = {one.record.uuid for one in before.chain}
+    new = sum(one.weight for one in after.chain if one.record.uuid not in sent_before)
+    assert after.weight - new + after.trimmed == whole
+    is_short = after.weight > (share + SLACK) * whole
+    assert any("would leave" in note for note in plan.notes) == is_short
+    if plan.before.tokens is not None:
+        assert plan.after.tokens is not None
+        assert plan.after.tokens <= plan.before.tokens
+
+
+@pytest.mark.parametrize("preset", NAMES)
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: f"{log.parent.name}/{log.stem[:8]}")
+def test_a_preset_of_an_example_does_not_decay(log: Path, preset: Preset) -> None:
+    check(log, preset)
+
+
+@pytest.mark.parametrize("preset", NAMES)
+@pytest.mark.parametrize(
+    "every", [pytest.param(13, id="a few"), pytest.param(1, id="all", marks=pytest.mark.long)]
+)
+def test_a_preset_of_a_real_session_does_not_decay(
+    shared: Path, preset: Preset, every: int
+) -> None:
+    logs = sorted((shared / "corpus").rglob("*.jsonl"))
+    own = [log for log in logs if "subagents" not in log.parts and log.stem[:6] != "agent-"]
+    for log in own[::every]:
+        check(log, preset)
+
+
+@pytest.mark.parametrize("preset", NAMES)
+def test_a_preset_of_a_generated_session_does_not_decay(preset: Preset, tmp_path: Path) -> None:
+    generate(tmp_path, 400_000, seed=7, files=3)
+    for log in tmp_path.rglob("*.jsonl"):
+        if "subagents" not in log.parts:
+            check(log, preset)
+
+
+@given(conversations, st.sampled_from(NAMES))
+@settings(max_examples=25)
+def test_a_preset_of_any_shape_does_not_decay(
+    archive: dict[str, list[dict[str, Any]]], preset: Preset
+) -> None:
+    [(path, rows)] = archive.items()
+    lines = (line + b"\n" for line in lines_of(path, rows))
+    with TemporaryDirectory(dir=MEMORY) as folder:
+        root_with(Path(folder), *lines, session="s1")
+        for log in Path(folder).rglob("*.jsonl"):
+            check(log, preset)
+
+
+LONG = EXAMPLES / "trims/a-long-session/drawing.txt"
+
+
+def long(folder: Path, **wanted: object) -> Trimmed:
+    """Returns the long session of the examples, trimmed."""
+    return trimmed(folder, LONG.read_text(encoding="utf-8"), **wanted)
+
+
+def told(plan: Plan) -> Iterator[str]:
+    """Yields what becomes of which lines."""
+    for change in plan.changes:
+        if change.fate != "kept":
+            yield f"{change.lines} {change.fate}: {change.reason}"
+
+
+PICTURES = {
+    "light": """
+        1 rewritten: stale reading of a file
+        1 rewritten: large result of Bash
+    """,
+    "standard": """
+        1 rewritten: stale reading of a file
+        2 rewritten: large result of Bash
+    """,
+    "heavy": """
+        1 rewritten: stale reading of a file
+        3 rewritten: large result of Bash
+        1 rewritten: large result of Read
+        1 rewritten: large result of Grep
+    """,
+    "extreme": """
+        3 dropped: thinking
+        3 rewritten: what it names has gone: it names the nearest record above that
+        1 rewritten: stale reading of a file
+        2 rewritten: result of Bash
+        1 rewritten: result of Edit
+        1 rewritten: result of Read
+        1 rewritten: result of Grep
+        1 rewritten: large result of Bash
+    """,
+}
+
+
+@pytest.mark.parametrize("preset", NAMES)
+def test_the_least_valuable_goes_first(preset: Preset, tmp_path: Path) -> None:
+    wanted = [line.strip() for line in PICTURES[preset].strip().splitlines()]
+    assert list(told(long(tmp_path, preset=preset).plan)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("preset", "share"), [("light", 0.85), ("standard", 0.60), ("heavy", 0.35), ("extreme", 0.15)]
+)
+def test_so_much_is_left_as_a_preset_says(preset: Preset, share: float, tmp_path: Path) -> None:
+    found = long(tmp_path, preset=preset)
+    before, after = sent(found.before), sent(found.after)
+    assert after.weight <= share * before.weight
+    assert after.weight > (share - 0.25) * before.weight
+    assert not any("would leave" in note for note in found.plan.notes)
+
+
+def test_a_preset_that_falls_short_says_so(tmp_path: Path) -> None:
+    found = trimmed(
+        tmp_path, 'U1 "what a person says stays"\nA1< "what Claude says too"', preset="light"
+    )
+    assert not found.plan.steps
+    [note] = [note for note in found.plan.notes if "would leave" in note]
+    assert note == (
+        "'light' would leave 85% of what the messages took; 100% is left: "
+        "what people and Claude said, and the newest turns, stay"
+    )
+
+
+def test_turns_that_are_left_alone_are_left_alone_whole(tmp_path: Path) -> None:
+    found = long(tmp_path, preset="extreme", except_last=8)
+    assert not found.plan.steps
+    assert long(tmp_path, preset="extreme", except_last=7).plan.steps
+
+
+ONE_TURN = 'U1 "work on"\n' + "".join(
+    f'T{n}< Bash(command="step {n}") as t{n}\nR{n}< of t{n} times=40\n  | some output\n'
+    for n in range(1, 31)
+)
+
+
+@pytest.mark.parametrize(("preset", "answers"), [(name, PRESETS[name].answers) for name in NAMES])
+def test_of_a_long_turn_only_the_newest_answers_are_left_alone(
+    preset: Preset, answers: int, tmp_path: Path
+) -> None:
+    found = trimmed(tmp_path, ONE_TURN, preset=preset)
+    kept = [n for n in range(1, 31) if f"R{n}<" in found.picture and is_whole(found, f"R{n}")]
+    assert kept[-answers:] == list(range(31 - answers, 31))
+    assert 1 not in kept
+
+
+def is_whole(found: Trimmed, name: str) -> bool:
+    """Tells whether a record is as it was."""
+    return found.record(name).raw in found.before
+
+
+def test_reminders_go_before_anything_else(tmp_path: Path) -> None:
+    reminder = "<system-reminder>" + "mind the step " * 300 + "</system-reminder>"
+    words = "".join(
+        f'U{n}{"<" if n > 1 else ""} "prompt {n}" "{reminder}"\nA{n}< "answer"\n'
+        for n in range(1, 9)
+    )
+    found = trimmed(tmp_path, words, preset="standard")
+    assert list(told(found.plan)) == ["4 rewritten: repeated reminder"]
+
+
+def test_tools_that_were_loaded_stay_loaded(tmp_path: Path) -> None:
+    reference = '{"type": "tool_reference", "tool_name": "mcp__x__y"}'
+    loading = (
+        'U1 "load"\nT1< ToolSearch(query="x") as find\n'
+        'R1< of find {"message": {"role": "user", "content": [{"type": "tool_result", '
+        f'"tool_use_id": "$(call find)", "content": [{reference}]}}]}}}}\nA1< "loaded"\n'
+    )
+    rest = "".join(f'U{n}< "more {n}"\nA{n}< "more"\n' for n in range(2, 7))
+    found = trimmed(tmp_path, loading + rest, preset="extreme")
+    assert "T1" in found.picture and is_whole(found, "R1")
+    assert not trimmed(tmp_path / "b", loading, tools=("*",), way="empty").plan.steps
+
+
+def test_pictures_that_the_api_refuses_go_even_from_the_newest_turn(tmp_path: Path) -> None:
+    broken = (
+        'block={"type": "image", "source": {"type": "base64", '
+        '"media_type": "image/png", "data": "bm90IGEgcGljdHVyZQ=="}}'
+    )
+    found = trimmed(tmp_path, f'U1 "look" {broken} image="fine"\nA1< "no"', preset="light")
+    kinds = [one["type"] for one in found.record("U1").fields["message"]["content"]]
+    assert kinds == ["text", "text", "image"]
+    assert list(told(found.plan)) == ["1 rewritten: picture that the API refuses"]
+
+
+def test_of_more_pictures_than_the_api_takes_the_oldest_go_those_of_tools_first(
+    tmp_path: Path,
+) -> None:
+    shown = "".join(f'U{n}< "look" image="p{n}"\nA{n}< "seen"\n' for n in range(2, MOST + 2))
+    first = 'U1 "go"\nT1< Read(file_path="/x.png") as x\nR1< of x image="tool"\nA1< "read"\n'
+    found = trimmed(tmp_path / "a", first + shown, preset="light", except_last=200)
+    assert list(told(found.plan)) == ["1 rewritten: picture beyond the 100 that the API takes"]
+    assert not is_whole(found, "R1") and is_whole(found, "U2")
+    most = trimmed(tmp_path / "b", shown.replace("U2<", "U2", 1), preset="light")
+    assert not any("beyond" in one for one in told(most.plan))
