@@ -1,0 +1,113 @@
+"""What goes from a session is noted where it went, so that usage that follows is not believed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from plait import Archive
+from plait.conversation.next_prompt import next_prompt
+from plait.edit.noting import NOTED
+from plait.edit.trim.sent import SentLog
+from tests.edit.copies import EXAMPLES, carried_out, copied, only
+from tests.edit.mending import records_of, result_of
+from tests.edit.trimming import Trimmed, trimmed
+
+TALK = """
+U1 "go"
+T1< Bash(command="make") as make
+R1< of make times=200
+  | built a file of the project
+A1< "built"
+U2< "and?"
+A2< "that was all"
+"""
+
+
+def notes(found: Trimmed) -> dict[str, int]:
+    """Returns what each record notes, by its letter."""
+    names = {uuid: name for name, uuid in found.drawing.uuids.items()}
+    noted = ((record.uuid, record.trimmed_tokens) for record in found.records)
+    return {names[uuid]: tokens for uuid, tokens in noted if uuid and tokens}
+
+
+def sent(data: bytes) -> SentLog:
+    """Returns what is sent of a log."""
+    return SentLog(records_of(data), len(data))
+
+
+def test_a_result_that_shrank_notes_it_itself(tmp_path: Path) -> None:
+    found = trimmed(tmp_path, TALK, tools=("Bash",), way="empty")
+    went = sent(found.before).weight - sent(found.after).weight
+    assert notes(found) == {"R1": went}
+    assert [change.reason for change in found.plan.changes][1:] == ["result of Bash"]
+
+
+def test_what_went_before_an_answer_is_noted_above_it(tmp_path: Path) -> None:
+    found = trimmed(tmp_path, TALK, tools=("Bash",))
+    assert notes(found) == {"U1": sent(found.before).weight - sent(found.after).weight}
+    raw = found.record("U1").raw
+    assert raw.endswith(b',"trimmedTokens":%d}' % notes(found)["U1"])
+
+
+def test_a_record_that_only_notes_says_why_it_changed(tmp_path: Path) -> None:
+    parallel = """
+    U1 "go"
+    T1< Bash(command="ls") as one + Read(file_path="/x") as two
+    R1<T1.1 of one "a.py"
+    R2<T1 of two "text"
+    A1< "done"
+    """
+    found = trimmed(tmp_path, parallel, tools=("Read",))
+    whole = {name: one for name, one in notes(found).items() if name == "R1"}
+    assert whole and NOTED in [change.reason for change in found.plan.changes]
+    assert sent(found.after).weight + sent(found.after).trimmed == sent(found.before).weight
+
+
+def test_the_next_prompt_is_told_from_the_trimmed_log_alone(tmp_path: Path) -> None:
+    found = trimmed(tmp_path, TALK, tools=("Bash",), way="empty")
+    before = next_prompt(records_of(found.before), len(found.before))
+    after = next_prompt(found.records, len(found.after))
+    assert before.tokens and after.tokens
+    assert after.tokens == found.plan.after.tokens
+    went = before.weight - after.weight
+    assert before.tokens - after.tokens == pytest.approx(went * after.measure, abs=1)
+    assert after.measure == pytest.approx(before.measure)
+
+
+def test_notes_add_up_when_more_goes(tmp_path: Path) -> None:
+    first = trimmed(tmp_path / "a", TALK, tools=("Bash",), way="cut", keep=3000)
+    (path, *_) = first.drawing.write(tmp_path / "b")
+    path.write_bytes(first.after)
+    plan = Archive([tmp_path / "b"]).plan.trim(
+        first.drawing.session, in_place=True, tools=("Bash",), way="empty"
+    )
+    whole, once, twice = (sent(one) for one in (first.before, first.after, result_of(plan)))
+    assert once.trimmed and twice.trimmed > once.trimmed
+    assert twice.weight + twice.trimmed == once.weight + once.trimmed == whole.weight
+
+
+@pytest.mark.parametrize("kind", ["clone", "fork"])
+def test_copies_of_a_trimmed_session_send_as_much(kind: str, tmp_path: Path) -> None:
+    found = trimmed(tmp_path, TALK, tools=("Bash",))
+    found.plan.apply(force=True)
+    session = only(tmp_path)
+    assert session.archive
+    plans = session.archive.plan
+    plan = plans.clone(session) if kind == "clone" else plans.fork(session, 1)
+    assert plan.before.tokens == found.plan.after.tokens
+    tokens = plan.after.tokens
+    whole = found.plan.before.tokens
+    assert tokens and whole and tokens < whole - 500
+
+
+def test_what_was_compressed_is_noted_too(tmp_path: Path) -> None:
+    root = copied(EXAMPLES / "trims" / "a-long-session", tmp_path)
+    session = only(root)
+    assert session.archive
+    plan = session.archive.plan.compress(session, keep_last=2)
+    before, path = sent(session.path.read_bytes()), carried_out(plan)
+    after = sent(path.read_bytes())
+    assert after.weight + after.trimmed == before.weight
+    assert plan.after.tokens == next_prompt(after.records, path.stat().st_size).tokens
