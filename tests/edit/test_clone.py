@@ -339,7 +339,7 @@ def test_all_that_lies_beside_the_log_comes_along(tmp_path: Path) -> None:
     assert reference.fields["parentSessionId"] == prompt.session_id == plan.session
     assert reference.fields["parentLastUuid"] == prompt.parent_uuid == first.uuid
     assert prompt.uuid != C
-    assert prompt.forked_from is None
+    assert prompt.forked_from and prompt.forked_from.message_uuid == C
     meta = json.loads((new / "subagents" / "agent-a1.meta.json").read_text())
     assert meta == {"toolUseId": "t", "parentSession": plan.session}
     run = json.loads((new / "workflows" / "wf_1.json").read_text())

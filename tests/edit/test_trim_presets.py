@@ -188,7 +188,7 @@ PICTURES = {
     """,
     "extreme": """
         3 dropped: thinking
-        3 rewritten: what it names has gone: it names the nearest record above that
+        3 rewritten: what it named has gone: now it names the nearest record above
         1 rewritten: stale reading of a file
         2 rewritten: result of Bash
         1 rewritten: result of Edit

@@ -40,6 +40,7 @@ def test_the_next_prompt_follows_what_the_client_would_send(case: Path, tmp_path
 
 REPAIRED = {
     "call-before-words-of-a-turn-that-a-result-ends",
+    "call-before-words-that-a-result-follows",
     "calls-after-the-last-words-and-a-result",
     "calls-beside-an-attachment-without-words",
     "note-that-leads-to-another-result",

@@ -308,7 +308,8 @@ def _notes(arrival: _Arrival, steps: list[Step], found: _Found) -> Iterator[str]
     about = arrival.pack.manifest.about
     yield f"from '{about.get('directory')}' to '{arrival.directory}'"
     kinds = Counter(isinstance(step, Write) for step in steps)
-    yield f"{kinds[True]} files come, {found.equal} are here already"
+    come = "1 file comes" if kinds[True] == 1 else f"{kinds[True]} files come"
+    yield f"{come}, {found.equal} {'is' if found.equal == 1 else 'are'} here already"
     if any(MEMORY in step.path.parts for step in steps):
         yield "with it comes what Claude is to remember of the project: read it before you go on"
     if about.get("redacted"):

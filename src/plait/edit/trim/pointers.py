@@ -20,7 +20,7 @@ from plait.record.codec import mapping
 from plait.record.strings import is_pointer_field, string_at, strings
 from plait.record.types.kinds import FileHistoryDelta, FileHistorySnapshot
 
-MOVED = "what it names has gone: it names the nearest record above that"
+MOVED = "what it named has gone: now it names the nearest record above"
 UNLISTED = "what a compaction keeps is listed without what has gone"
 NOWHERE = "all that it names has gone"
 BACKUPS = (FileHistorySnapshot, FileHistoryDelta)
