@@ -10,6 +10,7 @@ from plait.archive import Session
 from plait.edit.model import Append, Plan
 from plait.errors import Refused, UserError
 from plait.record import read
+from plait.record.codec import encode
 from tests.edit.copies import (
     EXAMPLES,
     SESSION,
@@ -76,6 +77,20 @@ def test_a_branch_follows_what_it_is_grafted_onto(archive: Archive) -> None:
     origins = [one.forked_from for one in read(path)]
     assert [one and one.session_id for one in origins] == [OTHER] * 2 + [SESSION] * 4
     assert {one.session_id for one in read(path)} == {plan.session}
+
+
+@pytest.mark.parametrize(("backed_up", "is_said"), [(C, True), (G, False)])
+def test_that_backups_stay_behind_is_said_where_there_are_any(
+    archive: Archive, backed_up: str, is_said: bool
+) -> None:
+    path = archive.session(SESSION).file
+    snapshot = {"messageId": backed_up, "trackedFileBackups": {}}
+    line = {"type": "file-history-snapshot", "messageId": backed_up, "snapshot": snapshot}
+    assert path
+    with path.path.open("ab") as log:
+        log.write(encode(line) + b"\n")
+    plan = archive.renewed().plan.graft(SESSION, OTHER, F)
+    assert any("backups stay" in note for note in plan.notes) is is_said
 
 
 def test_of_the_line_that_goes_on_all_is_grafted(archive: Archive) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
+from plait.edit.check.facts import pointers_of
 from plait.edit.clone import copy_plan, ids_of, read_of, title_lines, writes_of
 from plait.edit.copying import Choice, LogCopy, chosen
 from plait.edit.held import HeldLog, followed_by, held
@@ -33,6 +34,8 @@ from plait.record.strings import with_parent
 
 GRAFTED = "from the other session"
 POINTER = "where the session goes on"
+NO_BACKUPS = "files cannot be taken back to how they were then: their backups stay where they are"
+BACKUPS = frozenset({"file-history-snapshot", "file-history-delta"})
 LEFT = "it holds the same answers on a branch that was left"
 
 
@@ -69,7 +72,8 @@ def graft(
     active = kept_records(other.records, standing) if standing else []
     branch = branch_of(one.records, at, since, active)
     made = _Graft(subject, target, one, other, branch, leaf)
-    return _in_place(made, title) if is_in_place else _as_new(made, title)
+    plan = _in_place(made, title) if is_in_place else _as_new(made, title)
+    return replace(plan, notes=(*plan.notes, NO_BACKUPS)) if made.has_backups() else plan
 
 
 def branch_of(
@@ -165,6 +169,12 @@ class _Graft:
         rest = [line for line, _ in added[len(grafted) :]]
         found = followed_by(kept, [*grafted, *rest])
         return measures(self.target.log, found, lines=0, size=0)
+
+    def has_backups(self) -> bool:
+        """Tells whether files were kept at the grafted messages; both may call theirs the same."""
+        grafted = {record.uuid for record in self.branch.records}
+        kept = (pointers_of(one) for one in self.one.records if one.type in BACKUPS)
+        return any(uuid in grafted for named in kept for _, uuid in named)
 
     def is_there_already(self) -> bool:
         """Tells whether the other session holds answers of the branch, on a branch of its own."""
