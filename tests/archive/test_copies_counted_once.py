@@ -54,3 +54,12 @@ def test_copies_of_copies_add_nothing(way: str, tmp_path: Path) -> None:
     assert len(Archive([folder]).sessions) == 3
     assert (figures(folder), money(folder), turns(folder)) == before
     assert Archive([folder]).stats().copied_sessions == 2
+
+
+def test_a_redacted_copy_of_agents_adds_nothing(tmp_path: Path) -> None:
+    folder = shutil.copytree(EXAMPLES / "gallery" / "sub-agent", tmp_path / "root")
+    before = figures(folder), money(folder), turns(folder)
+    (first,) = Archive([folder]).sessions
+    Archive([folder]).plan.redact(first).apply()
+    assert len(Archive([folder]).sessions) == 2
+    assert (figures(folder), money(folder), turns(folder)) == before

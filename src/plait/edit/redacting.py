@@ -115,7 +115,7 @@ def _content_beside(one: SideFile, cleaner: Cleaner, ids: Ids) -> Content:
 
 def _log_beside(path: Path, cleaner: Cleaner, ids: Ids) -> Iterator[bytes]:
     for line in lines_of(cleaned_lines(path, cleaner)):
-        yield ids.line(line, is_main=False) + (b"\n" if line.is_ended else b"")
+        yield ids.line(line) + (b"\n" if line.is_ended else b"")
 
 
 def _file_beside(one: SideFile, cleaner: Cleaner, ids: Ids) -> Iterator[bytes]:
