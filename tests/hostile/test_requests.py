@@ -164,3 +164,14 @@ def test_what_a_page_says_of_such_a_session_is_text(served: Bare) -> None:
     assert status(answer) == 200
     assert WORD.encode() not in answer
     assert not any(sign in answer for sign in (b"\x1b", "\u202e".encode(), b"\x9b31m"))
+
+
+@pytest.mark.parametrize("method", ["HEAD", "GET", "POST"])
+@pytest.mark.parametrize("path", ["/alive", "/nowhere"])
+def test_a_body_that_cannot_be_read_is_no_error_of_ours(
+    served: Bare, method: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = (f"{method} {path} HTTP/1.1", served.host, served.cookie, "Transfer-Encoding: chunked")
+    assert status(served.say(*head, body=b"\x8b\x115A\xce\n")) != 500
+    check_alive(served)
+    assert caplog.records == []

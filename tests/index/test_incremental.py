@@ -301,3 +301,15 @@ def test_what_was_not_committed_is_dropped(tmp_path: Path) -> None:
         raise ZeroDivisionError
     assert (tables(folder), held(folder)) == before
     assert brought(root, folder).is_unchanged
+
+
+@pytest.mark.parametrize("name", ["uuid", "requestId", "id"])
+def test_an_id_that_is_no_text_is_indexed_and_goes_on(tmp_path: Path, name: str) -> None:
+    root, folder = tmp_path / "root", tmp_path / "index"
+    path = root / "p" / "talk.jsonl"
+    prompt, answer = (json.loads(line.data) for line in draw("U1 A2<U1").files[0].lines)
+    (answer["message"] if name == "id" else answer)[name] = "\ud800"
+    for entry in (prompt, answer, {**prompt, "uuid": "x3", "parentUuid": answer["uuid"]}):
+        added(path, ended(json.dumps(entry).encode()))
+        brought(root, folder)
+    check(root, folder)

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 import uvicorn
+from h11 import LocalProtocolError
 
 from plait.web.guard import App, Message, Receive, Scope, Send
 
@@ -48,10 +49,18 @@ class Bounds:
                 connection.was_asked(request)
             return message
 
+        async def sent(message: Message) -> None:
+            try:
+                await send(message)
+            except LocalProtocolError:
+                if not connection.transport.is_closing():
+                    raise
+                await connection.hang_up()
+
         if not _has_body(scope):
             connection.was_asked(request)
         try:
-            await self.app(scope, received, send)
+            await self.app(scope, received, sent)
         finally:
             connection.was_answered(request)
 
@@ -80,6 +89,7 @@ class BoundedProtocol(asyncio.Protocol):
         make: Any = _http()
         self._inner: asyncio.Protocol = make(config=config, **given)
         self._loop = asyncio.get_running_loop()
+        self._is_lost = asyncio.Event()
         self._answering: set[object] = set()
         self._said_by: asyncio.TimerHandle | None = None
         self._read_by: asyncio.TimerHandle | None = None
@@ -101,7 +111,10 @@ class BoundedProtocol(asyncio.Protocol):
         """Takes what a client says; its requests are answered in the context of this one."""
         if not self._answering:
             self._wait()
-        self._context.run(self._inner.data_received, data)
+        try:
+            self._context.run(self._inner.data_received, data)
+        except LocalProtocolError:  # what cannot be read came where no answer may have words
+            self.transport.abort()
 
     def eof_received(self) -> bool | None:
         """A client has said all that it will say."""
@@ -113,6 +126,12 @@ class BoundedProtocol(asyncio.Protocol):
         self._calm()
         self._stop_watching()
         self._inner.connection_lost(exc)
+        self._is_lost.set()
+
+    async def hang_up(self) -> None:
+        """Leaves a client that nothing can be said to any more."""
+        self.transport.abort()
+        await self._is_lost.wait()
 
     def was_asked(self, request: object) -> None:
         """A request was said to its end: the waiting for it is over."""

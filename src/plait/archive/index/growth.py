@@ -108,7 +108,8 @@ class Grower:
             return None
         before = from_bytes(self.catalogue.facts_of(sid), LogFacts)
         kept = self.kept(before, records, mark, session.key)
-        if kept is None:
+        tail = self.encoded(judge, records)
+        if kept is None or tail is None:
             return None
         end = records[-1].offset + len(records[-1].raw) + 1 if records else mark.offset
         rows = SessionRows(
@@ -122,7 +123,7 @@ class Grower:
             (),
             tuple(self.turns),
             to_bytes(kept),
-            tails={self.path: self.encoded(judge, records)},
+            tails={self.path: tail},
         )
         has_new_title = (kept.title, kept.started) != (before.title, before.started)
         if has_new_title and kept.title:
@@ -234,12 +235,20 @@ class Grower:
             title = (" ".join(beside.split()), "custom")
         return replace(survey.found(title), has_summaries=before.has_summaries)
 
-    def encoded(self, judge: Branching, records: list[Record]) -> bytes:
-        """Returns the end of the log for the next time."""
+    def encoded(self, judge: Branching, records: list[Record]) -> bytes | None:
+        """Returns the end of the log for the next time, None where it cannot be kept."""
         if records:
             self.tail.lines = records[-1].line
         self.tail.checkpoint = Checkpoint.of(judge)
-        return msgspec.msgpack.encode(self.tail)
+        return _stored(self.tail)
+
+
+def _stored(end: LineEnd) -> bytes | None:
+    """Returns an end as it is kept, None where an id in it is no text."""
+    try:
+        return msgspec.msgpack.encode(end)
+    except UnicodeEncodeError:
+        return None
 
 
 def line_ends(read: OpenSession, lines: list[WordedLine]) -> dict[str, bytes]:
@@ -261,7 +270,8 @@ def line_ends(read: OpenSession, lines: list[WordedLine]) -> dict[str, bytes]:
             judge = AgentBranching() if line.kind == "agent" else Branching()
             if _ends_straight(records, judge) and judge.before:
                 end = _line_end(lines[number], judge, records, number, queued)
-                found[file.path] = msgspec.msgpack.encode(end)
+                if stored := _stored(end):
+                    found[file.path] = stored
     return found
 
 
