@@ -193,3 +193,27 @@ def as_new(
         differences=drafted.differences(),
         read=((log.path, stamp), *read_of(beside)),
     )
+
+
+def unchanged(
+    operation: Operation,
+    subject: Subject,
+    stamp: FileStamp,
+    before: Measures,
+    *,
+    untouched: str,
+    why: str,
+) -> Plan:
+    """Returns the plan of an edit that finds nothing to do, and says why."""
+    return Plan(
+        operation=operation,
+        source=subject,
+        session=subject.id,
+        path=subject.log.path,
+        steps=(),
+        before=before,
+        after=before,
+        changes=(Change("kept", before.lines, untouched),) if before.lines else (),
+        read=((subject.log.path, stamp),),
+        notes=(why,),
+    )

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from plait.edit.amounts import many
 from plait.edit.copying import SHOWN, joined
 from plait.edit.entry import CLIENT_STATE, USUAL_CONFIG
 from plait.edit.held import gone, stamp_now
@@ -265,7 +266,7 @@ def together(sizes: Iterable[Measures]) -> Measures:
 def _told(found: tuple[MovedFolder, ...], old: str, with_texts: bool) -> Iterator[str]:
     within = [one for one in found if one.old != old]
     sessions = sum(len(one.subjects) for one in found)
-    yield f"{_many(sessions, 'session')} of '{old}'"
+    yield f"{many(sessions, 'session')} of '{old}'"
     if within:
         names = ", ".join(f"'{one.old}'" for one in within[:MOST_NAMED])
         more = f" and {len(within) - MOST_NAMED} more" if len(within) > MOST_NAMED else ""
@@ -275,7 +276,3 @@ def _told(found: tuple[MovedFolder, ...], old: str, with_texts: bool) -> Iterato
         yield "what was said stays as it was said, old paths in it too: `--texts` changes those"
     if any(one.target != one.folder and (one.target / INDEX).exists() for one in found):
         yield f"the '{INDEX}' of the new folder stays, the client goes on with it"
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from plait.edit.amounts import many
 from plait.edit.check.line_source import lines_of
 from plait.edit.clean import Cleaner, cleaned_lines, is_text
 from plait.edit.clone import copy_plan, ids_of, title_lines
@@ -164,7 +165,7 @@ def _kept_before(subject: Subject) -> Iterator[str]:
     edits = Journal(home_of(subject.log.path, subject.config)).entries()
     found = [edit for edit in edits if any(_is_of(step, subject.id) for step in edit.steps)]
     if found:
-        count = _many(len(found), "earlier edit")
+        count = many(len(found), "earlier edit")
         yield f"the journal has bytes of it from {count}, too: `plait undo --list` names them"
 
 
@@ -295,7 +296,7 @@ def _like(data: bytes, value: Any) -> bytes:
 
 def _notes(cleaner: Cleaner, beside: Iterable[SideFile]) -> list[str]:
     found = Counter(one.kind for one in cleaner.redactor.report.found.values())
-    words = [_many(count, NOUNS.get(kind, kind)) for kind, count in found.items()]
+    words = [many(count, NOUNS.get(kind, kind)) for kind, count in found.items()]
     notes = [f"hidden: {', '.join(words)}" if words else "nothing to hide was found", STAYS]
     if any(BACKUPS in one.source.parts and _is_told(one, cleaner) for one in beside):
         notes.append("backups of files are cleaned too: to rewind code would write the stand-ins")
@@ -307,14 +308,9 @@ def _notes(cleaner: Cleaner, beside: Iterable[SideFile]) -> list[str]:
         if not one.is_log and not is_text(read_small(one.source) or b"")
     ]
     if binary:
-        notes.append(f"not looked into, because it is no text: {_many(len(binary), 'file')}")
+        notes.append(f"not looked into, because it is no text: {many(len(binary), 'file')}")
     return notes
 
 
 def _is_told(one: SideFile, cleaner: Cleaner) -> bool:
     return cleaner.file(one.source) != read_small(one.source)
-
-
-def _many(count: int, noun: str) -> str:
-    plural = noun + ("es" if noun.endswith("s") else "s")
-    return f"{count} {noun if count == 1 else plural}"

@@ -101,8 +101,7 @@ def command(
         _refuse_for_an_edit(paths, as_copy and in_place, check or restore or bool(key_file))
 
         def rules_now() -> Rules:
-            rules = replace(with_own_names(_rules_in(rules_file), own_home()), strict=strict)
-            return rules.only(groups) if groups else rules
+            return _rules_of(rules_file, groups, is_strict=strict)
 
         _edit(request, paths, rules_now, in_place, title, manner)
         return 0
@@ -111,8 +110,7 @@ def command(
         text, key = _read_text(), _read_key(Path(key_file or ""))
         _write_text(restored_log(text, key) if is_log(text) else restored(text, key))
         return 0
-    rules = replace(with_own_names(_rules_in(rules_file), own_home()), strict=strict)
-    redactor = Redactor(rules.only(groups) if groups else rules)
+    redactor = Redactor(_rules_of(rules_file, groups, is_strict=strict))
     if not check:
         _redact_text(redactor, key_file)
         return 0
@@ -125,6 +123,11 @@ def command(
         with request.output.paged():
             print_report(request.output, report, sources, also, show_all=show_all)
     return HITS if report or also else 0
+
+
+def _rules_of(rules_file: str | None, groups: tuple[Group, ...], *, is_strict: bool) -> Rules:
+    rules = replace(with_own_names(_rules_in(rules_file), own_home()), strict=is_strict)
+    return rules.only(groups) if groups else rules
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from functools import partial
 
 from plait.conversation.model import Called, Told
 from plait.conversation.prices import Prices
+from plait.edit.amounts import many
 from plait.edit.compress.band import band_of
 from plait.edit.compress.carry import Telling, carry
 from plait.edit.compress.extract import extract
@@ -15,10 +16,10 @@ from plait.edit.compress.made import MARK, is_made
 from plait.edit.compress.model import CALLS, Band, Calls, Segment, Summariser
 from plait.edit.compress.told import told_turn
 from plait.edit.draft import Draft, draft_of
-from plait.edit.drafted import Drafted, as_new, in_place
+from plait.edit.drafted import Drafted, as_new, in_place, unchanged
 from plait.edit.held import stamp_now
 from plait.edit.measure import active_of, measures_of, with_break_even
-from plait.edit.model import Change, Measures, Plan, Subject
+from plait.edit.model import Measures, Plan, Subject
 from plait.edit.noting import note_what_went, weights_of
 from plait.edit.trim.beside import Beside
 from plait.errors import UserError
@@ -57,14 +58,15 @@ def compress(
     records = draft.records
     active, now = active_of(subject.log, records, stamp.size), context(records, size=stamp.size)
     if active is None or not now.chain:
-        return _unchanged(subject, stamp, before, NOT_RESUMED)
+        return unchanged("compress", subject, stamp, before, untouched=NOTHING, why=NOT_RESUMED)
     band = band_of(records, stamp.size, active, until=until, keep_last=keep_last)
     sent, weights = tokens_sent(now.request), weights_of(records, stamp.size)
     metadata = {"trigger": "manual", "preTokens": before.tokens or sent, MARK: band.turns}
     telling = Telling(_note(band), metadata, calls == "metadata")
     carried = carry(draft, band, lambda one: _words(one, summariser, calls), telling)
     if carried is None:
-        return _unchanged(subject, stamp, before, _why_nothing(band))
+        why = _why_nothing(band)
+        return unchanged("compress", subject, stamp, before, untouched=NOTHING, why=why)
     note_what_went(draft, weights)
     planned = partial(_plan, prices=prices, is_in_place=is_in_place)
     plan = planned(subject, stamp, draft, before, carried.instead)
@@ -97,14 +99,10 @@ def _note(band: Band) -> str:
     numbers = [part.number for part in going if part.number]
     turns = f"turns {numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else "a turn"
     answers, made = _counts(going)
-    told = f"{_many(answers, 'answer')}, {_many(made, 'tool call')}"
+    told = f"{many(answers, 'answer')}, {many(made, 'tool call')}"
     return (
         f"Plait compressed {turns}: {told} with {'its result' if made == 1 else 'their results'}."
     )
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}" + "s" * (count != 1)
 
 
 def _counts(segments: Sequence[Segment]) -> tuple[int, int]:
@@ -160,25 +158,10 @@ def _less(known: int, sent: int, after: int) -> int:
 def _lost(band: Band) -> Iterator[str]:
     going = [part for part in band.segments if any(fate != "stays" for fate in fates_of(part))]
     answers, calls = _counts(going)
-    yield f"Claude will know {_many(answers, 'answer')} of older turns only by a summary"
+    yield f"Claude will know {many(answers, 'answer')} of older turns only by a summary"
     if calls:
-        yield f"Claude will no longer know the results of {_many(calls, 'tool call')}"
+        yield f"Claude will no longer know the results of {many(calls, 'tool call')}"
     told = [item for part in going for item in part.items if isinstance(item, Told)]
     if files := sum(one.kind in ("document", "skill", "ide") for one in told):
         words = "files, skills and notes that went with prompts"
         yield f"Claude will no longer see {words}: {files}"
-
-
-def _unchanged(subject: Subject, stamp: FileStamp, before: Measures, why: str) -> Plan:
-    return Plan(
-        operation="compress",
-        source=subject,
-        session=subject.id,
-        path=subject.log.path,
-        steps=(),
-        before=before,
-        after=before,
-        changes=(Change("kept", before.lines, NOTHING),) if before.lines else (),
-        read=((subject.log.path, stamp),),
-        notes=(why,),
-    )

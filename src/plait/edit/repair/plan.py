@@ -6,10 +6,10 @@ from dataclasses import replace
 from plait.edit.check.line_source import lines_of
 from plait.edit.check.rules import RULES, Judged, KnownOf
 from plait.edit.draft import Draft, draft_of
-from plait.edit.drafted import Drafted, as_new, in_place
+from plait.edit.drafted import Drafted, as_new, in_place, unchanged
 from plait.edit.held import stamp_now
 from plait.edit.measure import measures_of
-from plait.edit.model import Change, Measures, Plan, Subject
+from plait.edit.model import Plan, Subject
 from plait.edit.repair.rungs import mend
 from plait.graph.client import refusal
 from plait.graph.entries import CHAIN_TYPES
@@ -31,7 +31,8 @@ def repair(subject: Subject, *, is_in_place: bool = False, known_of: KnownOf | N
     before = measures_of(subject.log, stamp.size)
     left = _left_over(draft)
     if not draft.is_changed:
-        return _unchanged(subject, stamp, before, left)
+        idle = unchanged("repair", subject, stamp, before, untouched=UNTOUCHED, why=FINE)
+        return replace(idle, unmended=left)
     drafted = Drafted(subject.log, stamp.size, draft)
     if is_in_place:
         plan = in_place("repair", subject, stamp, drafted, before, untouched=UNTOUCHED)
@@ -73,21 +74,3 @@ def _bytes_of(draft: Draft) -> Iterator[bytes]:
     for line in draft.lines:
         if not line.is_gone:
             yield line.data + b"\n" * line.is_ended
-
-
-def _unchanged(
-    subject: Subject, stamp: FileStamp, before: Measures, left: tuple[Finding, ...]
-) -> Plan:
-    return Plan(
-        operation="repair",
-        source=subject,
-        session=subject.id,
-        path=subject.log.path,
-        steps=(),
-        before=before,
-        after=before,
-        changes=(Change("kept", before.lines, UNTOUCHED),) if before.lines else (),
-        read=((subject.log.path, stamp),),
-        unmended=left,
-        notes=(FINE,),
-    )

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from plait.conversation.prices import Prices
 from plait.edit.check.line_source import lines_of
 from plait.edit.draft import Draft, draft_of
-from plait.edit.drafted import Drafted, as_new, in_place
+from plait.edit.drafted import Drafted, as_new, in_place, unchanged
 from plait.edit.held import stamp_now
 from plait.edit.measure import measures_of, with_break_even
-from plait.edit.model import Change, Measures, Plan, Subject, Write
+from plait.edit.model import Plan, Subject, Write
 from plait.edit.noting import note_what_went, weights_of
 from plait.edit.trim.beside import Beside
 from plait.edit.trim.carry import Gone, carry
@@ -23,7 +23,7 @@ from plait.edit.trim.sent import SentLog
 from plait.edit.trim.standing import keep_way, way_of
 from plait.errors import UserError
 from plait.graph.client import Context, context, refusal
-from plait.line import FileStamp, lines
+from plait.line import lines
 from plait.record import Record, entry_of
 
 NOTHING = "nothing to trim"
@@ -81,7 +81,7 @@ def without(
     gone = carry(draft, chosen(records, stamp.size))
     before = measures_of(subject.log, stamp.size, prices)
     if not draft.is_changed:
-        return _unchanged(subject, stamp, before)
+        return unchanged("trim", subject, stamp, before, untouched=UNTOUCHED, why=NOTHING)
     beside = Beside(subject, draft)
     moved = mend_pointers(draft, gone.pairs, beside.parents)
     keep_way(draft, subject.id, way, moved)
@@ -114,18 +114,3 @@ def _notes(gone: Gone) -> tuple[str, ...]:
     count = len(gone.spared)
     spared = f"{count:,} {'cut is' if count == 1 else 'cuts are'} not made: {SPARED}"
     return (CACHE, USAGE, *([spared] if gone.spared else ()))
-
-
-def _unchanged(subject: Subject, stamp: FileStamp, before: Measures) -> Plan:
-    return Plan(
-        operation="trim",
-        source=subject,
-        session=subject.id,
-        path=subject.log.path,
-        steps=(),
-        before=before,
-        after=before,
-        changes=(Change("kept", before.lines, UNTOUCHED),) if before.lines else (),
-        read=((subject.log.path, stamp),),
-        notes=(NOTHING,),
-    )
