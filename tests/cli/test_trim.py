@@ -283,3 +283,8 @@ def test_wrong_use_of_compress_is_told(desk: Desk, arguments: tuple[str, ...], w
 )
 def test_of_a_long_path_the_end_is_shown(words: str, room: int, shown: str) -> None:
     assert fitting(words, room) == shown
+
+
+def test_why_there_is_nothing_to_compress_is_said(desk: Desk) -> None:
+    out, _ = desk.said("compress", "latest", "--keep-last", "99")
+    assert "nothing to compress: no turn stands before those that are left alone" in out

@@ -89,7 +89,8 @@ def _held_words(manner: Manner) -> str:
 def _idle_words(report: EditReport) -> str:
     if report.operation == "port" and not report.unmended:
         return "nothing to do: all of it is here already"
-    return IDLE.get(report.operation, "nothing to do")
+    words = IDLE.get(report.operation, "nothing to do")
+    return next((note for note in report.notes if note.startswith(f"{words}:")), words)
 
 
 def _brief(report: EditReport) -> str:
