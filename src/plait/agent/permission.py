@@ -1,0 +1,41 @@
+"""What a call would do to whether it may, by mode and by asking, as values."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from plait.agent.tools.model import Arguments, Proposal
+
+Mode: TypeAlias = Literal["default", "acceptEdits", "plan", "bypassPermissions", "dontAsk"]
+Verdict: TypeAlias = Literal["allow", "ask", "deny"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a call may be done."""
+
+    verdict: Verdict
+    reason: str = ""
+    """Why not, as the model is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person said to a proposal."""
+
+    is_allowed: bool
+    words: str = ""
+    """What is told to the model with a refusal."""
+    arguments: Arguments | None = None
+    """The arguments as the person changed them (`userModified`)."""
+    is_for_session: bool = False
+    """Whether the like is allowed until the session ends."""
+    stops: bool = False
+    """Whether the turn ends with the refusal."""
+
+
+class Asker(Protocol):
+    """Whoever is asked: a person at the terminal, a program, nobody."""
+
+    async def ask(self, proposal: Proposal, call: str) -> Answer:
+        """Returns what is said to a proposal."""
+        ...

@@ -1,0 +1,102 @@
+"""A request to the pieces of its answer, as values, whoever gives it."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+Block: TypeAlias = Mapping[str, Any]
+Message: TypeAlias = Mapping[str, Any]
+PieceKind: TypeAlias = Literal["text", "thinking", "signature", "input"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the model is sent."""
+
+    model: str
+    messages: Sequence[Message]
+    system: Sequence[Block] = ()
+    tools: Sequence[Mapping[str, Any]] = ()
+    max_tokens: int = 32_000
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    """Further fields of the request, as the API names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """The answer begins."""
+
+    message: str
+    model: str
+    request: str | None
+    usage: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockBegan:
+    """A block begins, as far as it is known."""
+
+    index: int
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """More of a block: words, thoughts, their signature, or JSON of a call's arguments."""
+
+    index: int
+    kind: PieceKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEnded:
+    """A block is there as a whole."""
+
+    index: int
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The answer is there as a whole."""
+
+    stop_reason: str | None
+    stop_sequence: str | None
+    usage: Mapping[str, Any]
+
+
+Streamed: TypeAlias = Began | BlockBegan | Piece | BlockEnded | Ended
+
+
+class ModelFault(Exception):
+    """The model did not answer, or not to the end."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        status: int | None = None,
+        kind: str = "unknown",
+        retry_after: float | None = None,
+        request: str | None = None,
+        may_retry: bool = False,
+    ) -> None:
+        super().__init__(text)
+        self.text = text
+        self.status = status
+        self.kind = kind
+        """As the API names it: rate_limit_error, overloaded_error, authentication_error, …"""
+        self.retry_after = retry_after
+        self.request = request
+        self.may_retry = may_retry
+
+
+class Model(Protocol):
+    """Whoever answers: the API, a recorded session, a script."""
+
+    name: str
+
+    def stream(self, request: Request) -> AsyncIterator[Streamed]:
+        """Answers a request piece by piece; raises ModelFault where it cannot."""
+        ...

@@ -1,0 +1,1 @@
+"""Calls of the model to what they do on this machine."""

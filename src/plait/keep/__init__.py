@@ -1,0 +1,1 @@
+"""Session files to a store that outlives the client's cleanup, and back, byte for byte."""
