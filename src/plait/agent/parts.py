@@ -1,0 +1,96 @@
+"""What a turn is made with, as protocols: the loop knows these, and whoever fits may stand in."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias
+
+from plait.agent.events import Compacted, Event
+from plait.agent.streaming import Block, Model, Request
+from plait.agent.tools.model import Proposal, Tool, Workplace
+from plait.write import SessionWriter
+
+Emit: TypeAlias = Callable[[Event], None]
+Role: TypeAlias = Literal["user", "assistant"]
+
+
+class Memory(Protocol):
+    """What the model is sent: what the session says, and what is added as it is logged."""
+
+    def add(self, role: Role, content: str | Sequence[Block]) -> None:
+        """Takes what was said; words of one side that follow each other are one message."""
+        ...
+
+    def standing(self) -> int:
+        """Returns where the conversation stands, to go back to."""
+        ...
+
+    def go_back(self, standing: int) -> None:
+        """Forgets what was added since."""
+        ...
+
+    def request(self, tools: Sequence[Mapping[str, Any]]) -> Request:
+        """Returns what is sent to the model now."""
+        ...
+
+
+class Compactor(Protocol):
+    """Whoever makes room: logs a summary and puts it in the memory's place."""
+
+    def is_due(self, usage: Mapping[str, Any]) -> bool:
+        """Tells by the usage of the last response whether the context is nearly full."""
+        ...
+
+    async def compact(self, trigger: Literal["auto", "manual"], focus: str = "") -> Compacted:
+        """Sums up what was said; raises ModelFault where the model does not answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """Whether a call is done, and what the log says of that."""
+
+    is_allowed: bool
+    proposal: Proposal
+    """As it is allowed: a person may have changed it."""
+    told: str = ""
+    """What the model is told of a refusal."""
+    output: Any = None
+    """What the log keeps of it: `toolUseResult`."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What the line of the result says beside, by its names in Python."""
+    stops: bool = False
+    """Whether the turn ends with the refusal."""
+
+
+class Permissions(Protocol):
+    """Whoever says what may be done: rules, a mode, a person."""
+
+    async def rule(self, proposal: Proposal, call: str) -> Ruling:
+        """Decides on a call; it may take as long as a person takes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a turn may go."""
+
+    responses: int | None = None
+    """How often the model is asked for one prompt (`--max-turns`)."""
+    dollars: float | None = None
+    """What the session may cost (`--max-budget-usd`)."""
+    retries: int = 10
+    """How often a request that failed is sent again."""
+
+
+@dataclass(slots=True)
+class Parts:
+    """All that a turn needs."""
+
+    writer: SessionWriter
+    model: Model
+    memory: Memory
+    permissions: Permissions
+    place: Workplace
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    compactor: Compactor | None = None
+    limits: Limits = field(default_factory=Limits)
