@@ -1,6 +1,6 @@
 """What happens in a conversation to lines at the end of its log, chained as the client does."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,6 +45,8 @@ class Transcript:
         self.is_settled = is_settled
         self._response: Response | None = None
         self.prompt_id: str | None = None
+        self.on_line: Callable[[bytes], None] | None = None
+        """Told of every line that is in the log."""
 
     @property
     def session(self) -> str:
@@ -328,6 +330,8 @@ class Transcript:
         """Adds a line to the log as it is."""
         append(self.path, line, is_new=self._is_new, is_settled=self.is_settled)
         self._is_new = None
+        if self.on_line:
+            self.on_line(line)
 
 
 def _result_block(call: str, content: str | Sequence[Block], is_error: bool | None) -> Fields:

@@ -1,0 +1,133 @@
+"""Lines of a session, as they are added, to the messages that are sent now.
+
+The log is what the model is told: a request holds what reading the log afresh would give, were
+nothing made up at its end. Where a line only goes on from the last one, it is added to what is
+known; after any other the file is read again, which is always right.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from plait.agent.streaming import Message
+from plait.conversation.usage import Tokens, tokens_of
+from plait.graph.client.context import chain_at, messages
+from plait.graph.client.load import RECORDS, is_boundary, is_result, load, preserved_by
+from plait.graph.client.model import Loaded
+from plait.graph.client.prune import prune
+from plait.graph.client.speech import speech
+from plait.graph.client.turns import repaired, turns
+from plait.graph.client.weigh import tokens_sent
+from plait.graph.entries import CHAIN_TYPES, Entries
+from plait.line import lines, stamp_of
+from plait.record import Record, client_records, record_of
+from plait.write import SessionWriter
+
+
+class LiveContext:
+    """What a session that is being written has said, for its next request."""
+
+    def __init__(self, session: SessionWriter) -> None:
+        self._session = session
+        self._chain: list[Record] | None = None
+        self._tip: str | None = None
+        """The message that the next one is written behind."""
+        self._read = 0
+        """How many of the chain were read from the file."""
+        session.on_line = self._add
+
+    @property
+    def records(self) -> list[Record]:
+        """The messages that are sent, in their order, with those that say nothing."""
+        if self._chain is None:
+            self._tip = self._session.tip
+            self._chain = _chain_at(self._session.path, self._tip)
+            self._read = len(self._chain)
+        return self._chain
+
+    def _add(self, line: bytes) -> None:
+        if self._chain is None:
+            return
+        record = record_of(line)
+        if record.type not in CHAIN_TYPES:
+            return
+        if record.parent_uuid is not None and self._goes_on(self._chain, record):
+            self._chain.append(record)
+            self._tip = record.uuid
+        else:
+            self._chain = None
+
+    def _goes_on(self, chain: list[Record], record: Record) -> bool:
+        """Tells whether a message follows all others: it hangs on the last, or on its call."""
+        if record.parent_uuid == self._tip:
+            return True
+        if not is_result(record):
+            return False
+        for one in reversed(chain[self._read :]):
+            if one.uuid == record.parent_uuid:
+                return True
+            if one.type != "assistant" and not is_result(one):
+                return False
+        return False
+
+    def messages(self) -> list[Message]:
+        """Returns the messages of a request that is sent now."""
+        return [{"role": role, "content": blocks} for role, blocks in _sent(self.records)]
+
+    def tokens(self) -> int:
+        """Returns about how many tokens the next request takes.
+
+        The last answer says how many there were up to it; what came behind it is weighed.
+        """
+        used, rest = _last_usage(self.records)
+        return used + tokens_sent(_sent(rest))
+
+
+def _chain_at(path: Path, tip: str | None) -> list[Record]:
+    """Returns the messages that lead to one, as the client takes them from the file."""
+    stamp = stamp_of(path)
+    if tip is None or stamp is None:
+        return []
+    loaded, _ = load(client_records(lines(path)), stamp.size)
+    number = loaded.readable(_last_preserved(loaded, tip) or tip)
+    chain = [] if number is None else chain_at(loaded, number)
+    return [loaded.records[one] for one in prune(loaded, chain).kept]
+
+
+def _last_preserved(loaded: Loaded, tip: str) -> str | None:
+    """Returns the last message that a compaction preserved, where its summary is the tip."""
+    boundaries = [record for record in loaded.records if is_boundary(record)]
+    preserved = preserved_by(boundaries[-1]) if boundaries else None
+    if preserved is None or not loaded.is_relinked or preserved.anchor != tip:
+        return None
+    return preserved.listed[-1] if preserved.listed else preserved.tail
+
+
+def _sent(chain: Sequence[Record]) -> list[tuple[str, list[dict[str, object]]]]:
+    loaded = Entries(RECORDS, list(chain))
+    kept = prune(loaded, [*range(len(chain))]).kept
+    return messages(repaired(turns(speech(loaded, kept))))
+
+
+def _last_usage(chain: Sequence[Record]) -> tuple[int, Sequence[Record]]:
+    """Returns the tokens of the last answer that says them, and what came behind it.
+
+    One that a compaction preserved read what is no longer sent.
+    """
+    preserved = _preserved_in(chain)
+    for place in range(len(chain) - 1, -1, -1):
+        record = chain[place]
+        if record.type != "assistant" or record.uuid in preserved:
+            continue
+        usage = record.message.usage if record.message else None
+        used = tokens_of(usage) if usage else Tokens()
+        if used.total:
+            return used.total, chain[place + 1 :]
+    return 0, chain
+
+
+def _preserved_in(chain: Iterable[Record]) -> frozenset[str]:
+    found: frozenset[str] = frozenset()
+    for record in chain:
+        if is_boundary(record):
+            found = frozenset(preserved_by(record).listed or ())
+    return found
