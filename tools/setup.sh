@@ -29,10 +29,12 @@ case $part in
 esac
 bin=$venv/bin
 if [ -x "$bin/uv" ] || "$bin/python" -m pip install --quiet --constraint constraints.txt uv 2>/dev/null; then
-    "$bin/uv" pip install --quiet --python "$bin/python" --constraint constraints.txt --editable "$what"
+    "$bin/uv" pip install --quiet --compile-bytecode --python "$bin/python" --constraint constraints.txt --editable "$what"
 else
     "$bin/python" -m pip install --quiet --constraint constraints.txt --editable "$what"
 fi
+# Whoever has Python write no bytecode would wait at every start for it to be made anew.
+"$bin/python" -m compileall -q src
 # The pages are tested in a real browser; where none can be had, those tests are skipped.
 if [ "$part" = dev ] && ! command -v chromium >/dev/null && ! command -v chromium-browser >/dev/null \
     && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then

@@ -3,7 +3,6 @@
 import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from errno import EACCES
 from itertools import islice
 from pathlib import Path
@@ -186,6 +185,8 @@ def _only_one(name: str, found: list[Session], describe: Describe) -> Session:
 
 
 def _closest(name: str, sessions: Sequence[Session], describe: Describe) -> list[str]:
+    from difflib import get_close_matches
+
     facts = [describe(session) for session in sessions]
     names = {fact.session: fact for fact in facts} | {fact.title or "": fact for fact in facts}
     near = [names[match] for match in get_close_matches(name, names, n=2, cutoff=0.5)]

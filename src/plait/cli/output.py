@@ -1,7 +1,6 @@
 """Results to the screen: tables, lines, colours, pager, progress and JSON, all in one place."""
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from plait.cli.settings import Settings
-from plait.cli.text import clipped, counted, safe, safe_line
+from plait.cli.text import clipped, columns, counted, safe, safe_line
 from plait.errors import PlaitError
 from plait.view.text import UNSAFE
 
@@ -64,7 +63,7 @@ class Output:
     @property
     def width(self) -> int:
         """The columns there are to write in."""
-        return self.console.width
+        return self.console.width if sys.stdout.isatty() else PIPE_WIDTH
 
     def json(self, value: object) -> None:
         """Writes a value as indented JSON."""
@@ -72,7 +71,19 @@ class Output:
 
     def print(self, *parts: "RenderableType", style: str | None = None) -> None:
         """Writes lines of text or a table."""
-        self.console.print(*(safe(p) if isinstance(p, str) else p for p in parts), style=style)
+        if not self._writes_plainly(sys.stdout, parts):
+            self.console.print(*(safe(p) if isinstance(p, str) else p for p in parts), style=style)
+
+    def _writes_plainly(self, stream: Any, parts: "Sequence[RenderableType]") -> bool:
+        """Writes words that need neither colours nor breaks, without all that draws those."""
+        if stream.isatty() or self.settings.colour == "always":
+            return False
+        words = [part for part in parts if isinstance(part, str)]
+        lines = safe(" ".join(words)).split("\n")
+        if len(words) < len(parts) or any(_needs_drawing(line) for line in lines):
+            return False
+        stream.write("\n".join([*lines, ""]))
+        return True
 
     def lines(self, lines: Iterable["Text"]) -> None:
         """Writes one line each, thousands quickly: without colours the words alone."""
@@ -109,7 +120,8 @@ class Output:
 
     def note(self, text: str, *, is_whole: bool = False) -> None:
         """Writes a line beside the results; an address or a key stays whole."""
-        self.stderr.print(safe(text), style="dim", soft_wrap=is_whole)
+        if not self._writes_plainly(sys.stderr, (text,)):
+            self.stderr.print(safe(text), style="dim", soft_wrap=is_whole)
 
     def warn_unredacted(self) -> None:
         """Says loudly that nothing is hidden."""
@@ -177,6 +189,10 @@ class Output:
             yield watch
 
 
+def _needs_drawing(line: str) -> bool:
+    return "\t" in line or columns(line) > PIPE_WIDTH
+
+
 def as_json(value: object) -> bytes:
     """Returns a value as indented JSON.
 
@@ -199,6 +215,7 @@ def escaped(data: bytes) -> bytes:
 def page(text: str, pager: str) -> None:
     """Shows a text in a pager, or plainly where the pager cannot be started."""
     import shlex
+    import subprocess
 
     data = text.encode("utf-8", "replace")
     try:

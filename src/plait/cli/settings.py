@@ -19,13 +19,10 @@ An option beats the environment, the environment beats the file, the file beats 
     $DISPLAY, $BROWSER       whether a browser can be opened, and which
 """
 
-import hashlib
 import os
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -95,6 +92,8 @@ class Settings:
     @property
     def index(self) -> Path:
         """The folder of the index of these roots: each set of roots has its own."""
+        import hashlib
+
         names = "\0".join(sorted(os.path.realpath(root) for root in self.roots))
         return self.cache / "index" / hashlib.sha256(names.encode()).hexdigest()[:16]
 
@@ -139,18 +138,26 @@ def config_file() -> Path:
 
 def _read_config(path: Path) -> dict[str, Any]:
     try:
-        config = tomllib.loads(path.read_text(encoding="utf-8"))
+        config = _toml(path.read_bytes())
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"cannot read '{path}': {error}") from error
     for key, value in config.items():
         _check_setting(path, key, value)
     return config
 
 
+def _toml(data: bytes) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(data.decode())
+
+
 def _check_setting(path: Path, key: str, value: object) -> None:
     if key not in KEYS:
+        from difflib import get_close_matches
+
         near = get_close_matches(key, KEYS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
         raise ConfigError(f"unknown setting '{key}' in '{path}'", hint)

@@ -6,11 +6,9 @@ part of the provider that is asked for is decoded.
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -250,6 +248,8 @@ def price_file(text: str, name: str) -> PriceFile:
 
 
 def _parsed(text: str, name: str) -> dict[str, Any]:
+    import tomllib
+
     try:
         table = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -274,6 +274,8 @@ def _prices_of(entry: object, model: str, name: str) -> PriceList:
 
 def _check_price(key: str, value: object, model: str, name: str) -> None:
     if key not in NAMES:
+        from difflib import get_close_matches
+
         near = get_close_matches(key, NAMES, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(NAMES)}"
         raise ConfigError(f"unknown price '{key}' of '{model}' in '{name}'", hint)

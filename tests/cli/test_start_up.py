@@ -1,0 +1,91 @@
+"""How much is loaded before a command answers: modules, which every start pays for."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait.cli.output import Output
+from plait.cli.settings import load_settings
+from plait.cli.text import safe
+
+LOADED = """
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+from plait.cli import main
+main()
+"""
+EMPTY = {
+    "--help": 130,
+    "usage": 205,
+    "ls": 200,
+    "stats": 245,
+    "usage --json": 215,
+    "ls --json": 205,
+}
+"""The most modules that a command loads, Python's own among them, where there are no sessions."""
+FULL = {"ls": 270, "usage": 290, "search README": 320}
+"""And where there are some."""
+NEVER = {"anthropic", "prompt_toolkit", "starlette", "uvicorn", "asyncio", "opentelemetry"}
+
+
+def loaded(home: Path, *words: str) -> set[str]:
+    """Returns the modules that a run of the command has loaded when it ends."""
+    run = subprocess.run(
+        [sys.executable, "-c", LOADED, *words],
+        env={"HOME": str(home), "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return set(run.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("command", EMPTY)
+def test_a_command_without_sessions_loads_little(tmp_path: Path, command: str) -> None:
+    (tmp_path / ".claude" / "projects").mkdir(parents=True)
+    modules = loaded(tmp_path, *command.split())
+    assert len(modules) <= EMPTY[command]
+    assert not modules & (NEVER | {"rich", "tomllib", "difflib", "subprocess", "tantivy"})
+
+
+@pytest.mark.parametrize("command", FULL)
+def test_a_command_loads_what_it_needs(gallery: Path, tmp_path: Path, command: str) -> None:
+    modules = loaded(tmp_path, *command.split(), "--root", str(gallery))
+    assert len(modules) <= FULL[command]
+    assert not modules & NEVER
+
+
+def test_a_setting_is_read_where_there_is_one(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "plait"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("roots = []\n", encoding="utf-8")
+    assert "tomllib" in loaded(tmp_path, "ls")
+
+
+@pytest.mark.parametrize("colour", ["auto", "never", "always"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no responses",
+        "",
+        "two\nlines\n",
+        "a\ttab",
+        "blanks at its end   ",
+        "word " * 30,
+        "漢字" * 30,
+        "[bold]no markup[/bold] :smile:",
+        "\x1b[31mred\r",
+    ],
+)
+def test_words_alone_are_written_as_they_would_be_drawn(
+    capsys: pytest.CaptureFixture[str], text: str, colour: str
+) -> None:
+    output = Output(load_settings([], colour, environment={"HOME": "/nowhere"}))
+    output.console.print(safe(text), "and", style="dim")
+    drawn = capsys.readouterr().out
+    output.print(text, "and", style="dim")
+    assert capsys.readouterr().out == drawn
