@@ -58,6 +58,10 @@ class Judge:
         with self.client.room.desk() as desk:
             return self._verdict(group, name, desk, desk.take(file), file)
 
+    def judged(self, group: str, name: str, desk: Desk, file: Path) -> Verdict:
+        """Judges a session where it lies."""
+        return self._verdict(group, name, desk, file)
+
     def _verdict(
         self, group: str, name: str, desk: Desk, file: Path, source: Path | None = None
     ) -> Verdict:

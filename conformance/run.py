@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from conformance import corpus, fuzz
+from conformance.chat.judge import verdicts as chat_verdicts
 from conformance.edits.judge import EditJudge
 from conformance.judge import Judge
 from conformance.known import explained
@@ -105,6 +106,11 @@ def real(judge: Judge, choice: Choice) -> Iterator[Verdict | Skipped]:
         yield judge.given("corpus", name, file)
 
 
+def chatted(judge: Judge, choice: Choice) -> Iterator[Verdict]:
+    """Yields the verdicts on what `plait chat` writes."""
+    yield from chat_verdicts(judge, choice.only)
+
+
 def edited(judge: Judge, choice: Choice) -> Iterator[EditVerdict]:
     """Yields what came of every operation on all sessions that the other groups are about."""
     edits = EditJudge(judge, choice.operations)
@@ -166,5 +172,6 @@ GROUPS: dict[str, Callable[[Judge, Choice], Iterator[Verdict | EditVerdict | Ski
     "examples": examples,
     "fuzz": fuzzed,
     "corpus": real,
+    "chat": chatted,
     "edits": edited,
 }

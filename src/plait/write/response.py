@@ -16,6 +16,33 @@ NO_USAGE = {
     "cache_read_input_tokens": 0,
     "output_tokens": 0,
 }
+OF_AN_ANSWER: Fields = {
+    "output_tokens_details": {"thinking_tokens": 0},
+    "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+    "service_tier": "standard",
+    "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0},
+    "inference_geo": "",
+    "iterations": [],
+    "speed": "standard",
+    "fallback_credit": None,
+}
+"""What 2.1.325 says of an answer's use where the API says nothing of it."""
+
+OF_NO_ANSWER: Fields = {
+    "output_tokens_details": None,
+    "input_tokens": 0,
+    "output_tokens": 0,
+    "cache_creation_input_tokens": 0,
+    "cache_read_input_tokens": 0,
+    "server_tool_use": OF_AN_ANSWER["server_tool_use"],
+    "service_tier": None,
+    "cache_creation": OF_AN_ANSWER["cache_creation"],
+    "inference_geo": None,
+    "iterations": None,
+    "speed": None,
+    "fallback_credit": None,
+}
+"""What it says of words of its own."""
 
 
 class Response:
@@ -131,6 +158,7 @@ class Response:
         named = {"id": self.id, "type": "message", "role": "assistant"}
         if self._is_older:
             return {"model": self.model, **named, **ended}
+        ended["usage"] = {**NO_USAGE, **OF_AN_ANSWER, **self._usage}
         return {**named, "model": self.model, **ended, "stop_details": None}
 
     def __enter__(self) -> Self:

@@ -11,7 +11,7 @@ from plait.write.events import event_fields
 from plait.write.ids import Ids
 from plait.write.model import Block, Content, Fields, Setting, Standing, wire_fields
 from plait.write.order import ordered
-from plait.write.response import NO_USAGE, Response
+from plait.write.response import NO_USAGE, OF_NO_ANSWER, Response
 
 INTERRUPTED = "[Request interrupted by user]"
 INTERRUPTED_AT_TOOLS = "[Request interrupted by user for tool use]"
@@ -21,6 +21,8 @@ REJECTED = (
     " wait for the user to tell you how to proceed."
 )
 SYNTHETIC = "<synthetic>"
+SYNTHETIC_ONCE = "id model role stop_reason stop_sequence type usage content".split()
+"""What the older version says of words of its own."""
 SHORTEST = 200
 """Letters of a prompt that are told where a session goes on."""
 
@@ -207,6 +209,8 @@ class Transcript:
         if rendered is not None:
             texts = [rendered] if isinstance(rendered, str) else rendered
             told |= {"rendered": [{"content": text} for text in texts], "renderedRole": role}
+        if attachment.get("type") == "queued_command":
+            told |= self._of_a_turn
         return self._chained("attachment", told | wire_fields(fields))
 
     def system(self, subtype: str, **fields: Any) -> str:
@@ -246,16 +250,29 @@ class Transcript:
     ) -> str:
         """Writes what the person is told when the API does not answer; the model is not."""
         told = {"error": error, "isApiErrorMessage": True, **wire_fields(fields)}
-        if request:
-            told["requestId"] = request
+        told["requestId"] = request or self.ids.request()
         return self._synthetic(text, told, stop_reason)
 
     def _synthetic(self, text: str, fields: Fields, stop_reason: str = "stop_sequence") -> str:
         """Writes words of the client in the model's place."""
-        named = {"id": self.ids.uuid(), "model": SYNTHETIC, "role": "assistant"}
-        ended = {"stop_reason": stop_reason, "stop_sequence": "", "type": "message"}
-        message = {**named, **ended, "usage": NO_USAGE, "content": [{"type": "text", "text": text}]}
-        told: Fields = {"type": "assistant", "message": message, "requestId": self.ids.request()}
+        message = {
+            "diagnostics": None,
+            "id": self.ids.uuid(),
+            "container": None,
+            "model": SYNTHETIC,
+            "role": "assistant",
+            "stop_details": None,
+            "stop_reason": stop_reason,
+            "stop_sequence": "",
+            "type": "message",
+            "usage": OF_NO_ANSWER,
+            "content": [{"type": "text", "text": text}],
+            "context_management": None,
+        }
+        told: Fields = {"type": "assistant", "message": message}
+        if self.setting.is_older:
+            told["requestId"] = self.ids.request()  # format: required, as it is described
+            told["message"] = {name: message[name] for name in SYNTHETIC_ONCE} | {"usage": NO_USAGE}
         return self._chained("api error", told | fields)
 
     def progress(

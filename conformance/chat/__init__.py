@@ -1,0 +1,1 @@
+"""The same talks with the real client and with `plait chat`, to how their logs compare."""

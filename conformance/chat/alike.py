@@ -1,0 +1,121 @@
+"""Two logs of the same talk to where they differ, line by line and value by value.
+
+Ids become labels in the order in which they come, times and durations one and the same, paths of
+the two desks one path. Lines that only one of the two clients writes by design are left out, with
+the reason, and what hung on them hangs on what they hung on.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import unified_diff
+from pathlib import Path
+from typing import Any
+
+from conformance.chat.explained import LEFT_OUT
+from conformance.chat.kinds import with_kinds
+from conformance.client import objects
+from conformance.model import Json
+
+ID = re.compile(
+    r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b(?:msg|req|toolu)_[0-9A-Za-z]{16,}"
+    r"|\b[0-9a-f]{16}@v|(?<=tool-results/)\w+"
+)
+SLUG = re.compile(r'"slug": "[\w-]+"')
+ANY_TIME = {"last-prompt", "mode", "permission-mode"}
+"""State that the client writes beside what happens, now before a line and now behind it."""
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?")
+VARYING = {
+    "durationMs",
+    "toolInputStreamMs",
+    "thinkingDurationMs",
+    "retryInMs",
+    "input_tokens",
+    "output_tokens",
+    "preTokens",
+    "postTokens",
+    "cumulativeDroppedTokens",
+    "mtimeMs",
+}
+"""Numbers that differ from run to run."""
+NOWHERE = "00000000-0000-0000-0000-000000000000"
+
+
+def told(file: Path, paths: Mapping[str, str]) -> list[tuple[str, Json]]:
+    """Returns the lines of a log with their kinds, in the form for comparing."""
+    kept = list(_without_left_out(file))
+    labels: dict[str, str] = {NOWHERE: "nowhere"}
+    text = json.dumps([entry for _, entry in kept], ensure_ascii=False)
+    for path, name in paths.items():
+        text = text.replace(json.dumps(path)[1:-1], name)
+    text = SLUG.sub('"slug": "a-b-c"', TIME.sub("T", text))
+    text = ID.sub(lambda found: labels.setdefault(found[0], f"#{len(labels)}"), text)
+    return [(kind, _steady(entry)) for (kind, _), entry in zip(kept, json.loads(text), strict=True)]
+
+
+def _without_left_out(file: Path) -> Iterator[tuple[str, Json]]:
+    bridged: dict[str, str | None] = {}
+    for kind, entry in with_kinds(objects(file)):
+        parent = entry.get("parentUuid")
+        parent = bridged.get(parent, parent) if parent else parent
+        if kind in LEFT_OUT or kind in ANY_TIME:
+            if "uuid" in entry:
+                bridged[entry["uuid"]] = parent
+            continue
+        yield kind, ({**entry, "parentUuid": parent} if "parentUuid" in entry else entry)
+
+
+def _steady(entry: Json) -> Json:
+    """Returns a line without numbers that differ from run to run."""
+    waiting: list[Any] = [entry]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            for name in VARYING & value.keys():
+                if isinstance(value[name], int | float):
+                    value[name] = 0
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
+    return entry
+
+
+def drawn(lines: Sequence[tuple[str, Json]]) -> list[str]:
+    """Returns a log as a drawing: what each line is, and on which it hangs."""
+    letters: dict[str | None, str] = {None: "-"}
+    shown = []
+    for kind, entry in lines:
+        if "uuid" not in entry:
+            shown.append(kind)
+            continue
+        letters[entry["uuid"]] = f"{len(letters)}"
+        shown.append(f"{len(letters) - 1}<{letters.get(entry['parentUuid'], '?')} {kind}")
+    return shown
+
+
+def differing(ours: Sequence[tuple[str, Json]], theirs: Sequence[tuple[str, Json]]) -> list[str]:
+    """Returns in what two logs differ: their drawings, or where those are the same, values."""
+    left, right = drawn(theirs), drawn(ours)
+    if left != right:
+        return list(unified_diff(left, right, "client", "plait", lineterm="", n=2))
+    found = []
+    for (kind, one), (_, other) in zip(ours, theirs, strict=True):
+        found += [f"{kind}: {line}" for line in differing_values(one, other)]
+    return found
+
+
+def differing_values(ours: Json, theirs: Json) -> Iterator[str]:
+    """Yields the fields of a line that say something else; what one lacks is told by kinds."""
+    waiting: list[tuple[str, Any, Any]] = [("", ours, theirs)]
+    while waiting:
+        path, one, other = waiting.pop()
+        if isinstance(one, dict) and isinstance(other, dict):
+            both = [name for name in one if name in other]
+            waiting += [
+                (f"{path}.{name}" if path else name, one[name], other[name]) for name in both
+            ]
+        elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+            pairs = enumerate(zip(one, other, strict=True))
+            waiting += [(f"{path}[{at}]", *pair) for at, pair in pairs]
+        elif one != other:
+            yield f"{path}: {json.dumps(one)[:300]} here, {json.dumps(other)[:300]} there"

@@ -1,0 +1,35 @@
+"""What may differ between the logs of the two clients, with the reason.
+
+Nothing stands here because it was found: each row is something that Plait does not do, or that
+the client writes for itself alone and does not read again.
+"""
+
+LEFT_OUT = {
+    "api-request": "the client's own log of its requests",
+    "api-request-blob": "the client's own log of its requests",
+    "api-request-shape": "the client's own log of its requests",
+    "atis-latch": "an account's state at the maker's",
+    "tools-used": "which tools a deferred loading has brought: all are loaded here",
+    "cost-state": "sums that are computed from the lines here",
+    "attachment environment": "stands in the system prompt here",
+    "attachment model": "stands in the system prompt here",
+    "attachment deferred_tools_delta": "all tools are loaded here",
+    "attachment deferred_tools_record": "all tools are loaded here",
+    "attachment agent_listing_delta": "there are no agents yet",
+    "attachment skill_listing": "there are no skills",
+    "attachment auto_mode": "there is no such mode",
+    "attachment session_context": "stands in the system prompt here",
+    "attachment date": "stands in the system prompt here",
+    "attachment remote_session_change": "there are no remote sessions",
+    "attachment prompt_snapshot": "the maker's own prompts",
+    "attachment task_reminder": "the maker's own reminders",
+    "attachment silent_turn_reminder": "the maker's own reminders",
+    "attachment command_permissions": "there are no rules of settings yet",
+}
+"""Kinds of lines that only the client writes."""
+
+FIELDS = {
+    ("lacks", "requestRef"): "names a line of the client's own log of requests",
+    ("has beyond", "slug"): "the client gives a name once a plan or an agent needs one",
+}
+"""Fields that lines of any kind, or of one, may lack or have beyond."""

@@ -1,0 +1,83 @@
+"""Talks to the sessions that come of them: one player for each of the two clients."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from conformance.chat.talks import Step, Talk, answers
+from conformance.client import Client, Finished
+from conformance.sandbox import Desk
+from conformance.scenarios.printed import lay_out
+
+LONGEST = 90
+
+
+class Player(Protocol):
+    """Whoever leads a client through a talk."""
+
+    @property
+    def name(self) -> str:
+        """Whom."""
+        ...
+
+    def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
+        """Asks one thing in print mode."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Genuine:
+    """Leads the real client."""
+
+    client: Client
+    name: str = "client"
+
+    def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
+        """Asks one thing in print mode."""
+        return self.client.run(desk, "-p", prompt, *arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class Ours:
+    """Leads `plait chat`."""
+
+    client: Client
+    """Whose stand-in is spoken to."""
+    more: tuple[str, ...] = ()
+    name: str = "plait"
+
+    def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
+        """Asks one thing in print mode."""
+        command = [sys.executable, "-m", "plait", "chat", "-p", prompt, *arguments, *self.more]
+        source = Path(__file__).resolve().parents[2] / "src"
+        done = subprocess.run(
+            [*command, "--output-format", "json"],
+            cwd=desk.directory,
+            env={**desk.environment(self.client.standin.url), "PYTHONPATH": str(source)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LONGEST,
+            check=False,
+        )
+        desk.hand_over()
+        return Finished(done.stdout, done.stderr, done.returncode)
+
+
+def play(player: Player, desk: Desk, client: Client, talk: Talk) -> list[Path]:
+    """Leads a client through a talk and returns the sessions that came of it, oldest first."""
+    client.standin.choose = answers(desk.directory)
+    lay_out(desk)
+    born: list[Path] = []
+    for step in talk.steps:
+        player.step(desk, step.prompt, *_arguments(step, born))
+        born += [path for path in desk.sessions() if path not in born]
+    return born
+
+
+def _arguments(step: Step, born: list[Path]) -> tuple[str, ...]:
+    resumed = ("--resume", born[0].stem) if step.is_first and born else ()
+    return (*resumed, *step.arguments, *step.leave)

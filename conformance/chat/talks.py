@@ -1,0 +1,183 @@
+"""Talks that both clients can be led through, prompt by prompt in print mode."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.scenarios.script import script as scenario_script
+from tests.standin import Answer, Choose, Json, Script, by_script, call, calls, failed, said
+
+LEAVE = (
+    "--permission-mode",
+    "acceptEdits",
+    "--allowedTools",
+    "Bash Edit Glob Grep Read Write TaskCreate TaskUpdate TaskList TaskGet TaskOutput TaskStop",
+)
+CONTINUE = ("--continue",)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One run of a client in print mode."""
+
+    prompt: str
+    arguments: tuple[str, ...] = ()
+    is_first: bool = False
+    """Whether it goes on with the first session of the talk, whatever came since."""
+    leave: tuple[str, ...] = LEAVE
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What is said to a client, from the first prompt to the last."""
+
+    name: str
+    steps: tuple[Step, ...]
+
+
+def talk(name: str, *prompts: str) -> Talk:
+    """Returns a talk that goes on from prompt to prompt, and once more at the end."""
+    later = tuple(Step(prompt, CONTINUE) for prompt in (*prompts[1:], "And then?"))
+    return Talk(name, (Step(prompts[0]), *later))
+
+
+def forked() -> Talk:
+    """Returns a talk that is forked, and goes on in both."""
+    aside = Step("Another way.", ("--fork-session",), is_first=True)
+    return Talk("fork", (Step("Where were we?"), aside, Step("This way.", is_first=True)))
+
+
+def denied() -> Talk:
+    """Returns a talk whose calls nobody allows."""
+    steps = (Step("[write it]", leave=()), Step("And then?", CONTINUE, leave=()))
+    return Talk("nobody to ask", steps)
+
+
+TALKS = (
+    talk("plain turns", "Good morning."),
+    talk("thinking", "[think]"),
+    talk("thinking and a tool", "[think and look]"),
+    talk("file tools", "[file tools]"),
+    talk("parallel tools", "[parallel]"),
+    talk("failing tools", "[failing tools]"),
+    talk("tasks", "[tasks]"),
+    talk("long output", "[long output]"),
+    talk("several blocks", "[many blocks]"),
+    talk("odd chunks", "[odd chunks]"),
+    talk("cut at max_tokens", "[cut short]"),
+    talk("refusal", "[refuse]"),
+    talk("API error", "[bad request]"),
+    talk("two API errors", "[bad request]", "[bad request], once more"),
+    talk("overloaded once", "[busy]"),
+    talk("rate limit", "[limited]"),
+    talk("line went dead", "[dropped]"),
+    forked(),
+    denied(),
+    Talk(
+        "plan mode",
+        (Step("[write it]", leave=("--permission-mode", "plan")), Step("And then?", CONTINUE)),
+    ),
+    Talk("max turns", (Step("[parallel]", ("--max-turns", "1")), Step("Why?", CONTINUE))),
+    talk("compact and go on", "[parallel]", "What was that?", "/compact", "Go on.", "[think]"),
+    talk("compact with a focus", "A short talk.", "/compact keep the numbers"),
+    talk("local commands", "Hello there.", "/cost", "/context"),
+)
+
+
+def answers(directory: Path) -> Choose:
+    """Returns the choice of answers for one play of a talk: trouble comes once, a retry is fine."""
+    steady = by_script(script(directory))
+    trouble = {
+        "[busy]": [failed(529, "Overloaded")],
+        "[limited]": [failed(429, "Slow down", retry_after=1)],
+        "[dropped]": [said("This line goes dead. " * 8, drop_after=5)],
+    }
+
+    def choose(request: Json) -> Answer:
+        last = json.dumps(request.get("messages", [])[-1:])
+        for words, waiting in trouble.items():
+            if words in last and waiting:
+                return waiting.pop(0)
+        return steady(request)
+
+    return choose
+
+
+def script(directory: Path) -> Script:
+    """Returns the steady answers to the prompts of the talks."""
+    known = scenario_script(directory)
+    turns = {
+        "[file tools]": file_tools(directory),
+        "[failing tools]": failing_tools(directory),
+        "[tasks]": tasks(),
+        "[write it]": [
+            calls(call("Write", file_path=str(directory / "new.txt"), content="new\n")),
+            calls(call("Bash", command="touch other.txt")),
+            said("I may not."),
+        ],
+    }
+    rules = [{"when": when, "answers": answers} for when, answers in turns.items()]
+    return {**known, "rules": [*rules, *known["rules"]]}
+
+
+def file_tools(directory: Path) -> list[Answer]:
+    """Returns a turn that uses every tool for files that both clients have."""
+    notes, fresh = str(directory / "notes.txt"), str(directory / "fresh.txt")
+    steps: list[Json] = [
+        call("Read", file_path=notes),
+        call("Read", file_path=notes, offset=2, limit=1),
+        call("Edit", file_path=notes, old_string="two", new_string="zwei"),
+        call("Edit", file_path=notes, old_string="e", new_string="E", replace_all=True),
+        call("Write", file_path=fresh, content="new\n"),
+        call("Write", file_path=fresh, content="newer\n"),
+        call("Glob", pattern="*.txt"),
+        call("Glob", pattern="*.none"),
+        call("Grep", pattern="zwEi"),
+        call("Grep", pattern="zwEi", output_mode="content"),
+        call("Grep", pattern="E", output_mode="count"),
+        call("Grep", pattern="nowhere to be found"),
+        call("Read", file_path=str(directory / "book.ipynb")),
+        call("Read", file_path=str(directory / "dot.png")),
+        call("Bash", command="ls", description="List files"),
+        call("Bash", command="echo out; echo err >&2"),
+        call("Bash", command="true"),
+    ]
+    return [*(calls(step, text="Next.") for step in steps), said("All done.")]
+
+
+def failing_tools(directory: Path) -> list[Answer]:
+    """Returns a turn whose calls fail, each in its own way."""
+    notes = str(directory / "notes.txt")
+    steps: list[Json] = [
+        call("Bash", command="echo wrong >&2; exit 3"),
+        call("Bash", command="echo out; exit 1"),
+        call("Bash", command="sleep 5", timeout=300),
+        call("Read", file_path=str(directory / "nowhere.txt")),
+        call("Read", file_path=str(directory)),
+        call("Edit", file_path=notes, old_string="one", new_string="x"),
+        call("Write", file_path=notes, content="x"),
+        call("Read", file_path=notes),
+        call("Edit", file_path=notes, old_string="none", new_string="x"),
+        call("Edit", file_path=notes, old_string="o", new_string="x"),
+        call("Edit", file_path=notes, old_string="one", new_string="one"),
+        call("NoSuchTool", argument=1),
+        call("Write", file_path=str(directory / "fresh.txt")),
+        call("Read", path=3),
+        call("Grep", pattern="("),
+    ]
+    return [*(calls(step) for step in steps), said("Nothing worked.")]
+
+
+def tasks() -> list[Answer]:
+    """Returns a turn that keeps a list of tasks."""
+    steps: list[Json] = [
+        call("TaskCreate", subject="First", description="The first thing", activeForm="Doing it"),
+        call("TaskCreate", subject="Second", description="The second thing"),
+        call("TaskUpdate", taskId="1", status="in_progress"),
+        call("TaskUpdate", taskId="2", addBlockedBy=["1"]),
+        call("TaskList"),
+        call("TaskGet", taskId="1"),
+        call("TaskUpdate", taskId="1", status="completed"),
+        call("TaskGet", taskId="7"),
+    ]
+    return [*(calls(step) for step in steps), said("All planned.")]
