@@ -1,0 +1,286 @@
+"""Sessions at their source to new blocks and new lines of the journal; what is known is not read.
+
+    stamps as in the journal ── nothing to do
+    read on from a known beginning ── its hash is that of the known state ── only the rest is cut
+    read whole ── cut into blocks ── those that the store lacks go to a pack
+
+Blocks are on the disk before the journal speaks of them. A run that is cut off has kept what it
+committed; the next one goes on from there.
+"""
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from io import FileIO
+from itertools import chain
+
+from plait.keep.blocks import LEAST, blocks
+from plait.keep.journal import Journal, States
+from plait.keep.model import (
+    KeepPlan,
+    KeepReport,
+    KeptFile,
+    NewFile,
+    Progress,
+    Report,
+    Source,
+    SourceFile,
+    Sources,
+    Stamp,
+    Unread,
+)
+from plait.keep.packs import Packs, PackWriter
+from plait.keep.sources import stamp_of
+
+PIECE = 4 << 20
+UNKNOWN = Stamp(-1, -1, -1, -1, -1)
+
+
+def plan(states: States, found: Sources, *, again: bool = False) -> KeepPlan:
+    """Returns what is new at the sources, by what the system says of the files alone."""
+    new: list[SourceFile] = []
+    grown: list[SourceFile] = []
+    changed: list[SourceFile] = []
+    sessions: list[Source] = []
+    unchanged = 0
+    for source in found:
+        fresh: list[SourceFile] = []
+        for file in source.files:
+            known = states.files.get((source.root, file.path))
+            if known is None:
+                if again or not _is_forgotten(states, source.root, file):
+                    fresh.append(file)
+                    new.append(file)
+                else:
+                    unchanged += 1
+            elif known[-1].stamp == file.stamp:
+                unchanged += 1
+            else:
+                fresh.append(file)
+                (grown if file.stamp.size > known[-1].size else changed).append(file)
+        if fresh:
+            sessions.append(replace(source, files=tuple(fresh)))
+    return KeepPlan(tuple(new), tuple(grown), tuple(changed), unchanged, tuple(sessions))
+
+
+def _is_forgotten(states: States, root: str, file: SourceFile) -> bool:
+    forgotten = states.forgotten.get((root, file.path))
+    mark = (file.stamp.size, file.stamp.modified)
+    return forgotten is not None and (forgotten.size, forgotten.modified) == mark
+
+
+class Run:
+    """One run that keeps what is new, under the lock of the store."""
+
+    def __init__(self, journal: Journal, packs: Packs, states: States) -> None:
+        self.states = states
+        self.report = KeepReport()
+        self._journal = journal
+        self._packs = packs
+        self._writer = PackWriter(packs)
+        self._lines: list[KeptFile] = []
+
+    def keep(self, found: KeepPlan, report: Report | None = None) -> KeepReport:
+        """Keeps all files of a plan, a pack at a time."""
+        self.report.unchanged = found.unchanged
+        of_files, of_bytes, count = len(found.files), found.bytes, 0
+        try:
+            for source in found.sessions:
+                for file in source.files:
+                    if report:
+                        done = self.report.bytes
+                        report(Progress(count, of_files, done, of_bytes, file.path))
+                    self._keep(source, file)
+                    count += 1
+            self.commit()
+        except BaseException:
+            self._writer.give_up()
+            raise
+        if report:
+            report(Progress(count, of_files, self.report.bytes, of_bytes, ""))
+        return self.report
+
+    def put(self, files: Iterable[NewFile]) -> tuple[KeptFile, ...]:
+        """Keeps files that are given as bytes."""
+        try:
+            states = tuple(map(self._put, files))
+            self.commit()
+        except BaseException:
+            self._writer.give_up()
+            raise
+        return states
+
+    def _put(self, file: NewFile) -> KeptFile:
+        digest = sha256(file.data).hexdigest()
+        known = self.states.files.get((file.root, file.path), [None])[-1]
+        if known and known.sha256 == digest and known.mark == file.mark:
+            return known
+        parts = blocks([file.data])
+        names = tuple(self.store(sha256(part).hexdigest(), part) for part in parts)
+        state = KeptFile(
+            root=file.root,
+            path=file.path,
+            project=file.project,
+            session=file.session,
+            kind=file.kind,
+            size=len(file.data),
+            sha256=digest,
+            modified=time.time_ns() if file.modified is None else file.modified,
+            mode=file.mode,
+            kept=now(),
+            grew_from=_beginning(file.data, known),
+            mark=file.mark,
+            blocks=names,
+        )
+        self.add(state)
+        return state
+
+    def _keep(self, source: Source, file: SourceFile) -> None:
+        try:
+            file.path.encode()
+            with open(file.place, "rb", buffering=0, opener=_unblocked) as opened:
+                before = stamp_of(os.fstat(opened.fileno()))
+                known = self.states.files.get((source.root, file.path), [None])[-1]
+                read = _Reading(self, opened, before.size)
+                names, digest, grew_from = read.of(known)
+                after = stamp_of(os.fstat(opened.fileno()))
+        except (OSError, UnicodeEncodeError) as error:
+            self.report.unread.append(Unread(file.place, _words(error)))
+            return
+        # what was written to while it was read is looked at again by the next run
+        stamp = before if before == after and read.size == before.size else UNKNOWN
+        state = KeptFile(
+            root=source.root,
+            path=file.path,
+            project=source.project,
+            session=source.session,
+            kind=file.kind,
+            size=read.size,
+            sha256=digest,
+            modified=before.modified,
+            mode=before.mode,
+            kept=now(),
+            changed=stamp.changed,
+            inode=stamp.inode,
+            grew_from=grew_from,
+            blocks=names,
+        )
+        self.add(state)
+        self.report.bytes += read.size
+
+    def add(self, state: KeptFile) -> None:
+        """Takes a state in whose blocks are stored."""
+        self._lines.append(state)
+        self.report.files += 1
+        if state.session not in self.report.sessions[-1:]:
+            self.report.sessions.append(state.session)
+        if self._writer.is_full:
+            self.commit()
+
+    def store(self, name: str, data: bytes) -> str:
+        """Takes a block in, unless the store has it; returns its name."""
+        if not self._writer.has(name):
+            self._writer.add(name, data)
+            self.report.new_bytes += len(data)
+        return name
+
+    def has_all(self, known: KeptFile) -> bool:
+        """Tells whether every block of a state is in the store."""
+        return self._packs.places.keys() >= set(known.blocks)
+
+    def size_of(self, name: str) -> int:
+        """Returns how many bytes a block of the store has."""
+        return self._packs.places[name].size
+
+    def commit(self) -> None:
+        """Waits until all that was kept is on the disk, first the blocks, then who needs them."""
+        self._writer.commit()
+        if self._lines:
+            self.states.whole = self._journal.add(self._lines, self.states.whole)
+            for state in self._lines:
+                self.states.take(state)
+            self._lines = []
+        self.report.stored_bytes = self._writer.stored
+
+
+def now() -> str:
+    """Returns the time as the journal has it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _beginning(data: bytes, known: KeptFile | None) -> str:
+    """Returns the name of a known state if the data begins with it."""
+    if known and sha256(memoryview(data)[: known.size]).hexdigest() == known.sha256:
+        return known.sha256
+    return ""
+
+
+def _unblocked(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _words(error: OSError | UnicodeEncodeError) -> str:
+    if isinstance(error, OSError):
+        return (error.strerror or str(error)).lower()
+    return "its name is no text"
+
+
+class _Reading:
+    """A file that is read once, from its beginning to where it ended when it was opened."""
+
+    def __init__(self, run: "Run", file: FileIO, size: int) -> None:
+        self._run = run
+        self._file = file
+        self._left = size
+        self.size = 0
+        self._digest = sha256()
+
+    def of(self, known: KeptFile | None) -> tuple[tuple[str, ...], str, str]:
+        """Returns the names of its blocks, its own, and that of the state it has grown from."""
+        if known and known.blocks and known.size <= self._left and self._run.has_all(known):
+            grown = self._grown(known)
+            if grown:
+                return grown
+            self._file.seek(0)
+            self._left += self.size
+            self.size, self._digest = 0, sha256()
+        return self._whole()
+
+    def _whole(self) -> tuple[tuple[str, ...], str, str]:
+        if self._left <= LEAST:  # one block, whose name is that of the file
+            data = b"".join(self._pieces())
+            digest = self._digest.hexdigest()
+            return ((self._run.store(digest, data),) if data else ()), digest, ""
+        names = tuple(map(self._stored, blocks(self._pieces())))
+        return names, self._digest.hexdigest(), ""
+
+    def _grown(self, known: KeptFile) -> tuple[tuple[str, ...], str, str] | None:
+        """Reads on from a state that is known, unless the file begins with something else."""
+        while self.size < known.size and self._read(min(PIECE, known.size - self.size)):
+            pass
+        if self.size < known.size or self._digest.hexdigest() != known.sha256:
+            return None
+        last, size = known.blocks[-1], self._run.size_of(known.blocks[-1])
+        tail = os.pread(self._file.fileno(), size, known.size - size)
+        if sha256(tail).hexdigest() != last:
+            return None
+        rest = blocks(chain((tail,), self._pieces()))
+        names = (*known.blocks[:-1], *map(self._stored, rest))
+        return names, self._digest.hexdigest(), known.sha256
+
+    def _stored(self, data: bytes) -> str:
+        return self._run.store(sha256(data).hexdigest(), data)
+
+    def _pieces(self) -> Iterator[bytes]:
+        while self._left and (piece := self._read(min(PIECE, self._left))):
+            yield piece
+
+    def _read(self, most: int) -> bytes:
+        piece = self._file.read(most)
+        self._digest.update(piece)
+        self.size += len(piece)
+        self._left -= len(piece)
+        return piece

@@ -1,0 +1,203 @@
+"""Roots to the sessions that lie in them, each with all its files and what the system says of them.
+
+    <project>/<session>.jsonl, <project>/<session>/**      the session and what lies beside it
+    <project>/agent-<id>.jsonl, agent-<id>.meta.json       older versions: the log says of whom
+    tasks/<session>/**, todos/<session>-*.json             its lists
+    file-history/<session>/**                              backups of files, where asked for
+
+A project is any folder with logs in it.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_IMODE, S_ISDIR, S_ISREG
+from typing import TypeAlias
+
+from plait.keep.model import Kind, Source, SourceFile, Stamp
+from plait.line import Root
+from plait.line.discover import AGENT, JOURNAL, OURS, SUBAGENTS, SUFFIX
+
+META = ".meta.json"
+TITLE = "custom-title.json"
+LISTS, TASKS, HISTORY = "todos", "tasks", "file-history"
+SIGNS = frozenset({SUBAGENTS, "tool-results", "workflows", TITLE})
+"""What only the folder of a session holds."""
+NAMED = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
+MOST_READ = 1 << 20
+"""Bytes of an agent's log in which it is looked for whose it is."""
+
+Owners: TypeAlias = Mapping[str, str]
+"""Sessions by the place of an agent's log, as far as they are known."""
+
+
+def sources_of(
+    roots: Iterable[Root], *, backups: bool = False, owners: Owners | None = None
+) -> tuple[Source, ...]:
+    """Returns every session under the roots, in the order of projects and names."""
+    found: dict[tuple[str, str, str], list[SourceFile]] = {}
+    seen: set[str] = set()
+    for root in roots:
+        walk = _Walk(_home(root), owners or {}, seen)
+        walk.projects(str(root.logs))
+        if root.config:
+            walk.lists(str(root.config), backups)
+        for (project, session), files in walk.found.items():
+            found.setdefault((walk.home, project, session), []).extend(files)
+    return tuple(
+        Source(root, project, session, tuple(sorted(files, key=lambda file: file.path)))
+        for (root, project, session), files in sorted(found.items())
+    )
+
+
+def _home(root: Root) -> str:
+    """Returns the folder below which names are told."""
+    home = root.config or (root.path if root.path.is_dir() else root.path.parent)
+    return str(home.absolute())
+
+
+@dataclass
+class _Walk:
+    """One way through a root."""
+
+    home: str
+    owners: Owners
+    seen: set[str]
+    """Folders that were looked into, by their real names: links may lead back."""
+    found: dict[tuple[str, str], list[SourceFile]] = field(default_factory=dict)
+
+    def projects(self, place: str) -> None:
+        """Looks for sessions in a folder and those below it, or takes one file."""
+        if not os.path.isdir(place):  # noqa: PTH112  text, as all places here
+            folder = os.path.dirname(place)  # noqa: PTH120
+            self._folder(folder, only=os.path.basename(place))  # noqa: PTH119
+            return
+        waiting = [place]
+        while waiting:
+            folder = waiting.pop()
+            real = os.path.realpath(folder)
+            if real not in self.seen:
+                self.seen.add(real)
+                waiting += self._folder(folder)
+
+    def _folder(self, folder: str, only: str | None = None) -> list[str]:
+        """Takes the sessions of one folder; returns the folders in it that are none of theirs."""
+        project = os.path.basename(folder)  # noqa: PTH119
+        folders: dict[str, str] = {}
+        logs: set[str] = set()
+        agents: list[tuple[str, os.stat_result]] = []
+        for entry, status in _entries(folder):
+            name = entry.name
+            if S_ISDIR(status.st_mode):
+                folders[name] = entry.path
+            elif not S_ISREG(status.st_mode) or (only is not None and name != only):
+                continue
+            elif name.startswith(AGENT) and name.endswith((SUFFIX, META)):
+                agents.append((entry.path, status))
+            elif name.endswith(SUFFIX):
+                session = name.removesuffix(SUFFIX)
+                logs.add(session)
+                self._take(project, session, entry.path, status, "session")
+        for place, status in agents:
+            kind: Kind = "agent" if place.endswith(SUFFIX) else "beside"
+            self._take(project, self._owner(place), place, status, kind)
+        for name in [*folders]:
+            if name in logs or (only is None and _is_of_session(folders[name])):
+                self._beside(project, name, folders.pop(name))
+        folders.pop(OURS, None)
+        return [] if only is not None else list(folders.values())
+
+    def _beside(self, project: str, session: str, folder: str) -> None:
+        """Takes all that lies in the folder of a session."""
+        for place, status in _below(folder):
+            self._take(project, session, place, status, _kind_beside(place))
+
+    def lists(self, config: str, backups: bool) -> None:
+        """Takes what the client keeps for the sessions elsewhere."""
+        projects = {session: project for project, session in self.found}
+        kinds: dict[str, Kind] = {TASKS: "list", HISTORY: "backup"}
+        for folder in (TASKS, HISTORY) if backups else (TASKS,):
+            for entry, status in _entries(f"{config}/{folder}"):
+                if S_ISDIR(status.st_mode) and entry.name in projects:
+                    for place, inner in _below(entry.path):
+                        self._take(projects[entry.name], entry.name, place, inner, kinds[folder])
+        for entry, status in _entries(f"{config}/{LISTS}"):
+            session = entry.name.partition("-agent-")[0]
+            if session in projects and S_ISREG(status.st_mode):
+                self._take(projects[session], session, entry.path, status, "list")
+
+    def _take(
+        self, project: str, session: str, place: str, status: os.stat_result, kind: Kind
+    ) -> None:
+        path = os.path.relpath(os.path.abspath(place), self.home).replace(os.sep, "/")  # noqa: PTH100
+        file = SourceFile(place, path, kind, stamp_of(status))
+        self.found.setdefault((project, session), []).append(file)
+
+    def _owner(self, place: str) -> str:
+        """Returns whose an agent is that lies beside sessions; its own where nothing says so."""
+        log = place.removesuffix(META) + SUFFIX if place.endswith(META) else place
+        return self.owners.get(log) or owner_of(log) or Path(log).stem
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """Returns what the system says of a file, as the journal has it."""
+    return Stamp(
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+        status.st_ino,
+        S_IMODE(status.st_mode),
+    )
+
+
+def owner_of(log: str) -> str | None:
+    """Returns the session that an agent's log names."""
+    try:
+        with open(log, "rb") as file:  # noqa: PTH123
+            found = NAMED.search(file.read(MOST_READ))
+    except OSError:
+        return None
+    return found[1].decode("utf-8", "replace") if found else None
+
+
+def _is_of_session(folder: str) -> bool:
+    try:
+        return not SIGNS.isdisjoint(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return False
+
+
+def _kind_beside(place: str) -> Kind:
+    name = os.path.basename(place)  # noqa: PTH119
+    if name.startswith(AGENT) and name.endswith(SUFFIX):
+        return "agent"
+    return "journal" if name == JOURNAL else "beside"
+
+
+def _entries(folder: str) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+    """Yields what a folder holds: files and folders, also those that a link leads to."""
+    try:
+        with os.scandir(folder) as entries:
+            found = list(entries)
+    except OSError:
+        return
+    for entry in found:
+        try:
+            yield entry, entry.stat()
+        except OSError:  # gone, or a link to nothing
+            continue
+
+
+def _below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    """Yields the plain files in a folder and in those below it, none that a link leads to."""
+    waiting = [folder]
+    while waiting:
+        for entry, status in _entries(waiting.pop()):
+            if entry.is_symlink():
+                continue
+            if S_ISDIR(status.st_mode):
+                waiting.append(entry.path)
+            elif S_ISREG(status.st_mode):
+                yield entry.path, status

@@ -1,0 +1,93 @@
+"""Bytes to one zstd frame and back, by whichever of two libraries is there."""
+
+import struct
+import sys
+
+LEVEL = 3
+WINDOW = 22
+"""Four megabytes: as much as a frame holds. `zstd` reads up to 27 without being told."""
+SKIPPABLE = 0x184D2A50
+HEAD = struct.Struct("<II")
+
+
+class BrokenFrame(Exception):
+    """The bytes are no whole frame."""
+
+
+def note(data: bytes) -> bytes:
+    """Returns bytes as a frame that `zstd` passes over."""
+    return HEAD.pack(SKIPPABLE, len(data)) + data
+
+
+if sys.version_info >= (3, 14):  # pragma: no cover
+    from compression import zstd
+
+    OPTIONS = {
+        zstd.CompressionParameter.compression_level: LEVEL,
+        zstd.CompressionParameter.window_log: WINDOW,
+        zstd.CompressionParameter.checksum_flag: 1,
+    }
+
+    def packed(data: bytes) -> bytes:
+        """Returns bytes as one frame with its size and a checksum."""
+        return zstd.compress(data, options=OPTIONS)
+
+    def plain(frame: bytes, size: int) -> bytes:
+        """Returns the bytes of a frame, and raises where they are not so many."""
+        try:
+            data = zstd.ZstdDecompressor().decompress(frame, size + 1)
+        except zstd.ZstdError as error:
+            raise BrokenFrame(str(error)) from error
+        return _checked(data, size)
+
+    def beginning(frame: bytes, size: int) -> bytes:
+        """Returns what can be read of a frame that is damaged somewhere."""
+        reader, found = zstd.ZstdDecompressor(), bytearray()
+        try:
+            for at in range(0, len(frame), STEP):
+                found += reader.decompress(frame[at : at + STEP], size - len(found))
+        except (zstd.ZstdError, EOFError):
+            pass
+        return bytes(found)
+else:
+    import zstandard
+
+    _PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
+        LEVEL, window_log=WINDOW, write_checksum=True, write_content_size=True
+    )
+
+    def packed(data: bytes) -> bytes:
+        """Returns bytes as one frame with its size and a checksum."""
+        return zstandard.ZstdCompressor(compression_params=_PARAMETERS).compress(data)
+
+    def plain(frame: bytes, size: int) -> bytes:
+        """Returns the bytes of a frame, and raises where they are not so many."""
+        try:
+            told = zstandard.frame_content_size(frame)
+            if told != size:
+                raise BrokenFrame(f"it says that it has {told} bytes")
+            data = zstandard.ZstdDecompressor().decompress(frame, max_output_size=size)
+        except zstandard.ZstdError as error:
+            raise BrokenFrame(str(error)) from error
+        return _checked(data, size)
+
+    def beginning(frame: bytes, size: int) -> bytes:
+        """Returns what can be read of a frame that is damaged somewhere."""
+        reader, found = zstandard.ZstdDecompressor().decompressobj(), bytearray()
+        try:
+            for at in range(0, len(frame), STEP):
+                found += reader.decompress(frame[at : at + STEP])
+                if len(found) > size:
+                    break
+        except zstandard.ZstdError:
+            pass
+        return bytes(found[:size])
+
+
+STEP = 1 << 12
+
+
+def _checked(data: bytes, size: int) -> bytes:
+    if len(data) != size:
+        raise BrokenFrame(f"{len(data)} bytes instead of {size}")
+    return data
