@@ -8,6 +8,7 @@ An answer is a plain value, so a script can be Python or a JSON file:
     {"error": 529, "message": "busy", "retry_after": 1}   a status instead of an answer
     {"text": "…", "drop_after": 4}                        the line goes dead after four events
     {"text": "…", "error_after": 4}                       an error event after four events
+    {"blocks": [{"type": "tool_use", "name": "Bash", "json": "{\"comm"}]}   arguments that break off
     {"text": "…", "hold": 2, "pause": 0.1, "chunk": 7}    waits, dawdles, splits anywhere
 
 A script says which prompt gets which answers, one for each step of its turn:

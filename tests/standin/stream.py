@@ -53,7 +53,7 @@ def opened(block: Json) -> Json:
         case "thinking":
             return {**block, "thinking": "", "signature": ""}
         case "tool_use":
-            return {**block, "input": {}}
+            return {**block, "input": {}} if "json" not in block else _without_json(block)
         case _:
             return block
 
@@ -67,8 +67,12 @@ def deltas(block: Json) -> Iterator[Json]:
     if block["type"] == "thinking":
         yield {"type": "signature_delta", "signature": block.get("signature", "")}
     if block["type"] == "tool_use":
-        for piece in pieces(json.dumps(block["input"])):
+        for piece in pieces(block.get("json") or json.dumps(block["input"])):
             yield {"type": "input_json_delta", "partial_json": piece}
+
+
+def _without_json(block: Json) -> Json:
+    return {name: value for name, value in block.items() if name != "json"} | {"input": {}}
 
 
 def pieces(text: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """A request to the pieces of its answer, as values, whoever gives it."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -80,15 +80,26 @@ class ModelFault(Exception):
         kind: str = "unknown",
         retry_after: float | None = None,
         request: str | None = None,
+        body: str | None = None,
+        gateway: str | None = None,
+        connection: Mapping[str, Any] | None = None,
+        is_network_down: bool = False,
         may_retry: bool = False,
     ) -> None:
         super().__init__(text)
         self.text = text
         self.status = status
         self.kind = kind
-        """As the API names it: rate_limit_error, overloaded_error, authentication_error, …"""
+        """As the API names it (rate_limit_error, overloaded_error …), or `connection`."""
         self.retry_after = retry_after
         self.request = request
+        self.body = body
+        """The answer as it came, with its status in front."""
+        self.gateway = gateway
+        """Who was asked, where it was not the API itself."""
+        self.connection = connection
+        """What became of the connection, as the log has it."""
+        self.is_network_down = is_network_down
         self.may_retry = may_retry
 
 
@@ -97,6 +108,6 @@ class Model(Protocol):
 
     name: str
 
-    def stream(self, request: Request) -> AsyncIterator[Streamed]:
+    def stream(self, request: Request) -> AsyncGenerator[Streamed, None]:
         """Answers a request piece by piece; raises ModelFault where it cannot."""
         ...

@@ -66,6 +66,7 @@ class Response:
         self.model = model
         self.messages: list[str] = []
         """The uuids of its lines."""
+        self._before = transcript.tip
         self._usage = dict(usage or NO_USAGE)
         self._waiting: list[Fields] = []
         self._calls: dict[str, str] = {}
@@ -122,11 +123,19 @@ class Response:
         self._write_waiting(stop_reason or self._plain_end, stop_sequence)
         self._closed()
 
-    def break_off(self) -> None:
-        """Writes what waits of a response that never came to its end."""
+    def break_off(self, *, usage: Mapping[str, Any] | None = None) -> None:
+        """Writes what waits of a response that came to no end, or to one without a reason."""
         if not self._is_ended:
+            self._usage = dict(usage or self._usage)
             self._write_waiting(None)
             self._closed()
+
+    def discard(self) -> None:
+        """Drops what waits of a response that failed; what follows stands where it stood."""
+        if not self._is_ended:
+            self._is_ended = True
+            self._waiting.clear()
+            self._transcript.discarded(self._before)
 
     def _closed(self) -> None:
         self._is_ended = True

@@ -113,6 +113,11 @@ class Transcript:
         source = {"sourceToolUseID": call} if call else {}
         return self._user(blocks, {"isMeta": True} | source | wire_fields(fields))
 
+    def note(self, text: str, **fields: Any) -> str:
+        """Writes what the client tells the model within a turn, in the person's place."""
+        companion = {} if self.setting.is_older else {"turnCompanion": True}
+        return self._user(text, {"isMeta": True, **companion} | wire_fields(fields))
+
     def response(
         self,
         *,
@@ -152,6 +157,11 @@ class Transcript:
         self._standing.response = message
         self._standing.calls |= calls
 
+    def discarded(self, tip: str | None) -> None:
+        """Goes back to where a response began that failed."""
+        self._response = None
+        self._standing.tip = tip
+
     def result(
         self,
         call: str,
@@ -180,11 +190,11 @@ class Transcript:
         del self._standing.calls[call]
         return uuid
 
-    def interrupt(self) -> str:
+    def interrupt(self, *, is_at_tools: bool = False) -> str:
         """Writes that the person stopped the response or its calls, which are then rejected."""
         if self._response:
             self._response.break_off()
-        text = INTERRUPTED_AT_TOOLS if self._standing.calls else INTERRUPTED
+        text = INTERRUPTED_AT_TOOLS if is_at_tools or self._standing.calls else INTERRUPTED
         denial = {} if self.setting.is_older else {"tool_denial_kind": "user-rejected"}
         for call in self.waiting_calls:
             self.result(call, REJECTED, "User rejected tool use", is_error=True, **denial)

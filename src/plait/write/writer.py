@@ -243,10 +243,13 @@ class SessionWriter(Transcript):
         told, time = wire_fields(fields), self.ids.time()
         self.append(lines.queue_operation(self.session, time, operation, content, told))
 
-    def queued_prompt(self, content: Content) -> str:
-        """Writes a prompt that waited in the queue and is told to the model within the turn."""
+    def queued_prompt(self, content: Content, *, time: str | None = None) -> str:
+        """Writes a prompt that waited in the queue and is told to the model within the turn.
+
+        Both its line and what it says of itself bear the time when it was typed.
+        """
         command, delivery = self.ids.uuid(), self.ids.uuid()
-        words, time = in_short(content), self.ids.time()
+        words, time = in_short(content), time or self.ids.time()
         reason = {"reason": "absorbed_mid_turn", "command_uuid": command, "delivery_id": delivery}
         self.queue("remove", words, **({} if self.setting.is_older else reason))
         attachment = {
@@ -259,7 +262,8 @@ class SessionWriter(Transcript):
             "timestamp": time,
             "humanTurn": True,
         }
-        return self.attachment(attachment, MID_TURN.format(words), role="system")
+        told = MID_TURN.format(words)
+        return self.attachment(attachment, told, role="system", timestamp=time)
 
     def title(self, title: str) -> None:
         """Writes the name that a person gave the session."""

@@ -1,0 +1,191 @@
+"""Calls of one response to their results in the log, each written as it comes."""
+
+import asyncio
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plait.agent.events import Called, Progressed, Resulted
+from plait.agent.parts import Emit, Parts, Ruling
+from plait.agent.pull_requests import pull_request_in
+from plait.agent.streaming import Block
+from plait.agent.tools.model import Outcome, Proposal, Report, Tool, ToolError
+from plait.write.transcript import REJECTED
+
+TOGETHER = frozenset({"none", "read", "network"})
+"""Effects of calls that may be done at the same time."""
+UNPARSED = "__unparsedToolInput"
+"""What a call has for its arguments where they are no JSON, as the client logs it."""
+SHOWN_OF_UNPARSED = 200
+REJECTED_OUTPUT = "User rejected tool use"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call with the tool that does it, None where there is none."""
+
+    id: str
+    name: str
+    arguments: Any
+    tool: Tool | None
+
+    @property
+    def goes_together(self) -> bool:
+        """Whether it may be done while others are."""
+        return self.tool is None or self.tool.effect in TOGETHER
+
+
+class Calls:
+    """Does what responses ask for, as far as it is allowed."""
+
+    def __init__(self, parts: Parts, emit: Emit) -> None:
+        self._parts = parts
+        self._emit = emit
+        self._asking = asyncio.Lock()
+        self._results: list[Block] = []
+        self._is_stopped = False
+
+    async def carry_out(self, blocks: Sequence[Block]) -> bool:
+        """Does all calls of a response; tells whether the turn goes on.
+
+        What changes something waits for what was called before it, and the rest for that.
+        """
+        calls = [
+            Call(block["id"], block["name"], block["input"], self._parts.tools.get(block["name"]))
+            for block in blocks
+        ]
+        try:
+            for batch in _batches(calls):
+                await _all_of([self._settle(call) for call in batch])
+        finally:
+            self.tell()
+        return not self._is_stopped
+
+    def tell(self) -> None:
+        """Has the model told the results that are there."""
+        if self._results:
+            self._parts.memory.add("user", self._results)
+            self._results = []
+
+    async def _settle(self, call: Call) -> None:
+        """Does one call, whatever becomes of it."""
+        if self._is_stopped:
+            self._log(call, Outcome(REJECTED, REJECTED_OUTPUT, is_error=True), is_denied=True)
+            return
+        try:
+            proposal = _proposed(call, self._parts)
+        except ToolError as error:
+            self._log(call, _refused_input(str(error)))
+            return
+        async with self._asking:
+            ruling = await self._parts.permissions.rule(proposal, call.id)
+        if not ruling.is_allowed:
+            self._deny(call, ruling)
+            return
+        self._emit(Called(call.id, ruling.proposal))
+        outcome = await self._outcome(call, ruling.proposal)
+        self._log(call, outcome, ruling.fields)
+        self._note_pull_request(ruling.proposal, outcome)
+
+    def _deny(self, call: Call, ruling: Ruling) -> None:
+        self._is_stopped = self._is_stopped or ruling.stops
+        outcome = Outcome(ruling.told, ruling.output, is_error=True)
+        self._log(call, outcome, ruling.fields, is_denied=True)
+
+    async def _outcome(self, call: Call, proposal: Proposal) -> Outcome:
+        tool = call.tool
+        if tool is None:
+            raise AssertionError(f"{call.name} was proposed by nobody")
+        if proposal.effect == "write":
+            for path in proposal.paths:
+                self._parts.writer.before_change(path, call.id)
+        try:
+            return await tool.run(proposal, self._parts.place, self._reporter(call.id))
+        except ToolError as error:
+            return _refused_input(str(error))
+        except Exception as error:  # a tool that breaks must not break the conversation
+            return Outcome(f"{type(error).__name__}: {error}", is_error=True)
+
+    def _reporter(self, call: str) -> Report:
+        def report(data: Mapping[str, Any]) -> None:
+            self._parts.writer.progress(data, call=call)
+            self._emit(Progressed(call, data))
+
+        return report
+
+    def _log(
+        self,
+        call: Call,
+        outcome: Outcome,
+        fields: Mapping[str, Any] | None = None,
+        *,
+        is_denied: bool = False,
+    ) -> None:
+        self._parts.writer.result(
+            call.id, outcome.content, outcome.output, is_error=outcome.is_error, **(fields or {})
+        )
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id}
+        block["content"] = outcome.content
+        if outcome.is_error is not None:
+            block["is_error"] = outcome.is_error
+        self._results.append(block)
+        self._emit(Resulted(call.id, call.name, outcome, is_denied))
+
+    def _note_pull_request(self, proposal: Proposal, outcome: Outcome) -> None:
+        if proposal.effect != "execute" or outcome.is_error:
+            return
+        found = pull_request_in(str(proposal.arguments.get("command", "")), outcome.content)
+        if found:
+            self._parts.writer.pull_request(found.number, found.url, found.repository)
+
+
+def _batches(calls: Sequence[Call]) -> Iterator[list[Call]]:
+    """Yields what is done at the same time: runs of calls that only look, and each other alone."""
+    batch: list[Call] = []
+    for call in calls:
+        if call.goes_together:
+            batch.append(call)
+            continue
+        if batch:
+            yield batch
+        batch = []
+        yield [call]
+    if batch:
+        yield batch
+
+
+async def _all_of(work: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Waits for all; where one breaks or the turn is stopped, the others end before it returns."""
+    tasks = [asyncio.ensure_future(one) for one in work]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _proposed(call: Call, parts: Parts) -> Proposal:
+    if call.tool is None:
+        raise ToolError(f"Error: No such tool available: {call.name}")
+    arguments = call.arguments
+    if isinstance(arguments, Mapping) and UNPARSED in arguments:
+        raise ToolError(_unparsed(call.name, arguments[UNPARSED]))
+    if not isinstance(arguments, Mapping):
+        raise ToolError(f"InputValidationError: {call.name} was called with no object of JSON")
+    return call.tool.propose(arguments, parts.place)
+
+
+def _unparsed(name: str, told: Mapping[str, Any]) -> str:
+    raw, size = str(told.get("raw", "")), told.get("len", 0)
+    shown = raw[:SHOWN_OF_UNPARSED]
+    return (
+        f"InputValidationError: {name} was called with input that could not be parsed as JSON.\n"
+        f"You sent (first {len(shown)} of {size} bytes): {shown}\n"
+        "Common causes: unescaped backslashes in file paths (use / or \\\\), unescaped control"
+        " characters, or truncated output. Retry with valid JSON."
+    )
+
+
+def _refused_input(text: str) -> Outcome:
+    return Outcome(f"<tool_use_error>{text}</tool_use_error>", text, is_error=True)

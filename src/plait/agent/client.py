@@ -1,0 +1,159 @@
+"""A session with somebody who asks: prompts in, events out, all of it logged.
+
+    async with Client(parts) as client:
+        async for event in client.send("What is in the README?"):
+            ...
+
+`interrupt` stops the turn from elsewhere; what is given to `queue` while it goes on is told to
+the model within it, or else has a turn of its own, before `send` is over.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from random import Random
+from types import TracebackType
+from typing import Self
+
+from plait.agent.answering import Asking, Sleep
+from plait.agent.events import Compacted, Event
+from plait.agent.loop import Turn
+from plait.agent.meter import Meter
+from plait.agent.parts import Parts
+from plait.agent.queue import PromptQueue
+from plait.conversation.prices import Prices
+from plait.errors import UserError
+from plait.write.model import Content
+
+
+class Client:
+    """A session that goes on."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        *,
+        prices: Prices | None = None,
+        sleep: Sleep = asyncio.sleep,
+        random: Random | None = None,
+    ) -> None:
+        self.parts = parts
+        self.meter = Meter(prices or Prices())
+        """What the session took since it is open."""
+        self._queue = PromptQueue(parts.writer)
+        self._asking = Asking(parts, self._emit, sleep=sleep, random=random)
+        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._work: asyncio.Task[None] | None = None
+        self._is_closed = False
+
+    @property
+    def session(self) -> str:
+        """The id of the session."""
+        return self.parts.writer.session
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn goes on."""
+        return self._work is not None and not self._work.done()
+
+    @property
+    def waiting(self) -> tuple[Content, ...]:
+        """The prompts that wait."""
+        return self._queue.prompts
+
+    async def send(self, content: Content) -> AsyncGenerator[Event, None]:
+        """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
+        self._begin(lambda: self._turns(content))
+        async for event in self._followed():
+            yield event
+
+    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+        """Has a summary stand for what was said."""
+        compactor = self.parts.compactor
+        if compactor is None:
+            raise UserError("this session cannot be compacted")
+
+        async def work() -> None:
+            compacted: Compacted = await compactor.compact("manual", focus)
+            self._emit(compacted)
+
+        self._begin(work)
+        async for event in self._followed():
+            yield event
+
+    def queue(self, content: Content) -> None:
+        """Has a prompt wait while a turn goes on."""
+        if not self.is_busy:
+            raise UserError("nothing is going on that a prompt could wait for", "send it")
+        self._queue.put(content)
+
+    def take_back(self) -> list[Content]:
+        """Takes the prompts back that wait."""
+        return self._queue.take_back()
+
+    def interrupt(self) -> bool:
+        """Stops the turn that goes on; tells whether there was one."""
+        if not self.is_busy or self._work is None:
+            return False
+        return self._work.cancel()
+
+    async def close(self) -> None:
+        """Stops what goes on, and logs where the session goes on."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        await self._stop()
+        self.parts.writer.close()
+
+    def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
+        if self.is_busy:
+            raise UserError("a turn is going on", "`queue` has a prompt wait for it")
+        if self._is_closed:
+            raise UserError("the session is closed")
+        self._events = asyncio.Queue()
+        self._work = asyncio.ensure_future(self._done(work))
+
+    async def _done(self, work: Callable[[], Awaitable[None]]) -> None:
+        try:
+            await work()
+        finally:
+            self._events.put_nowait(None)
+
+    async def _turns(self, content: Content) -> None:
+        """Does the turn of a prompt, then those of the prompts that waited."""
+        waiting: Content | None = content
+        while waiting is not None:
+            turn = Turn(self.parts, self._emit, self._queue, self.meter, self._asking)
+            ended = await turn.run(waiting)
+            goes_on = ended.ending not in ("max_turns", "max_budget")
+            waiting = self._queue.take() if goes_on else None
+
+    async def _followed(self) -> AsyncGenerator[Event, None]:
+        try:
+            while (event := await self._events.get()) is not None:
+                yield event
+        finally:
+            await self._stop()
+        if self._work is not None:
+            await self._work
+
+    async def _stop(self) -> None:
+        if self._work is None or self._work.done():
+            return
+        self._work.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._work
+
+    def _emit(self, event: Event) -> None:
+        self._events.put_nowait(event)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

@@ -1,0 +1,183 @@
+"""A prompt to the end of its turn: answers, calls, results, until there is nothing left to do."""
+
+import asyncio
+from time import monotonic
+from typing import Any
+
+from plait.agent.answering import Answer, Asking
+from plait.agent.calls import Calls
+from plait.agent.events import Ending, Noticed, Prompted, TurnEnded
+from plait.agent.faults import is_too_long, log_fault
+from plait.agent.meter import Meter
+from plait.agent.parts import Emit, Parts
+from plait.agent.queue import PromptQueue
+from plait.agent.streaming import ModelFault
+from plait.write.model import Content
+from plait.write.transcript import INTERRUPTED, INTERRUPTED_AT_TOOLS, REJECTED, in_short
+from plait.write.writer import MID_TURN
+
+CUT_SHORT = (
+    "Output token limit hit. Resume directly — no apology, no recap of what you were doing. Pick"
+    " up mid-thought if that is where the cut happened. Break remaining work into smaller pieces."
+)
+SAID_NOTHING = (
+    "[Your previous response had no visible output. Please continue and produce a user-visible"
+    " response.]"
+)
+MOST_CONTINUED = 3
+"""How often an answer that was cut short goes on by itself."""
+
+
+class Turn:
+    """One turn: `run` does it, from the prompt to whatever ends it."""
+
+    def __init__(
+        self, parts: Parts, emit: Emit, queue: PromptQueue, meter: Meter, asking: Asking
+    ) -> None:
+        self._parts = parts
+        self._emit = emit
+        self._queue = queue
+        self._session_meter = meter
+        self._meter = meter.fresh()
+        self._asking = asking
+        self._calls = Calls(parts, emit)
+        self._continued = 0
+        self._text = ""
+        self._began = monotonic()
+        self._before: tuple[str | None, int] = (None, 0)
+        self._prompt_uuid = ""
+
+    async def run(self, content: Content) -> TurnEnded:
+        """Does the turn of a prompt; cancelled, it logs that it was stopped."""
+        self._prompt(content)
+        try:
+            ending = await self._steps()
+        except asyncio.CancelledError:
+            ending = self._interrupted()
+        except ModelFault as fault:
+            self._text = log_fault(self._parts.writer, fault, self._parts.writer.setting.model)
+            ending = "failed"
+        return self._ended(ending)
+
+    def _prompt(self, content: Content) -> None:
+        writer, memory = self._parts.writer, self._parts.memory
+        self._before = (writer.tip, memory.standing())
+        if writer.setting.entrypoint != "cli" and not writer.setting.is_older:
+            writer.queue("enqueue", in_short(content))
+            writer.queue("dequeue")
+        self._prompt_uuid = writer.prompt(content)
+        memory.add("user", content)
+        self._emit(Prompted(self._prompt_uuid, in_short(content)))
+
+    async def _steps(self) -> Ending:
+        while True:
+            answer = await self._answer()
+            if answer.calls:
+                if not await self._calls.carry_out(answer.calls):
+                    return self._refused()
+                self._deliver_queue()
+            elif not self._goes_on(answer):
+                return "refused" if answer.stop_reason == "refusal" else "done"
+            if ending := self._limit():
+                return ending
+
+    async def _answer(self) -> Answer:
+        """Asks, once there is room; where there is too little after all, makes some."""
+        compactor = self._parts.compactor
+        if compactor and self._session_meter.last and compactor.is_due(self._session_meter.last):
+            self._emit(await compactor.compact("auto"))
+        try:
+            answer = await self._asking.answer()
+        except ModelFault as fault:
+            if not is_too_long(fault) or compactor is None:
+                raise
+            self._emit(await compactor.compact("auto"))
+            answer = await self._asking.answer()
+        self._count(answer)
+        return answer
+
+    def _count(self, answer: Answer) -> None:
+        when = self._parts.writer.ids.moment()
+        self._meter.add(answer.model, answer.usage, when)
+        self._session_meter.add(answer.model, answer.usage, when)
+        self._text = answer.text or self._text
+
+    def _goes_on(self, answer: Answer) -> bool:
+        """Tells whether an answer without calls is not the last, and says what the model needs."""
+        if self._continued >= MOST_CONTINUED:
+            return False
+        self._continued += 1
+        if answer.stop_reason == "pause_turn":
+            return True
+        if answer.stop_reason in ("max_tokens", "model_context_window_exceeded"):
+            self._tell(CUT_SHORT)
+            return True
+        if not answer.content and self._continued == 1:
+            self._tell(SAID_NOTHING)
+            return True
+        return False
+
+    def _tell(self, words: str) -> None:
+        """Has the client say something to the model."""
+        self._parts.writer.note(words)
+        self._parts.memory.add("user", words)
+
+    def _deliver_queue(self) -> None:
+        """Tells the model within the turn what was typed meanwhile."""
+        for waiting in self._queue.take_into_turn():
+            self._parts.writer.queued_prompt(waiting.content, time=waiting.time)
+            self._parts.memory.add("user", MID_TURN.format(in_short(waiting.content)))
+            self._emit(Prompted("", in_short(waiting.content)))
+
+    def _limit(self) -> Ending | None:
+        limits = self._parts.limits
+        if limits.responses is not None and self._meter.responses >= limits.responses:
+            told = {"maxTurns": limits.responses, "turnCount": self._meter.responses + 1}
+            if not self._parts.writer.setting.is_older:
+                kind = {"type": "max_turns_reached", **told, "exitCommitted": False}
+                self._parts.writer.attachment(kind)
+            self._emit(Noticed(f"stopped after {limits.responses} responses", is_error=True))
+            return "max_turns"
+        if limits.dollars is not None and self._session_meter.dollars >= limits.dollars:
+            self._emit(Noticed(f"stopped at ${self._session_meter.dollars:.4f}", is_error=True))
+            return "max_budget"
+        return None
+
+    def _refused(self) -> Ending:
+        """Ends the turn with a refusal that was meant to stop it."""
+        self._parts.writer.interrupt(is_at_tools=True)
+        self._parts.memory.add("user", INTERRUPTED_AT_TOOLS)
+        return "interrupted"
+
+    def _interrupted(self) -> Ending:
+        """Logs that the person stopped the turn; before any answer, takes the prompt back."""
+        writer, memory = self._parts.writer, self._parts.memory
+        if writer.tip == self._prompt_uuid:
+            tip, standing = self._before
+            writer.rewind(tip)
+            memory.go_back(standing)
+            return "interrupted"
+        waiting = writer.waiting_calls
+        writer.interrupt()
+        memory.add("user", [*map(_rejected, waiting), _text(waiting)])
+        return "interrupted"
+
+    def _ended(self, ending: Ending) -> TurnEnded:
+        writer = self._parts.writer
+        took = round((monotonic() - self._began) * 1000)
+        is_told = writer.setting.is_older or writer.setting.entrypoint == "cli"
+        if is_told and ending != "interrupted":
+            writer.turn_ended(took)
+        ended = TurnEnded(
+            ending, self._text, took, self._meter.responses, self._meter.by_kind(), self._meter.cost
+        )
+        self._emit(ended)
+        return ended
+
+
+def _rejected(call: str) -> dict[str, Any]:
+    return {"type": "tool_result", "content": REJECTED, "is_error": True, "tool_use_id": call}
+
+
+def _text(waiting: tuple[str, ...]) -> dict[str, Any]:
+    return {"type": "text", "text": INTERRUPTED_AT_TOOLS if waiting else INTERRUPTED}

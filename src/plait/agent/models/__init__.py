@@ -1,0 +1,6 @@
+"""Requests to answers: of the API, of a recorded session, of a script."""
+
+from plait.agent.models.reply import Reply, played
+from plait.agent.models.script import ScriptModel
+
+__all__ = ["Reply", "ScriptModel", "played"]

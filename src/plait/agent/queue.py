@@ -1,0 +1,59 @@
+"""Prompts that are typed while the model works, until somebody takes them."""
+
+from collections import deque
+from dataclasses import dataclass
+
+from plait.write import SessionWriter
+from plait.write.model import Content
+from plait.write.transcript import in_short
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A prompt that waits."""
+
+    content: Content
+    time: str
+    """When it was typed."""
+
+
+class PromptQueue:
+    """What waits, the first first; each step is logged."""
+
+    def __init__(self, writer: SessionWriter) -> None:
+        self._writer = writer
+        self._waiting: deque[Waiting] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def prompts(self) -> tuple[Content, ...]:
+        """What waits."""
+        return tuple(one.content for one in self._waiting)
+
+    def put(self, content: Content) -> None:
+        """Has a prompt wait."""
+        self._waiting.append(Waiting(content, self._writer.ids.time()))
+        self._writer.queue("enqueue", in_short(content))
+
+    def take(self) -> Content | None:
+        """Returns the first prompt for a turn of its own, None where none waits."""
+        if not self._waiting:
+            return None
+        self._writer.queue("dequeue")
+        return self._waiting.popleft().content
+
+    def take_into_turn(self) -> list[Waiting]:
+        """Returns all prompts, for the turn that is going on; the log says that they left."""
+        taken = [*self._waiting]
+        self._waiting.clear()
+        return taken
+
+    def take_back(self) -> list[Content]:
+        """Returns all prompts to whoever typed them, so that they can be changed."""
+        taken = [one.content for one in self._waiting]
+        if taken:
+            self._writer.queue("popAll", "\n".join(map(in_short, taken)))
+        self._waiting.clear()
+        return taken
