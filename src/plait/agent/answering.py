@@ -1,7 +1,7 @@
 """A request to a response in the log, asked for again where it fails."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
@@ -92,9 +92,8 @@ class Asking:
             draft.discard()
             raise
         except asyncio.CancelledError:
-            self._remember(draft.broken_off())
+            draft.break_off()
             raise
-        self._remember(answer.content)
         self._emit(
             Answered(
                 answer.message,
@@ -106,10 +105,6 @@ class Asking:
             )
         )
         return answer
-
-    def _remember(self, content: Sequence[Block]) -> None:
-        if content:
-            self._parts.memory.add("assistant", content)
 
     async def _wait(self, fault: ModelFault, attempt: int) -> None:
         most = self._parts.limits.retries
@@ -190,11 +185,10 @@ class Draft:
             ended.usage,
         )
 
-    def broken_off(self) -> tuple[Block, ...]:
-        """Logs the blocks that came as a whole, and returns them."""
+    def break_off(self) -> None:
+        """Logs the blocks that came as a whole."""
         if self._response:
             self._response.break_off()
-        return tuple(self._content)
 
     def discard(self) -> None:
         """Drops what came: it is asked for again."""
