@@ -104,3 +104,54 @@ def test_keys_go_to_their_own_host(tmp_path: Path) -> None:
     assert found.collector.langfuse_public_key is None
     assert found.collector.langfuse_host == "https://theirs"
     assert found.hook_collector == loaded(tmp_path, toml).collector
+
+
+def test_whom_a_chat_asks(tmp_path: Path) -> None:
+    toml = 'api_key = "file-key"\nbase_url = "https://file"\nmodel = "file-model"'
+    env = {"ANTHROPIC_API_KEY": "env-key", "ANTHROPIC_BASE_URL": "http://env"}
+    chat = loaded(tmp_path, toml, (), **env, ANTHROPIC_MODEL="env-model").chat
+    assert (chat.api_key, chat.key_from) == ("env-key", "ANTHROPIC_API_KEY")
+    assert (chat.base_url, chat.model) == ("http://env", "env-model")
+    chat = loaded(tmp_path, toml).chat
+    assert (chat.api_key, chat.key_from) == ("file-key", "config.toml")
+    assert (chat.base_url, chat.model) == ("https://file", "file-model")
+    chat = loaded(tmp_path).chat
+    assert (chat.api_key, chat.key_from, chat.base_url, chat.model) == (None, None, None, None)
+
+
+def test_the_key_of_the_file_goes_nowhere_that_the_environment_names(tmp_path: Path) -> None:
+    env = {"ANTHROPIC_BASE_URL": "http://elsewhere"}
+    assert loaded(tmp_path, 'api_key = "file-key"', (), **env).chat.base_url is None
+    assert loaded(tmp_path, "", (), **env).chat.base_url == "http://elsewhere"
+    only_key = loaded(tmp_path, 'base_url = "https://file"', ANTHROPIC_API_KEY="k").chat
+    assert only_key.base_url == "https://file"
+
+
+def test_a_chats_key_and_environment_are_not_shown(tmp_path: Path) -> None:
+    settings = loaded(tmp_path, 'api_key = "file-key"', OTHER_SECRET="hidden")
+    assert settings.chat.environment["OTHER_SECRET"] == "hidden"
+    assert "file-key" not in repr(settings) and "hidden" not in repr(settings)
+
+
+def test_how_far_a_chat_may_go(tmp_path: Path) -> None:
+    toml = 'max_turns = 5\nmax_budget_usd = 1\nlet_through = ["CI_TOKEN"]\npermission_mode = "plan"'
+    chat = loaded(tmp_path, toml).chat
+    assert (chat.max_turns, chat.max_budget_usd) == (5, 1)
+    assert (chat.let_through, chat.permission_mode) == (("CI_TOKEN",), "plan")
+
+
+@pytest.mark.parametrize(
+    "toml",
+    [
+        "max_turns = 0",
+        "max_turns = 1.5",
+        "max_turns = true",
+        'max_budget_usd = "1"',
+        "max_budget_usd = -1",
+        "let_through = [1]",
+        "model = 5",
+    ],
+)
+def test_limits_that_are_none(tmp_path: Path, toml: str) -> None:
+    with pytest.raises(ConfigError, match="must be"):
+        loaded(tmp_path, toml)

@@ -1,7 +1,7 @@
 """A request to a response in the log, asked for again where it fails."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
@@ -92,9 +92,8 @@ class Asking:
             draft.discard()
             raise
         except asyncio.CancelledError:
-            self._remember(draft.broken_off())
+            draft.break_off()
             raise
-        self._remember(answer.content)
         self._emit(
             Answered(
                 answer.message,
@@ -106,10 +105,6 @@ class Asking:
             )
         )
         return answer
-
-    def _remember(self, content: Sequence[Block]) -> None:
-        if content:
-            self._parts.memory.add("assistant", content)
 
     async def _wait(self, fault: ModelFault, attempt: int) -> None:
         most = self._parts.limits.retries
@@ -194,14 +189,13 @@ class Draft:
             ended.usage,
         )
 
-    def broken_off(self) -> tuple[Block, ...]:
-        """Logs the blocks that came as a whole and the words that came at all; returns them."""
+    def break_off(self) -> None:
+        """Logs the blocks that came as a whole, and the words that came at all."""
         if self._response:
             for words in filter(str.strip, self._words.values()):
                 self._content.append({"type": "text", "text": words})
                 self._response.add(self._content[-1], **self._aborted)
             self._response.break_off()
-        return tuple(self._content)
 
     @property
     def _aborted(self) -> dict[str, bool]:

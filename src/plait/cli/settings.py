@@ -15,6 +15,9 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_OTLP_HEADERS      what is sent with it, such as keys
     $LANGFUSE_PUBLIC_KEY     the keys of a Langfuse project, with $LANGFUSE_SECRET_KEY
     $LANGFUSE_BASE_URL       where Langfuse is; older names it $LANGFUSE_HOST
+    $ANTHROPIC_API_KEY       the key that `plait chat` sends
+    $ANTHROPIC_BASE_URL      where it sends to
+    $ANTHROPIC_MODEL         whom it asks
     $NO_COLOR, $FORCE_COLOR  colours never, or always
     $DISPLAY, $BROWSER       whether a browser can be opened, and which
 """
@@ -51,6 +54,19 @@ KEYS: dict[str, type] = {
     "langfuse_public_key": str,
     "langfuse_secret_key": str,
     "trace_content": str,
+    "api_key": str,
+    "base_url": str,
+    "model": str,
+    "permission_mode": str,
+    "max_turns": int,
+    "max_budget_usd": float,
+    "let_through": list,
+}
+NAMES: dict[type, str] = {
+    list: "a list of strings",
+    int: "a whole number above 0",
+    float: "a number above 0",
+    str: "a string",
 }
 
 
@@ -65,6 +81,24 @@ class Collector:
     langfuse_secret_key: str | None = field(default=None, repr=False)
     content: str = "redacted"
     """What of a conversation the hook sends: redacted, strictly redacted, all or none of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatSettings:
+    """Whom `plait chat` asks, and how far it may go. The key and the environment are secret."""
+
+    api_key: str | None = field(default=None, repr=False)
+    key_from: str | None = None
+    """Where the key comes from, as a name."""
+    base_url: str | None = None
+    model: str | None = None
+    permission_mode: str | None = None
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    let_through: tuple[str, ...] = ()
+    """Names of the environment that tools see although they look like secrets."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """All of it: what tools see is chosen from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +122,7 @@ class Settings:
     collector: Collector = Collector()
     hook_collector: Collector = Collector()
     """As the file says: a project's environment has no say in what is sent for all projects."""
+    chat: ChatSettings = ChatSettings()
 
     @property
     def index(self) -> Path:
@@ -123,6 +158,7 @@ def load_settings(
         claude=str(expanded(client, env)) if client else None,
         collector=_chosen_collector(env, config),
         hook_collector=_chosen_collector({}, config),
+        chat=_chosen_chat(env, config),
     )
 
 
@@ -161,10 +197,17 @@ def _check_setting(path: Path, key: str, value: object) -> None:
         near = get_close_matches(key, KEYS, n=1)
         hint = f"did you mean '{near[0]}'?" if near else f"known are {', '.join(KEYS)}"
         raise ConfigError(f"unknown setting '{key}' in '{path}'", hint)
-    strings = isinstance(value, list) and all(isinstance(item, str) for item in value)
-    if not (strings if KEYS[key] is list else isinstance(value, str)):
-        wanted = "a list of strings" if KEYS[key] is list else "a string"
-        raise ConfigError(f"setting '{key}' in '{path}' must be {wanted}")
+    if not _is_of(KEYS[key], value):
+        raise ConfigError(f"setting '{key}' in '{path}' must be {NAMES[KEYS[key]]}")
+
+
+def _is_of(kind: type, value: object) -> bool:
+    if kind is list:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if kind is str:
+        return isinstance(value, str)
+    is_number = isinstance(value, int if kind is int else int | float)
+    return is_number and not isinstance(value, bool) and value > 0  # type: ignore[operator]
 
 
 def _chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Collector:
@@ -183,6 +226,26 @@ def _chosen_content(content: str) -> str:
     if content in CONTENTS:
         return content
     raise ConfigError(f"unknown trace_content '{content}'", f"known are {', '.join(CONTENTS)}")
+
+
+def _chosen_chat(env: Mapping[str, str], config: Mapping[str, Any]) -> ChatSettings:
+    key, key_from = env.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
+    base = env.get("ANTHROPIC_BASE_URL") or config.get("base_url")
+    if not key:
+        # a project's environment must not lead the key of the file elsewhere
+        key, key_from = config.get("api_key"), "config.toml"
+        base = config.get("base_url") if key else base
+    return ChatSettings(
+        api_key=key or None,
+        key_from=key_from if key else None,
+        base_url=base or None,
+        model=env.get("ANTHROPIC_MODEL") or config.get("model") or None,
+        permission_mode=config.get("permission_mode"),
+        max_turns=config.get("max_turns"),
+        max_budget_usd=config.get("max_budget_usd"),
+        let_through=tuple(config.get("let_through", ())),
+        environment=dict(env),
+    )
 
 
 def has_display() -> bool:

@@ -103,7 +103,7 @@ class CallBlocks:
             text = plan_text(seen)
             yield from [Words(voice="plan", text=text, is_markdown=True)] if text else ()
         elif patch := proposed_patch(called) if self.is_full else patch_of(called):
-            yield _changed(patch, None if self.is_full else MOST_CHANGED)
+            yield changed(patch, None if self.is_full else MOST_CHANGED)
 
     def _outcome(self, result: Result) -> Iterator[AnyBlock]:
         """Yields what the result says: errors and output at first glance, all of it if wanted."""
@@ -164,7 +164,8 @@ def spelled_out(
     yield from printed_lines("\n".join(lines), ALL_LINES)
 
 
-def _changed(patch: Patch, most: int | None) -> Changed:
+def changed(patch: Patch, most: int | None) -> Changed:
+    """Returns what a patch changes, at most so many lines of it."""
     lines = list(_changed_lines(patch))
     shown = lines if most is None or len(lines) <= most + 1 else lines[:most]
     return Changed(

@@ -1,0 +1,1 @@
+"""`plait chat`: prompts to a session that goes on, on a screen or in a pipe."""

@@ -1,0 +1,91 @@
+"""A proposal to a question at the keyboard, and what is typed to an answer."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from plait.agent.permission import Answer
+from plait.agent.tools.model import Arguments, Proposal
+from plait.cli.chat.keyboard import Keyboard
+from plait.cli.chat.screen import Screen
+from plait.conversation.patches import Patch, hunks_between
+from plait.view.passages.tools import CallLine, tool_name
+from plait.view.terminal.calls import changed
+from plait.view.terminal.model import AnyBlock, Printed, printed_lines
+
+YES, ALWAYS, CHANGE, NO = "y", "a", "e", "n"
+SPELLED = {"yes": YES, "1": YES, "always": ALWAYS, "2": ALWAYS, "edit": CHANGE, "no": NO}
+CHANGED_IN = {"Bash": "command", "Write": "content", "Edit": "new_string"}
+"""The argument that a person may change, by tool."""
+MOST_LINES = 40
+QUESTION = "Do it? "
+
+
+@dataclass
+class Dialogue:
+    """Asks a person, one question at a time."""
+
+    screen: Screen
+    keyboard: Keyboard
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def ask(self, proposal: Proposal, call: str) -> Answer:
+        """Returns what the person says; Ctrl-C and the end of input stop the turn."""
+        async with self._turn:
+            await self.screen.print([*proposed(proposal), choices(proposal)])
+            while (said := await self.keyboard.answer(QUESTION)) is not None:
+                if answer := await self._understood(said.strip(), proposal):
+                    return answer
+            return Answer(is_allowed=False, stops=True)
+
+    async def _understood(self, said: str, proposal: Proposal) -> Answer | None:
+        match SPELLED.get(said.casefold(), said.casefold()):
+            case "":
+                return None
+            case "y":
+                return Answer(is_allowed=True)
+            case "a":
+                return Answer(is_allowed=True, is_for_session=True)
+            case "e" if proposal.tool in CHANGED_IN:
+                return await self._edited(proposal)
+            case "n":
+                return Answer(is_allowed=False, stops=True)
+            case _:
+                return Answer(is_allowed=False, words=said)
+
+    async def _edited(self, proposal: Proposal) -> Answer | None:
+        name = CHANGED_IN[proposal.tool]
+        before = str(proposal.arguments.get(name, ""))
+        text = await self.keyboard.changed(before)
+        if text is None:
+            return None
+        arguments: Arguments = {**proposal.arguments, name: text}
+        return Answer(is_allowed=True, arguments=arguments if text != before else None)
+
+
+def proposed(proposal: Proposal) -> Iterator[AnyBlock]:
+    """Yields what would be done: the command in full, or the change."""
+    yield CallLine(
+        tool=tool_name(proposal.tool),
+        subject=proposal.title.partition("\n")[0],
+        result="wants to be done",
+        outcome="missing",
+    )
+    if proposal.after is not None:
+        hunks = hunks_between(proposal.before or "", proposal.after)
+        path = str(proposal.paths[0]) if proposal.paths else ""
+        yield changed(Patch(path, hunks, 0, 0, is_new=proposal.before is None), MOST_LINES)
+    elif proposal.tool == "Bash":
+        yield from printed_lines(str(proposal.arguments.get("command", "")), MOST_LINES)
+
+
+def choices(proposal: Proposal) -> Printed:
+    """Returns what can be said."""
+    edit = (f"{CHANGE}  yes, but let me change it first",) if proposal.tool in CHANGED_IN else ()
+    lines = (
+        f"{YES}  yes",
+        f"{ALWAYS}  yes, and the like until this session ends",
+        *edit,
+        f"{NO}  no, and stop; any other words say what to do instead",
+    )
+    return Printed(lines=lines, tone="plain")

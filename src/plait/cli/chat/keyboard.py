@@ -1,0 +1,133 @@
+"""What a person types to lines, where there is no terminal to speak of: plainly, one at a time."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol
+
+CHUNK = 1 << 16
+END_OF_TEXT = "."
+
+
+class Keyboard(Protocol):
+    """Whoever types: prompts, and answers to questions."""
+
+    is_live: bool
+    """Whether what is not whole yet is shown, and typed ahead."""
+
+    async def prompt(self) -> str | None:
+        """Returns the next prompt, None where there will be none."""
+        ...
+
+    async def answer(self, question: str) -> str | None:
+        """Returns what is said to a question, None where nothing is."""
+        ...
+
+    async def changed(self, text: str) -> str | None:
+        """Returns a text as the person changed it, None where they did not."""
+        ...
+
+    def ahead(self, take: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
+        """While entered, what is typed is taken ahead."""
+        ...
+
+    async def above(self, text: str) -> None:
+        """Writes what is drawn, above where one types."""
+        ...
+
+
+class PlainKeyboard:
+    """Reads lines of standard input, whatever it is: a pipe, a file, a terminal."""
+
+    is_live = False
+
+    def __init__(self, *, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._read = b""
+        self._is_over = False
+
+    async def prompt(self) -> str | None:
+        """Returns the next line that says something; one that ends with a backslash goes on."""
+        parts: list[str] = []
+        while (line := await self._line()) is not None:
+            if line.endswith("\\"):
+                parts.append(line[:-1])
+                continue
+            text = "\n".join([*parts, line])
+            if text.strip():
+                return text
+            parts = []
+        return "\n".join(parts) or None
+
+    async def answer(self, question: str) -> str | None:
+        """Asks, and returns the next line."""
+        sys.stdout.write(question)
+        sys.stdout.flush()
+        said = await self._line()
+        if not os.isatty(self._descriptor):
+            sys.stdout.write("\n" if said is None else f"{_printable(said)}\n")
+        return said
+
+    async def changed(self, text: str) -> str | None:
+        """Returns the lines up to one that is a dot alone."""
+        sys.stdout.write(f"Write it anew; a line with `{END_OF_TEXT}` alone ends it.\n")
+        sys.stdout.flush()
+        lines: list[str] = []
+        while (line := await self._line()) is not None:
+            if line == END_OF_TEXT:
+                return "\n".join(lines)
+            lines.append(line)
+        return None
+
+    @asynccontextmanager
+    async def ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
+        """Takes nothing ahead: lines wait where they are."""
+        yield
+
+    async def above(self, text: str) -> None:
+        """Writes it."""
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+    async def _line(self) -> str | None:
+        while b"\n" not in self._read and not self._is_over:
+            more = await _in_thread(lambda: os.read(self._descriptor, CHUNK))
+            self._read += more
+            self._is_over = not more
+        if not self._read:
+            return None
+        line, _, self._read = self._read.partition(b"\n")
+        return line.decode("utf-8", "replace").removesuffix("\r")
+
+
+async def _in_thread(read: Callable[[], bytes]) -> bytes:
+    """Runs what may wait for ever in a thread that nobody waits for at the end.
+
+    The buffer of `sys.stdin` is left alone: a thread that waits in it would hold up the exit.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[bytes] = loop.create_future()
+
+    def tell(data: bytes) -> None:
+        if not done.done():
+            done.set_result(data)
+
+    def run() -> None:
+        try:
+            data = read()
+        except OSError:
+            data = b""
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, data)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
+
+
+def _printable(text: str) -> str:
+    from plait.cli.text import safe_line
+
+    return safe_line(text)

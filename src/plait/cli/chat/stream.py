@@ -1,0 +1,154 @@
+"""Lines of the log to the objects of `--output-format stream-json`, in the client's shapes."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+Json: TypeAlias = dict[str, Any]
+SYNTHETIC = "<synthetic>"
+
+
+def beginning(
+    *,
+    session: str,
+    uuid: str,
+    cwd: str,
+    model: str,
+    version: str,
+    permission_mode: str,
+    tools: Sequence[str],
+    commands: Sequence[str],
+    key_from: str | None,
+    others: Sequence[str] = (),
+) -> Json:
+    """Returns the object that every turn begins with."""
+    return {
+        "type": "system",
+        "subtype": "init",
+        "cwd": cwd,
+        "session_id": session,
+        "tools": list(tools),
+        "mcp_servers": [],
+        "model": model,
+        "permissionMode": permission_mode,
+        "slash_commands": list(commands),
+        "apiKeySource": key_from or "none",
+        "claude_code_version": version,
+        "output_style": "default",
+        "agents": [],
+        "skills": [],
+        "plugins": [],
+        "uuid": uuid,
+        "additional_directories": list(others),
+    }
+
+
+@dataclass
+class Stream:
+    """Tells each message of the log as soon as it is there."""
+
+    uuid: Callable[[], str]
+    replays: bool = False
+    """Whether prompts are told back to whoever sent them."""
+    _tools: dict[str, str] = field(default_factory=dict)
+    """The tool of each call."""
+
+    def of(self, line: Mapping[str, Any]) -> Iterator[Json]:
+        """Yields what is told of a line; of most kinds nothing."""
+        match line.get("type"):
+            case "assistant":
+                yield self._response(line)
+            case "user" if not line.get("isMeta"):
+                yield from self._user(line)
+            case "system" if line.get("subtype") == "compact_boundary":
+                yield self._boundary(line)
+            case _:
+                pass
+
+    def _response(self, line: Mapping[str, Any]) -> Json:
+        message = line["message"]
+        for block in message["content"]:
+            if block.get("type") == "tool_use":
+                self._tools[block["id"]] = block["name"]
+        open_ended = {} if message["model"] == SYNTHETIC else _unended()
+        told = {**message, **open_ended, "context_management": None}
+        return _told(line, told) | _api_error(line)
+
+    def _user(self, line: Mapping[str, Any]) -> Iterator[Json]:
+        content = line["message"]["content"]
+        results = [one for one in content if _is_result(one)]
+        if not results:
+            if self.replays:
+                yield _told(line, line["message"]) | {"isReplay": True}
+            return
+        denial = line.get("toolDenialKind")
+        for one in results if denial else ():
+            yield self._denied(line, one)
+        yield _told(line, line["message"]) | {
+            "tool_use_result": line.get("toolUseResult"),
+            "tool_result_meta": [_meta(line, one["tool_use_id"]) for one in results],
+        }
+
+    def _denied(self, line: Mapping[str, Any], result: Mapping[str, Any]) -> Json:
+        return {
+            "type": "system",
+            "subtype": "permission_denied",
+            "tool_name": self._tools.get(result["tool_use_id"], ""),
+            "tool_use_id": result["tool_use_id"],
+            "message": result.get("content"),
+            "uuid": self.uuid(),
+            "session_id": line["sessionId"],
+        }
+
+    def _boundary(self, line: Mapping[str, Any]) -> Json:
+        metadata = line.get("compactMetadata", {})
+        return {
+            "type": "system",
+            "subtype": "compact_boundary",
+            "session_id": line["sessionId"],
+            "uuid": line["uuid"],
+            "compact_metadata": {
+                "trigger": metadata.get("trigger"),
+                "pre_tokens": metadata.get("preTokens"),
+            },
+        }
+
+
+def _unended() -> Json:
+    """Returns how a message stands while it streams: its blocks are told before it ends."""
+    return {"stop_reason": None, "stop_sequence": None}
+
+
+def _told(line: Mapping[str, Any], message: Mapping[str, Any]) -> Json:
+    request = {"request_id": line["requestId"]} if line.get("requestId") else {}
+    return {
+        "type": line["type"],
+        "message": message,
+        "parent_tool_use_id": None,
+        "session_id": line["sessionId"],
+        "uuid": line["uuid"],
+        "timestamp": line["timestamp"],
+        **request,
+    }
+
+
+def _api_error(line: Mapping[str, Any]) -> Json:
+    if not line.get("isApiErrorMessage"):
+        return {}
+    names = {"error": "error", "apiErrorStatus": "api_error_status"}
+    told = {name: line[wire] for wire, name in names.items() if wire in line}
+    return {**told, "is_api_error_message": True}
+
+
+def _is_result(block: object) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
+
+
+def _meta(line: Mapping[str, Any], call: str) -> Json:
+    meta: Json = {"id": call}
+    if denial := line.get("toolDenialKind"):
+        meta["non_execution_kind"] = denial
+    if decision := line.get("permissionDecision"):
+        names = {"reasonType": "reason_type"}
+        meta["permission_decision"] = {names.get(name, name): x for name, x in decision.items()}
+    return meta

@@ -1,0 +1,137 @@
+"""Events of a turn to the figures and words of its result, in the client's own names."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from plait.agent.events import Answered, Called, Ending, Event, Resulted, Said, Thought, TurnEnded
+
+Json: TypeAlias = dict[str, Any]
+PER_MODEL = {
+    "inputTokens": "input_tokens",
+    "outputTokens": "output_tokens",
+    "cacheReadInputTokens": "cache_read_input_tokens",
+    "cacheCreationInputTokens": "cache_creation_input_tokens",
+}
+USAGE = tuple(PER_MODEL.values())
+SYNTHETIC = "<synthetic>"
+SUBTYPES: dict[Ending, str] = {
+    "max_turns": "error_max_turns",
+    "max_budget": "error_max_budget_usd",
+    "interrupted": "error_during_execution",
+}
+"""Endings without a result; all others have one, also where it is an error."""
+REASONS: dict[Ending, str] = {
+    "done": "completed",
+    "refused": "completed",
+    "failed": "api_error",
+    "max_turns": "max_turns",
+    "max_budget": "budget_exhausted",
+    "interrupted": "aborted",
+}
+
+
+@dataclass
+class Tally:
+    """Counts what a run comes to; figures of one turn, money and models of all."""
+
+    session: Callable[[], str]
+    """The id of the session, which a command may change."""
+    uuid: Callable[[], str]
+    clock: Callable[[], float] = time.monotonic
+    price: Callable[[str, Mapping[str, Any]], float | None] = lambda model, usage: None
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    models: dict[str, Json] = field(default_factory=dict)
+    cost: float = 0.0
+    results: int = 0
+    _usage: Json = field(default_factory=dict)
+    _denials: list[Json] = field(default_factory=list)
+    _calls: dict[str, Called] = field(default_factory=dict)
+    _stop_reason: str | None = None
+    _began: float = 0.0
+    _first: float | None = None
+
+    def begin(self) -> None:
+        """Forgets the last turn."""
+        self._usage = dict.fromkeys(USAGE, 0)
+        self._denials, self._calls = [], {}
+        self._stop_reason, self._first = None, None
+        self._began = self.clock()
+
+    def add(self, event: Event) -> Json | None:
+        """Takes an event; returns the result where the turn ends with it."""
+        match event:
+            case Said() | Thought():
+                self._first = self._first or self.clock()
+            case Answered():
+                self._answered(event)
+            case Called():
+                self._calls[event.call] = event
+            case Resulted(is_denied=True):
+                self._denials.append(self._denial(event))
+            case TurnEnded():
+                return self._result(event)
+            case _:
+                pass
+        return None
+
+    def _answered(self, event: Answered) -> None:
+        self._stop_reason = event.stop_reason
+        if event.model == SYNTHETIC:
+            return
+        model = self.models.setdefault(event.model, {**dict.fromkeys(PER_MODEL, 0), "costUSD": 0.0})
+        for name, wire in PER_MODEL.items():
+            count = event.usage.get(wire) or 0
+            self._usage[wire] += count
+            model[name] += count
+        model["costUSD"] += self.price(event.model, event.usage) or 0.0
+
+    def _denial(self, event: Resulted) -> Json:
+        call = self._calls.get(event.call)
+        given = dict(call.proposal.arguments) if call else {}
+        return {"tool_name": event.tool, "tool_use_id": event.call, "tool_input": given}
+
+    def _result(self, event: TurnEnded) -> Json:
+        self.cost += event.cost or 0.0
+        self.results += 1
+        is_error = event.ending not in ("done", "refused")
+        return {
+            "type": "result",
+            "subtype": SUBTYPES.get(event.ending, "success"),
+            "is_error": is_error,
+            "duration_ms": event.duration_ms,
+            "num_turns": event.responses,
+            **self._words(event),
+            "stop_reason": self._stop_reason,
+            "session_id": self.session(),
+            "total_cost_usd": self.cost,
+            "usage": dict(self._usage),
+            "modelUsage": {name: dict(figures) for name, figures in self.models.items()},
+            "permission_denials": list(self._denials),
+            "terminal_reason": REASONS[event.ending],
+            **self._first_word(),
+            "result_index": self.results - 1,
+            "uuid": self.uuid(),
+        }
+
+    def _words(self, event: TurnEnded) -> Json:
+        if event.ending not in SUBTYPES:
+            return {"result": event.text}
+        return {"errors": [in_words(event, self.limits)]}
+
+    def _first_word(self) -> Json:
+        if self._first is None:
+            return {}
+        return {"ttft_ms": round((self._first - self._began) * 1000)}
+
+
+def in_words(event: TurnEnded, limits: Mapping[str, Any]) -> str:
+    """Returns why a turn has no result, in the client's words."""
+    match event.ending:
+        case "max_turns":
+            return f"Reached maximum number of turns ({limits.get('max_turns')})"
+        case "max_budget":
+            return f"Reached maximum budget (${limits.get('max_budget_usd')})"
+        case _:
+            return event.text or "Request was aborted."

@@ -1,0 +1,150 @@
+"""What a person is asked, and what their words mean."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+
+import pytest
+
+from plait.agent.permission import Answer
+from plait.agent.tools.model import Proposal
+from plait.cli.chat.dialogue import Dialogue
+from plait.cli.chat.drawing import Drawing
+from plait.cli.chat.screen import Screen
+from plait.cli.output import Output
+from plait.cli.settings import load_settings
+
+BASH = Proposal("Bash", {"command": "make\nmake test"}, "execute", "make\nmake test")
+READ = Proposal("Read", {"file_path": "/etc/hosts"}, "read", "/etc/hosts")
+EDIT = Proposal(
+    "Edit",
+    {"file_path": "/w/a.py", "old_string": "1", "new_string": "2"},
+    "write",
+    "a.py",
+    (Path("/w/a.py"),),
+    before="x\na = 1\ny\n",
+    after="x\na = 2\ny\n",
+)
+
+
+class Typed:
+    """A keyboard on which everything is typed already."""
+
+    is_live = False
+
+    def __init__(self, *answers: str | None, text: str | None = None) -> None:
+        self.answers = list(answers)
+        self.text = text
+
+    async def prompt(self) -> str | None:
+        return None
+
+    async def answer(self, question: str) -> str | None:
+        return self.answers.pop(0)
+
+    async def changed(self, text: str) -> str | None:
+        return self.text
+
+    def ahead(self, take: Callable[[str], None]) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    async def above(self, text: str) -> None:
+        print(text, end="")
+
+
+def asked(proposal: Proposal, keyboard: Typed) -> Answer:
+    output = Output(load_settings(environment={"HOME": "/h"}))
+    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard)
+    return asyncio.run(dialogue.ask(proposal, "toolu_1"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("y", Answer(is_allowed=True)),
+        ("YES", Answer(is_allowed=True)),
+        (" a ", Answer(is_allowed=True, is_for_session=True)),
+        ("n", Answer(is_allowed=False, stops=True)),
+        ("No", Answer(is_allowed=False, stops=True)),
+        ("use pytest", Answer(is_allowed=False, words="use pytest")),
+        ("yy", Answer(is_allowed=False, words="yy")),
+        (None, Answer(is_allowed=False, stops=True)),
+    ],
+)
+def test_what_words_mean(typed: str | None, answer: Answer) -> None:
+    assert asked(BASH, Typed("", typed)) == answer
+
+
+def test_a_proposal_can_be_changed() -> None:
+    answer = asked(BASH, Typed("e", text="make check"))
+    assert answer == Answer(is_allowed=True, arguments={"command": "make check"})
+    assert asked(BASH, Typed("e", text="make\nmake test")) == Answer(is_allowed=True)
+    edited = asked(EDIT, Typed("e", text="3")).arguments
+    assert edited == {"file_path": "/w/a.py", "old_string": "1", "new_string": "3"}
+
+
+def test_who_gives_up_changing_is_asked_again() -> None:
+    assert asked(BASH, Typed("e", "n", text=None)) == Answer(is_allowed=False, stops=True)
+
+
+def test_what_cannot_be_changed_is_not_allowed_by_the_letter_for_it() -> None:
+    assert asked(READ, Typed("e")) == Answer(is_allowed=False, words="e")
+
+
+def test_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
+    for proposal in (BASH, EDIT, READ):
+        asked(proposal, Typed("y"))
+    assert capsys.readouterr().out == QUESTIONS
+
+
+QUESTIONS = """\
+○ Bash  make  → wants to be done
+    make
+    make test
+    y  yes
+    a  yes, and the like until this session ends
+    e  yes, but let me change it first
+    n  no, and stop; any other words say what to do instead
+○ Edit  a.py  → wants to be done
+    1   x
+    2 - a = 1
+    2 + a = 2
+    3   y
+    y  yes
+    a  yes, and the like until this session ends
+    e  yes, but let me change it first
+    n  no, and stop; any other words say what to do instead
+○ Read  /etc/hosts  → wants to be done
+    y  yes
+    a  yes, and the like until this session ends
+    n  no, and stop; any other words say what to do instead
+"""
+
+
+def test_one_question_at_a_time() -> None:
+    order: list[str] = []
+
+    class Slow(Typed):
+        async def answer(self, question: str) -> str | None:
+            order.append("asked")
+            await asyncio.sleep(0)
+            order.append("answered")
+            return "y"
+
+    keyboard = Slow()
+    output = Output(load_settings(environment={"HOME": "/h"}))
+    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard)
+
+    async def both() -> None:
+        await asyncio.gather(dialogue.ask(READ, "1"), dialogue.ask(READ, "2"))
+
+    asyncio.run(both())
+    assert order == ["asked", "answered"] * 2
+
+
+def test_a_proposal_cannot_draw_over_its_question(capsys: pytest.CaptureFixture[str]) -> None:
+    evil = "ls\x1b[2K\r\x1b[1A y  yes\u202e"
+    asked(Proposal("Bash", {"command": evil}, "execute", evil, before="", after=evil), Typed("n"))
+    out = capsys.readouterr().out
+    assert {one for one in out if not one.isprintable()} <= {"\n"}

@@ -1,0 +1,256 @@
+"""What programs are told: results and messages in the client's shapes."""
+
+from itertools import count
+from typing import Any
+
+import pytest
+
+from plait.agent.events import Answered, Called, Resulted, Said, TurnEnded
+from plait.agent.tools.model import Outcome, Proposal
+from plait.cli.chat.stream import Stream, beginning
+from plait.cli.chat.tally import Tally
+
+SESSION = "5e55"
+USED = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 3}
+
+
+def tally(**more: Any) -> Tally:
+    ticks = count()
+    found = Tally(lambda: SESSION, lambda: "u9", clock=lambda: next(ticks), **more)
+    found.begin()
+    return found
+
+
+def ended(ending: Any = "done", text: str = "ok", cost: float | None = 0.5) -> TurnEnded:
+    return TurnEnded(ending, text, 1200, 2, {}, cost)
+
+
+def test_a_result() -> None:
+    counted = tally(price=lambda model, usage: 0.25)
+    write = Proposal("Write", {"file_path": "/w/x"}, "write", "x")
+    for event in (
+        Said("o"),
+        Answered("m1", "r1", "opus", (), "tool_use", USED),
+        Called("t1", write),
+        Resulted("t1", "Write", Outcome("no", is_error=True), is_denied=True),
+        Resulted("t2", "Read", Outcome("yes")),
+        Answered("m2", "r2", "opus", (), "end_turn", {**USED, "cache_creation_input_tokens": 1}),
+    ):
+        assert counted.add(event) is None
+    assert counted.add(ended()) == {
+        "type": "result",
+        "subtype": "success",
+        "is_error": False,
+        "duration_ms": 1200,
+        "num_turns": 2,
+        "result": "ok",
+        "stop_reason": "end_turn",
+        "session_id": SESSION,
+        "total_cost_usd": 0.5,
+        "usage": {
+            "input_tokens": 20,
+            "output_tokens": 10,
+            "cache_read_input_tokens": 6,
+            "cache_creation_input_tokens": 1,
+        },
+        "modelUsage": {
+            "opus": {
+                "inputTokens": 20,
+                "outputTokens": 10,
+                "cacheReadInputTokens": 6,
+                "cacheCreationInputTokens": 1,
+                "costUSD": 0.5,
+            }
+        },
+        "permission_denials": [
+            {"tool_name": "Write", "tool_use_id": "t1", "tool_input": {"file_path": "/w/x"}}
+        ],
+        "terminal_reason": "completed",
+        "ttft_ms": 1000,
+        "result_index": 0,
+        "uuid": "u9",
+    }
+
+
+def test_money_and_models_are_of_all_turns_the_rest_of_one() -> None:
+    counted = tally()
+    counted.add(Answered("m1", None, "opus", (), "end_turn", USED))
+    counted.add(ended())
+    counted.begin()
+    counted.add(Answered("m2", None, "opus", (), "end_turn", USED))
+    result = counted.add(ended(cost=None))
+    assert result is not None
+    assert (result["total_cost_usd"], result["result_index"]) == (0.5, 1)
+    assert result["usage"]["input_tokens"] == 10
+    assert result["modelUsage"]["opus"]["inputTokens"] == 20
+    assert "ttft_ms" not in result
+
+
+@pytest.mark.parametrize(
+    ("ending", "subtype", "is_error", "words", "reason"),
+    [
+        ("done", "success", False, {"result": "ok"}, "completed"),
+        ("refused", "success", False, {"result": "ok"}, "completed"),
+        ("failed", "success", True, {"result": "ok"}, "api_error"),
+        (
+            "max_turns",
+            "error_max_turns",
+            True,
+            {"errors": ["Reached maximum number of turns (3)"]},
+            "max_turns",
+        ),
+        (
+            "max_budget",
+            "error_max_budget_usd",
+            True,
+            {"errors": ["Reached maximum budget ($0.5)"]},
+            "budget_exhausted",
+        ),
+        ("interrupted", "error_during_execution", True, {"errors": ["ok"]}, "aborted"),
+    ],
+)
+def test_endings(
+    ending: str, subtype: str, is_error: bool, words: dict[str, Any], reason: str
+) -> None:
+    result = tally(limits={"max_turns": 3, "max_budget_usd": 0.5}).add(ended(ending))
+    assert result is not None
+    assert (result["subtype"], result["is_error"]) == (subtype, is_error)
+    assert {name: result[name] for name in ("result", "errors") if name in result} == words
+    assert result["terminal_reason"] == reason
+
+
+def test_an_answer_of_the_client_itself_counts_nothing() -> None:
+    counted = tally()
+    counted.add(Answered("m", None, "<synthetic>", (), "stop_sequence", USED))
+    result = counted.add(ended("failed"))
+    assert result is not None
+    assert (result["modelUsage"], result["stop_reason"]) == ({}, "stop_sequence")
+
+
+ENVELOPE = {"uuid": "u1", "sessionId": SESSION, "timestamp": "2026-11-16T08:00:00.000Z"}
+
+
+def line(kind: str, content: Any, **more: Any) -> dict[str, Any]:
+    message = {"role": kind, "content": content}
+    if kind == "assistant":
+        message |= {"id": "m1", "model": "opus", "stop_reason": "end_turn", "stop_sequence": None}
+    return {"type": kind, "message": message, **ENVELOPE, **more}
+
+
+def told(*lines: dict[str, Any], replays: bool = False) -> list[dict[str, Any]]:
+    stream = Stream(lambda: "u9", replays)
+    return [one for found in lines for one in stream.of(found)]
+
+
+def test_a_response_is_told_block_by_block_before_it_ends() -> None:
+    (found,) = told(line("assistant", [{"type": "text", "text": "hi"}], requestId="req_1"))
+    assert found == {
+        "type": "assistant",
+        "message": {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "hi"}],
+            "id": "m1",
+            "model": "opus",
+            "stop_reason": None,
+            "stop_sequence": None,
+            "context_management": None,
+        },
+        "parent_tool_use_id": None,
+        "session_id": SESSION,
+        "uuid": "u1",
+        "timestamp": "2026-11-16T08:00:00.000Z",
+        "request_id": "req_1",
+    }
+
+
+def test_an_error_of_the_api() -> None:
+    failed = line("assistant", [], isApiErrorMessage=True, error="unknown", apiErrorStatus=400)
+    failed["message"] |= {"model": "<synthetic>", "stop_reason": "stop_sequence"}
+    (found,) = told(failed)
+    assert found["message"]["stop_reason"] == "stop_sequence"
+    assert (found["error"], found["is_api_error_message"], found["api_error_status"]) == (
+        "unknown",
+        True,
+        400,
+    )
+
+
+def test_results_and_refusals() -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Write", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "may not", "is_error": True}
+    decision = {"decision": "reject", "source": "config", "reasonType": "mode"}
+    found = told(
+        line("assistant", [call]),
+        line(
+            "user",
+            [result],
+            toolUseResult="Error: may not",
+            toolDenialKind="user-rejected",
+            permissionDecision=decision,
+        ),
+        line("user", [{**result, "content": "ok"}], toolUseResult={"stdout": "ok"}),
+    )
+    assert [(one["type"], one.get("subtype")) for one in found] == [
+        ("assistant", None),
+        ("system", "permission_denied"),
+        ("user", None),
+        ("user", None),
+    ]
+    _, denied, refused, done = found
+    assert (denied["tool_name"], denied["tool_use_id"], denied["message"]) == (
+        "Write",
+        "t1",
+        "may not",
+    )
+    assert refused["tool_use_result"] == "Error: may not"
+    assert refused["tool_result_meta"] == [
+        {
+            "id": "t1",
+            "non_execution_kind": "user-rejected",
+            "permission_decision": {
+                "decision": "reject",
+                "source": "config",
+                "reason_type": "mode",
+            },
+        }
+    ]
+    assert (done["tool_use_result"], done["tool_result_meta"]) == ({"stdout": "ok"}, [{"id": "t1"}])
+
+
+def test_prompts_are_told_back_only_where_that_is_wanted() -> None:
+    prompt, meta = line("user", "hello"), line("user", "<caveat>", isMeta=True)
+    assert told(prompt, meta) == []
+    (found,) = told(prompt, meta, replays=True)
+    assert (found["message"]["content"], found["isReplay"]) == ("hello", True)
+
+
+def test_a_compaction_is_told_other_lines_are_not() -> None:
+    system = {"type": "system", **ENVELOPE}
+    metadata = {"trigger": "manual", "preTokens": 9}
+    (found,) = told(
+        {**system, "subtype": "compact_boundary", "compactMetadata": metadata},
+        {**system, "subtype": "turn_duration"},
+        {"type": "last-prompt"},
+        {"type": "attachment", **ENVELOPE},
+    )
+    assert found["compact_metadata"] == {"trigger": "manual", "pre_tokens": 9}
+
+
+def test_the_beginning() -> None:
+    found = beginning(
+        session=SESSION,
+        uuid="u9",
+        cwd="/w",
+        model="opus",
+        version="2.1.325",
+        permission_mode="default",
+        tools=["Read"],
+        commands=["help"],
+        key_from="ANTHROPIC_API_KEY",
+    )
+    assert (found["type"], found["subtype"]) == ("system", "init")
+    assert (found["tools"], found["slash_commands"]) == (["Read"], ["help"])
+    assert (found["apiKeySource"], found["claude_code_version"]) == (
+        "ANTHROPIC_API_KEY",
+        "2.1.325",
+    )
