@@ -8,9 +8,8 @@ from random import Random
 from typing import Any
 
 from plait.agent.client import Client
-from plait.agent.context import LiveContext
 from plait.agent.events import Event
-from plait.agent.memory import SessionMemory
+from plait.agent.memory import PlainMemory
 from plait.agent.models import ScriptModel
 from plait.agent.parts import Limits, Parts, Ruling
 from plait.agent.streaming import Model
@@ -72,7 +71,7 @@ class Echo:
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
         """Checks that there is a text."""
         if not isinstance(arguments.get("text"), str):
-            raise ToolError(f"InputValidationError: {self.name} needs `text`")
+            raise ToolError(f"InputValidationError: {self.name} needs `text`", is_misuse=True)
         return Proposal(self.name, arguments, self.effect, arguments["text"])
 
     async def run(self, proposal: Proposal, place: Workplace, report: Report) -> Outcome:
@@ -128,7 +127,7 @@ class Stage:
         self.parts = Parts(
             writer,
             model,
-            SessionMemory(LiveContext(writer), "claude-opus-5-5"),
+            PlainMemory("claude-opus-5-5"),
             permissions or Permissive(),
             Workplace(self.work, self.work),
             {tool.name: tool for tool in tools},
@@ -161,7 +160,7 @@ class Stage:
     @property
     def sent(self) -> list[Json]:
         """The messages that would be sent now."""
-        return [dict(message) for message in LiveContext(self.parts.writer).messages()]
+        return [dict(message) for message in self.parts.memory.request([]).messages]
 
     def picture(self) -> str:
         """The log in letters: `uuid<parent kind words`."""

@@ -91,7 +91,7 @@ def test_a_tool_that_breaks_tells_the_model(tmp_path: Path) -> None:
     }
     assert told == {
         "RuntimeError: the tool broke": True,
-        "<tool_use_error>it cannot be done</tool_use_error>": True,
+        "it cannot be done": True,
         "<tool_use_error>InputValidationError: Echo needs `text`</tool_use_error>": True,
     }
 
@@ -116,7 +116,6 @@ C<B  assistant Echo(b)
 D<B  user → No.
 E<C  user → The user doesn't want to proceed with this tool use. The too
 F<E  user [Request interrupted by user for tool use]
-G<F  system turn_duration
      last-prompt"""
     )
 

@@ -31,7 +31,6 @@ def test_every_verb_is_told() -> None:
     within = {
         "answered",
         "append",
-        "discarded",
         "stamped",
         "written",
         "new",

@@ -42,6 +42,7 @@ class Calls:
         self._parts = parts
         self._emit = emit
         self._asking = asyncio.Lock()
+        self._results: list[Block] = []
         self._is_stopped = False
 
     async def carry_out(self, blocks: Sequence[Block]) -> bool:
@@ -53,9 +54,18 @@ class Calls:
             Call(block["id"], block["name"], block["input"], self._parts.tools.get(block["name"]))
             for block in blocks
         ]
-        for batch in _batches(calls):
-            await _all_of([self._settle(call) for call in batch])
+        try:
+            for batch in _batches(calls):
+                await _all_of([self._settle(call) for call in batch])
+        finally:
+            self.tell()
         return not self._is_stopped
+
+    def tell(self) -> None:
+        """Has the model told the results that are there."""
+        if self._results:
+            self._parts.memory.add("user", self._results)
+            self._results = []
 
     async def _settle(self, call: Call) -> None:
         """Does one call, whatever becomes of it."""
@@ -65,7 +75,7 @@ class Calls:
         try:
             proposal = _proposed(call, self._parts)
         except ToolError as error:
-            self._log(call, _refused_input(str(error)))
+            self._log(call, error.outcome)
             return
         async with self._asking:
             ruling = await self._parts.permissions.rule(proposal, call.id)
@@ -92,7 +102,7 @@ class Calls:
         try:
             return await tool.run(proposal, self._parts.place, self._reporter(call.id))
         except ToolError as error:
-            return _refused_input(str(error))
+            return error.outcome
         except Exception as error:  # a tool that breaks must not break the conversation
             return Outcome(f"{type(error).__name__}: {error}", is_error=True)
 
@@ -114,6 +124,11 @@ class Calls:
         self._parts.writer.result(
             call.id, outcome.content, outcome.output, is_error=outcome.is_error, **(fields or {})
         )
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id}
+        block["content"] = outcome.content
+        if outcome.is_error is not None:
+            block["is_error"] = outcome.is_error
+        self._results.append(block)
         self._emit(Resulted(call.id, call.name, outcome, is_denied))
 
     def _note_pull_request(self, proposal: Proposal, outcome: Outcome) -> None:
@@ -152,12 +167,13 @@ async def _all_of(work: Sequence[Coroutine[Any, Any, None]]) -> None:
 
 def _proposed(call: Call, parts: Parts) -> Proposal:
     if call.tool is None:
-        raise ToolError(f"Error: No such tool available: {call.name}")
+        raise _refused_input(f"Error: No such tool available: {call.name}")
     arguments = call.arguments
     if isinstance(arguments, Mapping) and UNPARSED in arguments:
-        raise ToolError(_unparsed(call.name, arguments[UNPARSED]))
+        raise _refused_input(_unparsed(call.name, arguments[UNPARSED]))
     if not isinstance(arguments, Mapping):
-        raise ToolError(f"InputValidationError: {call.name} was called with no object of JSON")
+        text = f"InputValidationError: {call.name} was called with no object of JSON"
+        raise _refused_input(text)
     return call.tool.propose(arguments, parts.place)
 
 
@@ -172,5 +188,5 @@ def _unparsed(name: str, told: Mapping[str, Any]) -> str:
     )
 
 
-def _refused_input(text: str) -> Outcome:
-    return Outcome(f"<tool_use_error>{text}</tool_use_error>", text, is_error=True)
+def _refused_input(text: str) -> ToolError:
+    return ToolError(text, is_misuse=True, logged=text)

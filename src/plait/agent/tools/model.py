@@ -12,7 +12,22 @@ Report: TypeAlias = Callable[[Mapping[str, Any]], None]
 
 
 class ToolError(Exception):
-    """A call that cannot be done; the model is told why, and goes on."""
+    """A call that cannot be done; the model is told why, and goes on.
+
+    A call that is wrong in itself (`is_misuse`) is told apart from one that was tried and failed.
+    """
+
+    def __init__(self, text: str, *, is_misuse: bool = False, logged: str | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.is_misuse = is_misuse
+        self.logged = f"Error: {text}" if logged is None else logged
+
+    @property
+    def outcome(self) -> "Outcome":
+        """The result that says so."""
+        told = f"<tool_use_error>{self.text}</tool_use_error>" if self.is_misuse else self.text
+        return Outcome(told, self.logged, is_error=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +46,8 @@ class Proposal:
     """What the file holds that it changes; None where there is none."""
     after: str | None = None
     """What it will hold."""
+    is_changed: bool = False
+    """Whether a person changed the arguments (`userModified`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +61,16 @@ class Outcome:
     is_error: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the model has seen of a file."""
+
+    digest: bytes
+    """Of the whole file as it was then."""
+    is_whole: bool
+    """Whether it has seen all of it."""
+
+
 @dataclass(slots=True)
 class Workplace:
     """Where the tools of a session work, and what they remember between calls."""
@@ -55,23 +82,47 @@ class Workplace:
     others: tuple[Path, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     """What commands inherit, secrets already left out."""
+    secrets: tuple[str, ...] = ()
+    """What was left out: hidden wherever a tool comes upon it."""
     results: Path | None = None
     """Where output goes that is too long for the log (`<session>/tool-results`)."""
-    seen: dict[Path, int] = field(default_factory=dict)
-    """The files that were read, with the time of their last change in ns."""
+    seen: dict[Path, Sight] = field(default_factory=dict)
+    """The files that were read or written, links followed."""
     todos: list[dict[str, Any]] = field(default_factory=list)
-    tasks: dict[str, Any] = field(default_factory=dict)
+    planned: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The list of tasks, by their numbers."""
+    background: dict[str, Any] = field(default_factory=dict)
     """What runs in the background, by its id."""
+    scratch: Path | None = None
+    """Where what runs in the background writes to; a temporary folder where nobody says."""
     before_change: Callable[[Path], None] = lambda path: None
     """Called before a file is changed, so that a snapshot is kept."""
+    when_done: Callable[[Any], None] = lambda task: None
+    """Called with what has ended in the background (a `Task`), so that the model is told."""
     has_network: bool = False
+
+    def holds(self, path: Path) -> bool:
+        """Tells whether a path, links followed, lies in the workspace."""
+        return any(path.is_relative_to(folder) for folder in (self.root, *self.others))
+
+    def may_read(self, path: Path) -> bool:
+        """Tells whether a path, links followed, is read without asking."""
+        own = [folder for folder in (self.results, self.scratch) if folder]
+        return self.holds(path) or any(path.is_relative_to(folder) for folder in own)
 
 
 class Tool(Protocol):
     """Something that the model can have done."""
 
-    name: str
-    effect: Effect
+    @property
+    def name(self) -> str:
+        """What the model calls it."""
+        ...
+
+    @property
+    def effect(self) -> Effect:
+        """What it does at most."""
+        ...
 
     @property
     def definition(self) -> Mapping[str, Any]:

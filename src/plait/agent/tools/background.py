@@ -1,0 +1,98 @@
+"""What goes on in the background to how it stands, until it ends or is ended."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from random import SystemRandom
+from tempfile import mkdtemp
+from typing import Literal, TypeAlias
+from xml.sax.saxutils import escape
+
+from plait.agent.tools.model import Workplace
+from plait.agent.tools.process import Running, stop
+
+Status: TypeAlias = Literal["running", "completed", "failed", "killed"]
+LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
+LONGEST = 600.0
+"""Seconds that a command may go on in the background."""
+
+
+@dataclass(slots=True)
+class Task:
+    """A command in the background."""
+
+    name: str
+    running: Running
+    description: str
+    call: str | None = None
+    """The call that started it, for whoever knows it."""
+    is_told: bool = False
+    """Whether its end was told to the model."""
+
+    @property
+    def status(self) -> Status:
+        """How it stands."""
+        if self.running.pump is None or not self.running.pump.done():
+            return "running"
+        if self.running.is_stopped:
+            return "killed"
+        return "failed" if self.running.code else "completed"
+
+    @property
+    def notification(self) -> str:
+        """What the model is told when it has ended."""
+        asked = f"<tool-use-id>{self.call}</tool-use-id>\n" if self.call else ""
+        return (
+            f"<task-notification>\n<task-id>{self.name}</task-id>\n{asked}"
+            f"<output-file>{self.running.output}</output-file>\n<status>{self.status}</status>\n"
+            f"<summary>{escape(self._summary)}</summary>\n</task-notification>"
+        )
+
+    @property
+    def _summary(self) -> str:
+        told = f'Background command "{self.description}"'
+        match self.status:
+            case "completed":
+                return f"{told} completed (exit code 0)"
+            case "failed":
+                return f"{told} failed with exit code {self.running.code}"
+            case "killed":
+                return f"{told} was stopped"
+            case _:
+                return f"{told} is running"
+
+
+def task_name() -> str:
+    """Returns a name for a command, as the client makes them."""
+    return "b" + "".join(SystemRandom().choices(LETTERS, k=8))
+
+
+def scratch(place: Workplace) -> Path:
+    """Returns the folder that output goes to, and makes it where there is none."""
+    if place.scratch is None:
+        place.scratch = Path(mkdtemp(prefix="plait-")).resolve()
+    folder = place.scratch / "tasks"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def keep(place: Workplace, name: str, running: Running, description: str, seconds: float) -> Task:
+    """Goes on with a command in the background, no longer than it may."""
+    task = Task(name, running, description or running.command)
+    place.background[name] = task
+    if running.pump:
+        watch = asyncio.create_task(_end_late(running, seconds))
+        running.pump.add_done_callback(lambda _: watch.cancel())
+        running.pump.add_done_callback(lambda _: place.when_done(task))
+    return task
+
+
+async def _end_late(running: Running, seconds: float) -> None:
+    await asyncio.sleep(seconds)
+    await asyncio.shield(stop(running))
+
+
+async def end_all(place: Workplace) -> None:
+    """Ends all that runs in the background: the session is over."""
+    tasks = [one for one in place.background.values() if one.status == "running"]
+    await asyncio.gather(*(stop(task.running) for task in tasks))
