@@ -94,9 +94,9 @@ def answers(directory: Path) -> Choose:
     }
 
     def choose(request: Json) -> Answer:
-        last = json.dumps(request.get("messages", [])[-1:])
+        asked = [one for one in request.get("messages", []) if one["role"] == "user"]
         for words, waiting in trouble.items():
-            if words in last and waiting:
+            if words in json.dumps(asked[-1:]) and waiting and request.get("tools"):
                 return waiting.pop(0)
         return steady(request)
 
@@ -110,6 +110,12 @@ def script(directory: Path) -> Script:
         "[file tools]": file_tools(directory),
         "[failing tools]": failing_tools(directory),
         "[tasks]": tasks(),
+        "[edit]": edits(directory),
+        "[sleep]": [
+            calls(call("Bash", command="echo quick"), call("Bash", command="tail -f /dev/null")),
+            said("Slept."),
+        ],
+        "[nap]": [calls(call("Bash", command="sleep 4; echo up")), said("Good morning.")],
         "[write it]": [
             calls(call("Write", file_path=str(directory / "new.txt"), content="new\n")),
             calls(call("Bash", command="touch other.txt")),
@@ -166,6 +172,17 @@ def failing_tools(directory: Path) -> list[Answer]:
         call("Grep", pattern="("),
     ]
     return [*(calls(step) for step in steps), said("Nothing worked.")]
+
+
+def edits(directory: Path) -> list[Answer]:
+    """Returns a turn that changes a file twice, and makes one."""
+    notes, fresh = str(directory / "notes.txt"), str(directory / "fresh.txt")
+    steps: list[Json] = [
+        call("Edit", file_path=notes, old_string="two", new_string="zwei"),
+        call("Edit", file_path=notes, old_string="three", new_string="drei"),
+        call("Write", file_path=fresh, content="new\n"),
+    ]
+    return [*(calls(step) for step in steps), said("Changed.")]
 
 
 def tasks() -> list[Answer]:

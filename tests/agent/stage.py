@@ -8,8 +8,9 @@ from random import Random
 from typing import Any
 
 from plait.agent.client import Client
+from plait.agent.context import LiveContext
 from plait.agent.events import Event
-from plait.agent.memory import PlainMemory
+from plait.agent.memory import SessionMemory
 from plait.agent.models import ScriptModel
 from plait.agent.parts import Limits, Parts, Ruling
 from plait.agent.streaming import Model
@@ -127,7 +128,7 @@ class Stage:
         self.parts = Parts(
             writer,
             model,
-            PlainMemory("claude-opus-5-5"),
+            SessionMemory(LiveContext(writer), "claude-opus-5-5"),
             permissions or Permissive(),
             Workplace(self.work, self.work),
             {tool.name: tool for tool in tools},
@@ -160,7 +161,7 @@ class Stage:
     @property
     def sent(self) -> list[Json]:
         """The messages that would be sent now."""
-        return [dict(message) for message in self.parts.memory.request([]).messages]
+        return [dict(message) for message in LiveContext(self.parts.writer).messages()]
 
     def picture(self) -> str:
         """The log in letters: `uuid<parent kind words`."""

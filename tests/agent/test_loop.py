@@ -116,6 +116,7 @@ C<B  assistant Echo(b)
 D<B  user → No.
 E<C  user → The user doesn't want to proceed with this tool use. The too
 F<E  user [Request interrupted by user for tool use]
+G<F  system turn_duration
      last-prompt"""
     )
 

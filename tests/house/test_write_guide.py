@@ -31,6 +31,7 @@ def test_every_verb_is_told() -> None:
     within = {
         "answered",
         "append",
+        "discarded",
         "stamped",
         "written",
         "new",

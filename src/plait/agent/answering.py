@@ -1,7 +1,7 @@
 """A request to a response in the log, asked for again where it fails."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
@@ -92,9 +92,8 @@ class Asking:
             draft.discard()
             raise
         except asyncio.CancelledError:
-            self._remember(draft.broken_off())
+            draft.break_off()
             raise
-        self._remember(answer.content)
         self._emit(
             Answered(
                 answer.message,
@@ -106,10 +105,6 @@ class Asking:
             )
         )
         return answer
-
-    def _remember(self, content: Sequence[Block]) -> None:
-        if content:
-            self._parts.memory.add("assistant", content)
 
     async def _wait(self, fault: ModelFault, attempt: int) -> None:
         most = self._parts.limits.retries
@@ -128,6 +123,8 @@ class Draft:
         self._response: Response | None = None
         self._content: list[Block] = []
         self._begun: dict[int, float] = {}
+        self._words: dict[int, str] = {}
+        """What came of texts that have not ended."""
         self._ended: Ended | None = None
 
     def take(self, piece: Streamed) -> None:
@@ -151,6 +148,7 @@ class Draft:
 
     def _show(self, piece: Piece) -> None:
         if piece.kind == "text":
+            self._words[piece.index] = self._words.get(piece.index, "") + piece.text
             self._emit(Said(piece.text))
         elif piece.kind == "thinking":
             self._emit(Thought(piece.text))
@@ -161,6 +159,7 @@ class Draft:
         took = round((monotonic() - self._begun.get(piece.index, monotonic())) * 1000)
         self._response.add(piece.block, **self._timing(piece.block, took))
         self._content.append(piece.block)
+        self._words.pop(piece.index, None)
 
     def _timing(self, block: Block, milliseconds: int) -> dict[str, int]:
         if self._writer.setting.is_older:
@@ -190,11 +189,17 @@ class Draft:
             ended.usage,
         )
 
-    def broken_off(self) -> tuple[Block, ...]:
-        """Logs the blocks that came as a whole, and returns them."""
+    def break_off(self) -> None:
+        """Logs the blocks that came as a whole, and the words that came at all."""
         if self._response:
+            for words in filter(str.strip, self._words.values()):
+                self._content.append({"type": "text", "text": words})
+                self._response.add(self._content[-1], **self._aborted)
             self._response.break_off()
-        return tuple(self._content)
+
+    @property
+    def _aborted(self) -> dict[str, bool]:
+        return {} if self._writer.setting.is_older else {"is_aborted_mid_stream": True}
 
     def discard(self) -> None:
         """Drops what came: it is asked for again."""

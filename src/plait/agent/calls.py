@@ -42,7 +42,6 @@ class Calls:
         self._parts = parts
         self._emit = emit
         self._asking = asyncio.Lock()
-        self._results: list[Block] = []
         self._is_stopped = False
 
     async def carry_out(self, blocks: Sequence[Block]) -> bool:
@@ -54,18 +53,9 @@ class Calls:
             Call(block["id"], block["name"], block["input"], self._parts.tools.get(block["name"]))
             for block in blocks
         ]
-        try:
-            for batch in _batches(calls):
-                await _all_of([self._settle(call) for call in batch])
-        finally:
-            self.tell()
+        for batch in _batches(calls):
+            await _all_of([self._settle(call) for call in batch])
         return not self._is_stopped
-
-    def tell(self) -> None:
-        """Has the model told the results that are there."""
-        if self._results:
-            self._parts.memory.add("user", self._results)
-            self._results = []
 
     async def _settle(self, call: Call) -> None:
         """Does one call, whatever becomes of it."""
@@ -124,11 +114,6 @@ class Calls:
         self._parts.writer.result(
             call.id, outcome.content, outcome.output, is_error=outcome.is_error, **(fields or {})
         )
-        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": call.id}
-        block["content"] = outcome.content
-        if outcome.is_error is not None:
-            block["is_error"] = outcome.is_error
-        self._results.append(block)
         self._emit(Resulted(call.id, call.name, outcome, is_denied))
 
     def _note_pull_request(self, proposal: Proposal, outcome: Outcome) -> None:

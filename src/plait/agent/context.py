@@ -38,7 +38,7 @@ class LiveContext:
     @property
     def records(self) -> list[Record]:
         """The messages that are sent, in their order, with those that say nothing."""
-        if self._chain is None:
+        if self._chain is None or self._tip != self._session.tip:
             self._tip = self._session.tip
             self._chain = _chain_at(self._session.path, self._tip)
             self._read = len(self._chain)

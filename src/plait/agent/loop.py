@@ -2,7 +2,6 @@
 
 import asyncio
 from time import monotonic
-from typing import Any
 
 from plait.agent.answering import Answer, Asking
 from plait.agent.calls import Calls
@@ -13,8 +12,7 @@ from plait.agent.parts import Emit, Parts
 from plait.agent.queue import PromptQueue
 from plait.agent.streaming import ModelFault
 from plait.write.model import Content
-from plait.write.transcript import INTERRUPTED, INTERRUPTED_AT_TOOLS, REJECTED, in_short
-from plait.write.writer import MID_TURN
+from plait.write.transcript import in_short
 
 CUT_SHORT = (
     "Output token limit hit. Resume directly — no apology, no recap of what you were doing. Pick"
@@ -44,8 +42,10 @@ class Turn:
         self._continued = 0
         self._text = ""
         self._began = monotonic()
-        self._before: tuple[str | None, int] = (None, 0)
+        self._before: str | None = None
         self._prompt_uuid = ""
+        self._is_cut = False
+        """Whether the person stopped it, not by a refusal: then its duration is not told."""
 
     async def run(self, content: Content) -> TurnEnded:
         """Does the turn of a prompt; cancelled, it logs that it was stopped."""
@@ -60,13 +60,12 @@ class Turn:
         return self._ended(ending)
 
     def _prompt(self, content: Content) -> None:
-        writer, memory = self._parts.writer, self._parts.memory
-        self._before = (writer.tip, memory.standing())
+        writer = self._parts.writer
+        self._before = writer.tip
         if writer.setting.entrypoint != "cli" and not writer.setting.is_older:
             writer.queue("enqueue", in_short(content))
             writer.queue("dequeue")
         self._prompt_uuid = writer.prompt(content)
-        memory.add("user", content)
         self._emit(Prompted(self._prompt_uuid, in_short(content)))
 
     async def _steps(self) -> Ending:
@@ -84,7 +83,7 @@ class Turn:
     async def _answer(self) -> Answer:
         """Asks, once there is room; where there is too little after all, makes some."""
         compactor = self._parts.compactor
-        if compactor and self._session_meter.last and compactor.is_due(self._session_meter.last):
+        if compactor and compactor.is_due():
             self._emit(await compactor.compact("auto"))
         try:
             answer = await self._asking.answer()
@@ -120,13 +119,11 @@ class Turn:
     def _tell(self, words: str) -> None:
         """Has the client say something to the model."""
         self._parts.writer.note(words)
-        self._parts.memory.add("user", words)
 
     def _deliver_queue(self) -> None:
         """Tells the model within the turn what was typed meanwhile."""
         for waiting in self._queue.take_into_turn():
             self._parts.writer.queued_prompt(waiting.content, time=waiting.time)
-            self._parts.memory.add("user", MID_TURN.format(in_short(waiting.content)))
             self._emit(Prompted("", in_short(waiting.content)))
 
     def _limit(self) -> Ending | None:
@@ -146,38 +143,26 @@ class Turn:
     def _refused(self) -> Ending:
         """Ends the turn with a refusal that was meant to stop it."""
         self._parts.writer.interrupt(is_at_tools=True)
-        self._parts.memory.add("user", INTERRUPTED_AT_TOOLS)
         return "interrupted"
 
     def _interrupted(self) -> Ending:
         """Logs that the person stopped the turn; before any answer, takes the prompt back."""
-        writer, memory = self._parts.writer, self._parts.memory
+        writer = self._parts.writer
+        self._is_cut = True
         if writer.tip == self._prompt_uuid:
-            tip, standing = self._before
-            writer.rewind(tip)
-            memory.go_back(standing)
-            return "interrupted"
-        waiting = writer.waiting_calls
-        writer.interrupt()
-        memory.add("user", [*map(_rejected, waiting), _text(waiting)])
+            writer.rewind(self._before)
+        else:
+            writer.interrupt()
         return "interrupted"
 
     def _ended(self, ending: Ending) -> TurnEnded:
         writer = self._parts.writer
         took = round((monotonic() - self._began) * 1000)
         is_told = writer.setting.is_older or writer.setting.entrypoint == "cli"
-        if is_told and ending != "interrupted":
+        if is_told and not self._is_cut:
             writer.turn_ended(took)
         ended = TurnEnded(
             ending, self._text, took, self._meter.responses, self._meter.by_kind(), self._meter.cost
         )
         self._emit(ended)
         return ended
-
-
-def _rejected(call: str) -> dict[str, Any]:
-    return {"type": "tool_result", "content": REJECTED, "is_error": True, "tool_use_id": call}
-
-
-def _text(waiting: tuple[str, ...]) -> dict[str, Any]:
-    return {"type": "text", "text": INTERRUPTED_AT_TOOLS if waiting else INTERRUPTED}

@@ -21,8 +21,6 @@ class Meter:
         self.unpriced = 0
         """Responses whose price is not known."""
         self.responses = 0
-        self.last: Mapping[str, Any] = {}
-        """The usage of the last response."""
 
     @property
     def cost(self) -> float | None:
@@ -39,7 +37,6 @@ class Meter:
         dollars = self._prices.cost(model, tokens, when)
         self.tokens += tokens
         self.responses += 1
-        self.last = usage
         if dollars is None:
             self.unpriced += 1
         else:

@@ -5,28 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from plait.agent.events import Compacted, Event
-from plait.agent.streaming import Block, Model, Request
+from plait.agent.streaming import Model, Request
 from plait.agent.tools.model import Proposal, Tool, Workplace
 from plait.write import SessionWriter
 
 Emit: TypeAlias = Callable[[Event], None]
-Role: TypeAlias = Literal["user", "assistant"]
 
 
 class Memory(Protocol):
-    """What the model is sent: what the session says, and what is added as it is logged."""
-
-    def add(self, role: Role, content: str | Sequence[Block]) -> None:
-        """Takes what was said; words of one side that follow each other are one message."""
-        ...
-
-    def standing(self) -> int:
-        """Returns where the conversation stands, to go back to."""
-        ...
-
-    def go_back(self, standing: int) -> None:
-        """Forgets what was added since."""
-        ...
+    """What the model is sent: what the log says, as it stands."""
 
     def request(self, tools: Sequence[Mapping[str, Any]]) -> Request:
         """Returns what is sent to the model now."""
@@ -36,8 +23,8 @@ class Memory(Protocol):
 class Compactor(Protocol):
     """Whoever makes room: logs a summary and puts it in the memory's place."""
 
-    def is_due(self, usage: Mapping[str, Any]) -> bool:
-        """Tells by the usage of the last response whether the context is nearly full."""
+    def is_due(self) -> bool:
+        """Tells whether the context is nearly full."""
         ...
 
     async def compact(self, trigger: Literal["auto", "manual"], focus: str = "") -> Compacted:

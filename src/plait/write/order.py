@@ -39,7 +39,7 @@ OF_A_KIND = {
         message thinkingDurationMs thinkingDisplay toolInputStreamMs serverClassifierRequest
         apiBlockIndex requestId requestRef requestedModel promptCacheRequested attributionAgent
         attributionSkill attributionPlugin attributionMcpServer attributionMcpTool type uuid
-        timestamp effort perTurnEffort madeBy
+        timestamp isAbortedMidStream effort perTurnEffort madeBy
     """,
     "api error": """
         type uuid timestamp message requestId error isApiErrorMessage apiErrorStatus apiErrorType

@@ -70,7 +70,7 @@ class Response:
         self._usage = dict(usage or NO_USAGE)
         self._waiting: list[Fields] = []
         self._calls: dict[str, str] = {}
-        self._is_ended = False
+        self._is_ended = self._is_broken_off = False
 
     def text(self, text: str) -> str:
         """Adds words and returns their message."""
@@ -127,6 +127,7 @@ class Response:
         """Writes what waits of a response that came to no end, or to one without a reason."""
         if not self._is_ended:
             self._usage = dict(usage or self._usage)
+            self._is_broken_off = usage is None
             self._write_waiting(None)
             self._closed()
 
@@ -167,6 +168,8 @@ class Response:
         named = {"id": self.id, "type": "message", "role": "assistant"}
         if self._is_older:
             return {"model": self.model, **named, **ended}
+        if self._is_broken_off:
+            return {**named, "model": self.model, **ended}
         ended["usage"] = {**NO_USAGE, **OF_AN_ANSWER, **self._usage}
         return {**named, "model": self.model, **ended, "stop_details": None}
 
