@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 CODE := src tests bench conformance examples tools
 
-.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-hook clean
+.PHONY: run test test-long test-trace test-api test-hostile mutants checklist-mutants check lint-js format bench conformance conformance-hook conformance-keep clean
 
 run: $(VENV)/.run
 	@$(BIN)/plait serve --gallery examples/gallery
@@ -65,6 +65,10 @@ conformance: $(VENV)/.dev
 # The live hook beside the real client: ARGS="--turns 50 --shown 15".
 conformance-hook: $(VENV)/.dev
 	$(BIN)/python -m conformance.hook --cli $(CLI) $(ARGS)
+
+# The store as the SDK's SessionStore: the SDK's own suite, and a talk that goes on from the store.
+conformance-keep: $(VENV)/.dev
+	$(BIN)/python -m conformance.session_store
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from plait.conversation.model import Called, Conversation, Conversations, Turn
     from plait.conversation.prices import Prices
     from plait.errors import PlaitError
+    from plait.keep.sdk_store import SessionStore
     from plait.record import (
         Assistant,
         Attachment,
@@ -68,6 +69,7 @@ __all__ = [
     "Progress",
     "Record",
     "Session",
+    "SessionStore",
     "SessionWriter",
     "Summary",
     "System",
@@ -98,6 +100,7 @@ HOMES = {
     "PlaitError": "plait.errors",
     "Prices": "plait.conversation.prices",
     "Session": "plait.archive",
+    "SessionStore": "plait.keep.sdk_store",
     "SessionWriter": "plait.write.writer",
     "Turn": "plait.conversation.model",
     "context": "plait.archive",

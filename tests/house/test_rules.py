@@ -103,8 +103,9 @@ def test_the_public_surface_is_this() -> None:
 
 PUBLIC = """
     Archive Assistant Attachment Broken Called Conversation Conversations Message OpenSession Other
-    PlaitError Prices Progress Record Session SessionWriter Summary System Text Thinking ToolResult
-    ToolUse Turn UnknownBlock Usage User __version__ context documents entries graph read redact
+    PlaitError Prices Progress Record Session SessionStore SessionWriter Summary System Text
+    Thinking ToolResult ToolUse Turn UnknownBlock Usage User __version__ context documents entries
+    graph read redact
 """.split()
 
 COMMITTED = [
