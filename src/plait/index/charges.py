@@ -69,6 +69,11 @@ def charges_in(path: Path, kind: str) -> bytes:
     return to_bytes(Charges(lines, [_kept(bill) for _, bill in found], is_errand))
 
 
+def packed_charges(file: tuple[str, str]) -> bytes:
+    """Returns the same for a path and its kind as text, which a worker is given."""
+    return charges_in(Path(file[0]), file[1])
+
+
 def charges(data: bytes) -> Charges:
     """Returns what was kept of a file."""
     return from_bytes(data, Charges)

@@ -1,6 +1,6 @@
 """An index to responses and abandoned branches: what `plait.archive.usage` reads, without logs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -83,14 +83,15 @@ class IndexedBills:
         self._known = kept_bills(warm.catalogue)
         self._new: dict[str, bytes] = {}
 
-    def __call__(self, file: LogFile) -> FileBills:
-        """Returns what a file says of money."""
-        key = key_of(file.path)
-        data = self._known.get(key)
-        if data is None:
-            data = self._new[key] = charges_in(file.path, file.kind)
-        found = charges(data)
-        return FileBills(zip(found.lines, found.bills, strict=True), found.is_warmup)
+    def __call__(self, files: Sequence[LogFile]) -> Iterator[FileBills]:
+        """Yields what files say of money."""
+        for file in files:
+            key = key_of(file.path)
+            data = self._known.get(key)
+            if data is None:
+                data = self._new[key] = charges_in(file.path, file.kind)
+            found = charges(data)
+            yield FileBills(zip(found.lines, found.bills, strict=True), found.is_warmup)
 
     def keep(self, *others: RowChange) -> None:
         """Keeps what was read, and what was made of it."""

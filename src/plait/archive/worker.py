@@ -1,0 +1,72 @@
+"""Tasks on a pipe to their results, in a process of its own.
+
+A frame is its length in eight bytes and MessagePack. In comes the name of a function and the
+items it is called with, out go its results in order: bytes, so that nothing is packed twice.
+"""
+
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from struct import Struct
+from typing import IO, Any
+
+from msgspec import msgpack
+
+from plait.errors import PlaitError
+
+LENGTH = Struct("<Q")
+DONE, FAILED, BROKEN = 0, 1, 2
+
+
+def send(pipe: IO[bytes], value: object) -> None:
+    """Writes a frame."""
+    data = msgpack.encode(value)
+    pipe.write(LENGTH.pack(len(data)) + data)
+    pipe.flush()
+
+
+def receive(pipe: IO[bytes]) -> Any:
+    """Reads a frame; raises EOFError where there is no whole one."""
+    head = pipe.read(LENGTH.size)
+    data = pipe.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
+    if not data or len(data) < LENGTH.unpack(head)[0]:
+        raise EOFError
+    return msgpack.decode(data)
+
+
+def serve(tasks: IO[bytes], results: IO[bytes]) -> None:
+    """Does what comes until nothing comes any more."""
+    while True:
+        try:
+            name, items = receive(tasks)
+        except EOFError:
+            return
+        send(results, _outcome(name, items))
+
+
+def _outcome(name: str, items: list[Any]) -> tuple[int, object]:
+    try:
+        run = _function(name)
+        return DONE, [run(item) for item in items]
+    except PlaitError as error:
+        return FAILED, [type(error).__name__, error.message, list(error.hints)]
+    except Exception:
+        from traceback import format_exc
+
+        return BROKEN, format_exc()
+
+
+def _function(name: str) -> Callable[[Any], bytes]:
+    module, _, function = name.partition(":")
+    found: Callable[[Any], bytes] = getattr(import_module(module), function)
+    return found
+
+
+def main() -> None:
+    """Serves on the standard streams; Ctrl-C is for the one that asks."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    results = sys.stdout.buffer
+    sys.stdout = sys.stderr  # whatever prints does not print between the frames
+    serve(sys.stdin.buffer, results)

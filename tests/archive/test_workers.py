@@ -1,0 +1,176 @@
+"""Many items, several processes, one order."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.archive import workers as pool
+from plait.archive.workers import Workers, cores
+from plait.errors import NoSuchSession, SourceError
+
+TASKS = "tests.archive.tasks"
+
+
+@pytest.fixture(params=["forked", "spawned"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Workers that are copies of this process, and such that begin anew."""
+    monkeypatch.setattr(pool, "_may_fork", lambda: request.param == "forked")
+    return str(request.param)
+
+
+def done(task: str, items: list[Any], jobs: int = 2, size: int = 3_000_000) -> list[bytes]:
+    """Returns what workers make of items, two of which make a run."""
+    with Workers(jobs) as workers:
+        return list(workers.each(f"{TASKS}:{task}", items, [size] * len(items)))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 25])
+def test_results_come_in_the_order_of_the_items(way: str, count: int) -> None:
+    assert done("doubled", [*range(count)]) == [str(2 * n).encode() for n in range(count)]
+
+
+def test_every_worker_works(way: str) -> None:
+    found = {int(pid) for pid in done("place", [*range(24)], jobs=3)}
+    assert len(found) == 3
+    assert os.getpid() not in found
+
+
+def test_what_a_dead_worker_held_is_done_again(way: str, tmp_path: Path) -> None:
+    items = [(number, str(tmp_path / "mark")) for number in range(12)]
+    with Workers(2) as workers:
+        found = list(workers.each(f"{TASKS}:dies_once", items, [3_000_000] * 12))
+        assert found == [str(2 * n).encode() for n in range(12)]
+        assert len(workers.losses) == 1
+        assert "died at" in workers.losses[0]
+
+
+def test_what_kills_three_workers_is_an_error(way: str) -> None:
+    with Workers(2) as workers, pytest.raises(SourceError, match="3 workers died at '4'"):
+        list(workers.each(f"{TASKS}:dies", [*range(12)], [3_000_000] * 12))
+
+
+def test_an_error_of_ours_arrives_as_it_was_raised(way: str) -> None:
+    with pytest.raises(NoSuchSession, match="no session '0'") as caught:
+        done("refuses", [*range(4)])
+    assert caught.value.hints == ("`plait ls` lists them",)
+
+
+def test_a_fault_says_where_it_is(way: str) -> None:
+    with pytest.raises(RuntimeError, match=r"(?s)in fails.*ZeroDivisionError: item 0"):
+        done("fails", [*range(4)])
+
+
+def test_what_is_printed_is_no_result(way: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert done("prints", [1, 2]) == [b"2", b"4"]
+
+
+def test_nobody_is_left_when_nobody_listens(way: str) -> None:
+    with Workers(2) as workers:
+        pids = [process.pid for process in workers._processes]
+        with closing(_each(workers, "doubled")) as results:
+            next(results)
+    for pid in pids:
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+
+
+def _each(workers: Workers, task: str) -> Iterator[bytes]:
+    yield from workers.each(f"{TASKS}:{task}", [*range(30)], [3_000_000] * 30)
+
+
+PROGRAM = """
+import sys
+from plait.archive import workers as pool
+pool._may_fork = lambda: sys.argv[1] == "forked"
+with pool.Workers(2) as workers:
+    print(*[one.pid for one in workers._processes], flush=True)
+    list(workers.each("tests.archive.tasks:waits", [1, 2, 3, 4], [9_000_000] * 4))
+"""
+
+
+@pytest.mark.parametrize("blow", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_the_one_that_asks(way: str, blow: signal.Signals) -> None:
+    program = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, way],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={"PYTHONPATH": ":".join(sys.path)},
+        text=True,
+    )
+    assert program.stdout
+    pids = [int(word) for word in program.stdout.readline().split()]
+    program.send_signal(blow)
+    program.wait(20)
+    program.stdout.close()
+    if blow == signal.SIGKILL:  # at work, they see it when they ask for more
+        for pid in pids:
+            os.kill(pid, signal.SIGTERM)
+    for _ in range(200):
+        if not any(_is_running(pid) for pid in pids):
+            break
+        time.sleep(0.05)
+    assert not any(_is_running(pid) for pid in pids)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+@given(st.lists(st.integers(0, 10_000_000), max_size=600))
+def test_runs_hold_every_item_once_and_are_bounded(sizes: list[int]) -> None:
+    runs = pool._runs(sizes)
+    assert [n for run in runs for n in range(run.first, run.last)] == [*range(len(sizes))]
+    assert [run.number for run in runs] == [*range(len(runs))]
+    for run in runs:
+        assert run.size == sum(sizes[run.first : run.last])
+        assert run.last - run.first <= pool.RUN_ITEMS
+        assert run.size - sizes[run.last - 1] < pool.RUN_BYTES
+
+
+def test_there_are_as_many_as_cores_and_eight_at_the_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(64)), raising=False)
+    assert cores() == 8
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
+    assert cores() == 1
+
+
+def kills(count: int, seed: int) -> None:
+    """Kills workers at random while they work, and compares what comes of it."""
+    random = Random(seed)
+    items = [*range(400)]
+    with Workers(3) as workers:
+        moments = set(random.sample(items, count))
+        found = []
+        for number, result in enumerate(workers.each(f"{TASKS}:slow", items, [2_500_000] * 400)):
+            found.append(result)
+            if number in moments:
+                os.kill(random.choice(workers._processes).pid, signal.SIGKILL)
+        assert found == [str(2 * number).encode() for number in items]
+        assert 0 < len(workers.losses) <= count
+
+
+def test_workers_killed_at_random_cost_nothing() -> None:
+    kills(6, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(10))
+def test_workers_killed_at_random_cost_nothing_at_length(seed: int) -> None:
+    kills(5, seed)
