@@ -155,3 +155,24 @@ def test_how_far_a_chat_may_go(tmp_path: Path) -> None:
 def test_limits_that_are_none(tmp_path: Path, toml: str) -> None:
     with pytest.raises(ConfigError, match="must be"):
         loaded(tmp_path, toml)
+
+
+@pytest.mark.parametrize("told", ["0", "65", "many", "-1", "²", "1.5"])
+def test_a_wrong_number_of_jobs_is_told(told: str) -> None:
+    with pytest.raises(ConfigError, match="is no number of jobs"):
+        load_settings(environment={"HOME": "/nowhere", "PLAIT_JOBS": told})
+
+
+def test_an_option_for_jobs_beats_the_environment_and_that_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("jobs = 2\n", encoding="utf-8")
+    env = {"HOME": "/nowhere", "PLAIT_CONFIG": str(file)}
+    assert load_settings(environment={"HOME": "/nowhere"}).jobs is None
+    assert load_settings(environment=env).jobs == 2
+    assert load_settings(environment={**env, "PLAIT_JOBS": "3"}).jobs == 3
+    assert load_settings(jobs=4, environment={**env, "PLAIT_JOBS": "3"}).jobs == 4
+    with pytest.raises(ConfigError, match="'0' is no number of jobs"):
+        load_settings(jobs=0, environment=env)
+    file.write_text('jobs = "2"\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match="must be a whole number"):
+        load_settings(environment=env)

@@ -97,7 +97,7 @@ def plainly(path: Path, sought: Sought) -> list[tuple[int, int]]:
 
 
 def scanned(path: Path, sought: Sought) -> list[tuple[int, int]]:
-    return [(one.offset, one.part) for one in scan([str(path)], sought, 0)]
+    return [(one.offset, one.part) for one in scan([str(path)], [0], sought)]
 
 
 @pytest.fixture(scope="module")
@@ -183,18 +183,18 @@ def test_a_number_is_found_as_it_is_read(tmp_path: Path, number: str) -> None:
     assert scanned(path, sought) == plainly(path, sought) == [(0, 0)]
 
 
-def test_several_processes_and_threads_find_what_one_does(tmp_path: Path) -> None:
+def test_several_processes_find_what_one_does(tmp_path: Path) -> None:
     for number in range(5):
         (tmp_path / str(number)).mkdir()
         log_of(tmp_path / str(number), [("needle", "hay")] * number)
     paths = [str(path) for path in sorted(tmp_path.rglob("*.jsonl"))]
-    sought = sought_pattern("ne+dle")
-    alone = scan(paths, sought, 0)
-    assert scan(paths, sought, 1 << 40) == alone != []
+    sought, sizes = sought_pattern("ne+dle"), [1 << 40] * 5
+    alone = scan(paths, sizes, sought)
+    assert scan(paths, sizes, sought, 2) == alone != []
     asked = Event()
     beside = Thread(target=asked.wait)
     beside.start()  # so that nothing is forked
-    assert scan(paths, sought, 1 << 40) == alone
+    assert scan(paths, sizes, sought, 2) == alone
     asked.set()
     beside.join()
 

@@ -22,7 +22,7 @@ from plait.archive.facts import LogFacts, facts_of, log_facts
 from plait.archive.index_or_logs import Answers
 from plait.archive.model import Facts, Named, Project, Session, Several, Watch
 from plait.archive.sessions import resolve, session_at, sessions_of
-from plait.line import Discovery, LogFile, Root, discover, root_at
+from plait.line import Discovery, LogFile, Root, cores, discover, root_at
 from plait.line.discover import SUFFIX
 from plait.record.read import read_if_there
 from plait.record.sidecar import cleanup_days, running_sessions
@@ -69,7 +69,10 @@ class Archive:
         roots: Iterable[Path | str],
         index: Path | str | None = None,
         prices: "Prices | None" = None,
+        jobs: int | None = None,
     ) -> None:
+        self.jobs = jobs or cores()
+        self.losses: list[str] = []  # what is said of processes that died while they read
         self.roots: tuple[Root, ...] = tuple(root_at(Path(root)) for root in roots)
         self.index = Path(index) if index is not None else None
         """The folder of the index, None where the logs answer."""
@@ -299,11 +302,7 @@ class Archive:
     def responses(
         self, watch: Watch[LogFile] | None = None, since: float | None = None
     ) -> "Counted":
-        """Returns all responses, each counted once over all files.
-
-        Where only what is newer than a moment matters, files that were last written before it
-        are passed over.
-        """
+        """Returns all responses, each counted once; of files written since a moment, if told."""
         return self._answers.responses(watch, since)
 
     def abandoned(
@@ -377,7 +376,7 @@ class Archive:
 
     def renewed(self) -> "Archive":
         """Returns the same archive as its folders are now."""
-        return Archive([root.path for root in self.roots], self.index, self._prices)
+        return Archive([root.path for root in self.roots], self.index, self._prices, self.jobs)
 
     def update_index(self, **options: Any) -> "IndexReport":
         """Brings the index up to date and says what that took."""

@@ -74,9 +74,9 @@ class Answers:
 
     def responses(self, watch: Watch[LogFile] | None, since: float | None) -> "Counted":
         """Returns all responses, each counted once; of newer files alone where that will do."""
-        from plait.archive.usage import count
+        from plait.archive.usage import bills_by, count
 
-        sessions = self._archive.sessions
+        sessions, read = self._archive.sessions, bills_by(self._archive.jobs, self._archive.losses)
 
         def kept(index: "FreshIndex") -> "Counted":
             from plait.archive.index.usage import indexed_count
@@ -84,8 +84,8 @@ class Answers:
             return indexed_count(index, sessions)
 
         if since is not None:
-            return count(sessions, watch, since)
-        return self._answer(kept, lambda: count(sessions, watch))
+            return count(sessions, watch, since, read)
+        return self._answer(kept, lambda: count(sessions, watch, read=read))
 
     def abandoned(
         self,

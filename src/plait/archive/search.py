@@ -174,7 +174,7 @@ def _scan_all(archive: "Archive", sought: "Sought") -> "list[Sighting]":
 
     files = archive.files
     paths = [str(file.path.absolute()) for file in files]
-    return scan(paths, sought, sum(file.size for file in files))
+    return scan(paths, [file.size for file in files], sought, archive.jobs, archive.losses)
 
 
 def _by_scan(

@@ -46,19 +46,22 @@ def _read_bills(files: Sequence[LogFile]) -> Iterator[FileBills]:
         yield FileBills(bills(file.path), file.kind == "agent" and is_warmup(file.path))
 
 
-def bills_by(jobs: int) -> ReadBills:
-    """Returns what reads bills, by several processes where that is sooner done."""
+def bills_by(jobs: int, losses: list[str]) -> ReadBills:
+    """Returns what reads bills, by several processes where that is sooner done.
+
+    What is said of those that died is added to the losses.
+    """
 
     def read(files: Sequence[LogFile]) -> Iterator[FileBills]:
         sizes = [file.size for file in files]
         if jobs == 1 or sum(sizes) < WORTH:
             yield from _read_bills(files)
             return
-        from plait.archive.workers import Workers
         from plait.index.charges import charges
+        from plait.line.workers import Workers
 
         items = [(str(file.path), file.kind) for file in files]
-        with Workers(jobs) as workers:
+        with Workers(jobs, losses) as workers:
             for data in workers.each("plait.index.charges:packed_charges", items, sizes):
                 found = charges(data)
                 yield FileBills(zip(found.lines, found.bills, strict=True), found.is_warmup)

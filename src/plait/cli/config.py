@@ -22,6 +22,7 @@ def config_command(request: Request, as_json: bool) -> None:
     Nothing is ever written under a root except by commands that edit or continue sessions.
     """
     from plait.cli.settings import config_file
+    from plait.line import cores
 
     settings = request.settings
     shown = {
@@ -35,13 +36,14 @@ def config_command(request: Request, as_json: bool) -> None:
         "colour": settings.colour,
         "prices": str(settings.prices) if settings.prices else None,
         "claude": settings.claude,
+        "jobs": settings.jobs or cores(),
     }
     if as_json:
         request.output.json(shown)
         return
     table = request.output.table("setting", "value", wide="value")
     for name, value in shown.items():
-        table.add_row(name, "\n".join(value) if isinstance(value, list) else value or "none")
+        table.add_row(name, "\n".join(value) if isinstance(value, list) else str(value or "none"))
     request.output.print(table)
 
 

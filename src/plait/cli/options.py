@@ -32,13 +32,14 @@ class Request:
     roots: tuple[str, ...] = ()
     colour: str | None = None
     has_pager: bool = True
+    jobs: int | None = None
 
     @cached_property
     def settings(self) -> "Settings":
         """The settings of this run."""
         from plait.cli.settings import load_settings
 
-        return load_settings(self.roots, self.colour, self.has_pager)
+        return load_settings(self.roots, self.colour, self.has_pager, self.jobs)
 
     @cached_property
     def output(self) -> "Output":
@@ -55,7 +56,7 @@ class Request:
         roots = self.settings.roots
         if self.settings.is_default_root:
             roots = tuple(root for root in roots if root.exists())
-        return Archive(roots)
+        return Archive(roots, jobs=self.settings.jobs)
 
     @cached_property
     def prices(self) -> "Prices":
@@ -70,7 +71,7 @@ class Request:
         from plait.archive import Archive
 
         roots = [root.path for root in self.archive.roots]
-        return Archive(roots, prices=self.prices)
+        return Archive(roots, prices=self.prices, jobs=self.settings.jobs)
 
     @property
     def indexed(self) -> "Archive":
@@ -96,42 +97,6 @@ class Request:
         return self.archive.session(name, self.settings.directory)
 
 
-def global_options(function: F) -> F:
-    """Adds `--root`, `--colour` and `--no-pager`; they may stand before or after the command."""
-
-    @click.option(
-        "--root",
-        "roots",
-        metavar="DIR",
-        multiple=True,
-        help="Where to look: a config folder, a projects folder, any folder of logs. Repeatable.",
-    )
-    @click.option(
-        "--colour",
-        "--color",
-        type=click.Choice(["auto", "always", "never"]),
-        help="Colours in the output.",
-    )
-    @click.option("--no-pager", is_flag=True, help="Never page the output.")
-    @wraps(function)
-    def wrapped(
-        *args: Any, roots: tuple[str, ...], colour: str | None, no_pager: bool, **kwargs: Any
-    ) -> Any:
-        ctx = click.get_current_context()
-        request = ctx.find_object(Request) or Request()
-        ctx.obj = Request(
-            roots=request.roots + roots,
-            colour=colour or request.colour,
-            has_pager=request.has_pager and not no_pager,
-        )
-        return function(*args, **kwargs)
-
-    return wrapped  # type: ignore[return-value]
-
-
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
 def grouped(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Returns what adds several options, as they stand."""
 
@@ -141,6 +106,59 @@ def grouped(*options: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return add
+
+
+_shared = grouped(
+    click.option(
+        "--root",
+        "roots",
+        metavar="DIR",
+        multiple=True,
+        help="Where to look: a config folder, a projects folder, any folder of logs. Repeatable.",
+    ),
+    click.option(
+        "--colour",
+        "--color",
+        type=click.Choice(["auto", "always", "never"]),
+        help="Colours in the output.",
+    ),
+    click.option("--no-pager", is_flag=True, help="Never page the output."),
+    click.option(
+        "--jobs",
+        type=int,
+        metavar="N",
+        help="Processes that read where there is much to read; as many as cores, up to 8.",
+    ),
+)
+
+
+def global_options(function: F) -> F:
+    """Adds what every command knows; it may stand before or after the command."""
+
+    @_shared
+    @wraps(function)
+    def wrapped(
+        *args: Any,
+        roots: tuple[str, ...],
+        colour: str | None,
+        no_pager: bool,
+        jobs: int | None,
+        **kwargs: Any,
+    ) -> Any:
+        ctx = click.get_current_context()
+        request = ctx.find_object(Request) or Request()
+        ctx.obj = Request(
+            roots=request.roots + roots,
+            colour=colour or request.colour,
+            has_pager=request.has_pager and not no_pager,
+            jobs=request.jobs if jobs is None else jobs,
+        )
+        return function(*args, **kwargs)
+
+    return wrapped  # type: ignore[return-value]
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 filter_options = grouped(

@@ -118,6 +118,11 @@ class Output:
             places = counted(len(archive.discovery.unread), "place")
             self.note(f"{places} could not be read: `plait doctor` names them")
 
+    def note_losses(self, archive: "Archive") -> None:
+        """Writes which processes died while they read, where that is so."""
+        for loss in archive.losses:
+            self.note(f"{loss}: it was read again")
+
     def note(self, text: str, *, is_whole: bool = False) -> None:
         """Writes a line beside the results; an address or a key stays whole."""
         if not self._writes_plainly(sys.stderr, (text,)):

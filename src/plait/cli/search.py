@@ -101,6 +101,7 @@ def command(
             has_facets=not is_open,
             watch=watch,
         )
+    request.output.note_losses(request.archive)
     if is_open:
         _open_first(ctx, found, " ".join(query))
     elif as_json:

@@ -8,6 +8,7 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_CACHE_DIR         the index, which can be thrown away
     $PLAIT_DATA_DIR          kept logs, journal and backups
     $PLAIT_STATE_DIR         traces and what waits to be sent
+    $PLAIT_JOBS              how many processes read at once
     $PLAIT_PAGER, $PAGER     the pager; an empty one means none
     $PLAIT_PRICES            a file of your own prices
     $PLAIT_CLAUDE            the client that `--prove` resumes with, where it is not on the path
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
 CONTENTS = ("redacted", "strict", "all", "none")
+MOST_JOBS = 64
 LANGFUSE = ("public_key", "secret_key", "host")
 KEYS: dict[str, type] = {
     "roots": list,
@@ -45,6 +47,7 @@ KEYS: dict[str, type] = {
     "data_dir": str,
     "state_dir": str,
     "pager": str,
+    "jobs": int,
     "colour": str,
     "prices": str,
     "claude": str,
@@ -115,6 +118,8 @@ class Settings:
     colour: Colour
     directory: Path
     """Where the user stands."""
+    jobs: int | None = None
+    """How many processes read at once; None for as many as there are cores."""
     prices: Path | None = None
     """A file of the user's own prices."""
     claude: str | None = None
@@ -137,6 +142,7 @@ def load_settings(
     roots: Sequence[str] = (),
     colour: str | None = None,
     pager: bool = True,
+    jobs: int | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
     """Returns the settings for one run."""
@@ -154,6 +160,7 @@ def load_settings(
         pager=_chosen_pager(env, config) if pager else None,
         colour=_chosen_colour(colour, env, config),
         directory=Path.cwd(),
+        jobs=_chosen_jobs(jobs, env, config),
         prices=expanded(own, env) if own else None,
         claude=str(expanded(client, env)) if client else None,
         collector=_chosen_collector(env, config),
@@ -307,6 +314,17 @@ def _chosen_pager(env: Mapping[str, str], config: Mapping[str, Any]) -> str | No
         if choice is not None:
             return choice or None
     return "less -FRX"
+
+
+def _chosen_jobs(
+    option: int | None, env: Mapping[str, str], config: Mapping[str, Any]
+) -> int | None:
+    told = option if option is not None else env.get("PLAIT_JOBS") or config.get("jobs")
+    if told is None:
+        return None
+    if not str(told).isascii() or not str(told).isdigit() or not 1 <= int(told) <= MOST_JOBS:
+        raise ConfigError(f"'{told}' is no number of jobs", f"from 1 to {MOST_JOBS}")
+    return int(told)
 
 
 def _chosen_colour(option: str | None, env: Mapping[str, str], config: Mapping[str, Any]) -> Colour:

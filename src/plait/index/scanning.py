@@ -7,11 +7,7 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import get_all_start_methods, get_context
-from os import cpu_count
 from pathlib import Path
-from threading import active_count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from plait.conversation.results import OUTPUTS
@@ -33,7 +29,6 @@ BLOCK = 256 << 10
 """Stays in the cache of the processor: larger ones take three times as long."""
 MUCH = 30_000_000
 """Bytes from which on several processes read."""
-MOST_WORKERS = 8
 COMPOSED = (
     r"<(?:command-|local-command-|bash-|task-|teammate-|ide_|system-reminder|persisted-|"
     r"cross-session-|agent-message|observed_from|channel source|[\w-]{1,40}-hook>)",
@@ -65,36 +60,43 @@ class Sighting(NamedTuple):
     part: int
 
 
-def scan(paths: Sequence[str], sought: Sought, total: int) -> list[Sighting]:
+def scan(
+    paths: Sequence[str],
+    sizes: Sequence[int],
+    sought: Sought,
+    jobs: int = 1,
+    losses: list[str] | None = None,
+) -> list[Sighting]:
     """Returns every passage that matches, in the order of paths and lines."""
-    found = dict(_numbers_by_file(paths, sought, total))
-    return [one for path in paths for one in _sightings_from(path, found[path])]
+    found = _numbers_by_file(paths, sizes, sought, jobs, losses)
+    return [
+        one
+        for path, numbers in zip(paths, found, strict=True)
+        for one in _sightings_from(path, numbers)
+    ]
 
 
 def _numbers_by_file(
-    paths: Sequence[str], sought: Sought, total: int
-) -> Iterator[tuple[str, "array[int]"]]:
-    workers = min(cpu_count() or 1, MOST_WORKERS, len(paths))
-    if total < MUCH or workers < 2:
-        yield from ((path, _numbers_of(path, sought)) for path in paths)
-    elif "fork" in get_all_start_methods() and active_count() == 1:
-        with get_context("fork").Pool(workers, _prepare, (sought,)) as pool:
-            yield from pool.imap_unordered(_prepared, paths, chunksize=max(1, len(paths) // 200))
-    else:  # a process with threads is not to be forked
-        with ThreadPoolExecutor(workers) as threads:
-            yield from threads.map(lambda path: (path, _numbers_of(path, sought)), paths)
+    paths: Sequence[str],
+    sizes: Sequence[int],
+    sought: Sought,
+    jobs: int,
+    losses: list[str] | None,
+) -> Iterator["array[int]"]:
+    if sum(sizes) < MUCH or jobs == 1:
+        yield from (_numbers_of(path, sought) for path in paths)
+        return
+    from plait.line.workers import Workers
+
+    with Workers(jobs, losses) as workers:
+        items = [(path, sought) for path in paths]
+        for data in workers.each("plait.index.scanning:packed_numbers", items, sizes):
+            yield array("Q", data)
 
 
-SOUGHT: list[Sought] = []
-"""What this process looks for."""
-
-
-def _prepare(sought: Sought) -> None:
-    SOUGHT[:] = [sought]
-
-
-def _prepared(path: str) -> "tuple[str, array[int]]":
-    return path, _numbers_of(path, SOUGHT[0])
+def packed_numbers(item: tuple[str, Sought]) -> bytes:
+    """Returns where in a file a text stands, as bytes."""
+    return _numbers_of(*item).tobytes()
 
 
 def _numbers_of(path: str, sought: Sought) -> "array[int]":

@@ -1,5 +1,6 @@
 """Folders and files to lines: bytes on disk and where they lie."""
 
+from plait.line.cores import cores
 from plait.line.discover import discover, files_under, logs_beside, root_at, slug_of
 from plait.line.model import Discovery, FileStamp, Finding, Line, LogFile, Root
 from plait.line.split import (
@@ -24,6 +25,7 @@ __all__ = [
     "Line",
     "LogFile",
     "Root",
+    "cores",
     "discover",
     "files_under",
     "lines",

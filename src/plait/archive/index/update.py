@@ -69,7 +69,7 @@ def _unread_archive(archive: Archive) -> Archive:
 
     A log that came since it was last looked through would else be taken for nobody's.
     """
-    return Archive([root.path.absolute() for root in archive.roots])
+    return Archive([root.path.absolute() for root in archive.roots], jobs=archive.jobs)
 
 
 @dataclass

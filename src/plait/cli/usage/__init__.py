@@ -198,7 +198,9 @@ def _show_blocks(request: Request, asked: Asked, prices: Prices, *, as_json: boo
 
 def _read_all(request: Request) -> Counted:
     request.output.note_unread(request.archive)
-    return request.archive.responses(request.output.watch("reading sessions"))
+    found = request.archive.responses(request.output.watch("reading sessions"))
+    request.output.note_losses(request.archive)
+    return found
 
 
 def _chosen(request: Request, found: Counted, asked: Asked) -> Sequence[BilledResponse]:

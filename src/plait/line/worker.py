@@ -1,16 +1,15 @@
 """Tasks on a pipe to their results, in a process of its own.
 
-A frame is its length in eight bytes and MessagePack. In comes the name of a function and the
-items it is called with, out go its results in order: bytes, so that nothing is packed twice.
+A frame is its length in eight bytes and a pickle. In comes the name of a function and the items
+it is called with, out go its results in order: bytes, so that nothing is packed twice.
 """
 
+import pickle
 import sys
 from collections.abc import Callable
 from importlib import import_module
 from struct import Struct
 from typing import IO, Any
-
-from msgspec import msgpack
 
 from plait.errors import PlaitError
 
@@ -20,7 +19,7 @@ DONE, FAILED, BROKEN = 0, 1, 2
 
 def send(pipe: IO[bytes], value: object) -> None:
     """Writes a frame."""
-    data = msgpack.encode(value)
+    data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     pipe.write(LENGTH.pack(len(data)) + data)
     pipe.flush()
 
@@ -31,7 +30,7 @@ def receive(pipe: IO[bytes]) -> Any:
     data = pipe.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
     if not data or len(data) < LENGTH.unpack(head)[0]:
         raise EOFError
-    return msgpack.decode(data)
+    return pickle.loads(data)  # noqa: S301  from a pipe of our own
 
 
 def serve(tasks: IO[bytes], results: IO[bytes]) -> None:

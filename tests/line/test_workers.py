@@ -1,11 +1,12 @@
 """Many items, several processes, one order."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -15,11 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plait.archive import workers as pool
-from plait.archive.workers import Workers, cores
 from plait.errors import NoSuchSession, SourceError
+from plait.line import workers as pool
+from plait.line.cores import cores
+from plait.line.workers import Workers
 
-TASKS = "tests.archive.tasks"
+TASKS = "tests.line.tasks"
 
 
 @pytest.fixture(params=["forked", "spawned"])
@@ -52,11 +54,14 @@ def test_what_a_dead_worker_held_is_done_again(way: str, tmp_path: Path) -> None
         found = list(workers.each(f"{TASKS}:dies_once", items, [3_000_000] * 12))
         assert found == [str(2 * n).encode() for n in range(12)]
         assert len(workers.losses) == 1
-        assert "died at" in workers.losses[0]
+        assert re.fullmatch(r"process \d+ died while it read '4'", workers.losses[0])
 
 
 def test_what_kills_three_workers_is_an_error(way: str) -> None:
-    with Workers(2) as workers, pytest.raises(SourceError, match="3 workers died at '4'"):
+    with (
+        Workers(2) as workers,
+        pytest.raises(SourceError, match="3 processes died while they read '4'"),
+    ):
         list(workers.each(f"{TASKS}:dies", [*range(12)], [3_000_000] * 12))
 
 
@@ -85,17 +90,17 @@ def test_nobody_is_left_when_nobody_listens(way: str) -> None:
             os.kill(pid, 0)
 
 
-def _each(workers: Workers, task: str) -> Iterator[bytes]:
+def _each(workers: Workers, task: str) -> Generator[bytes, None, None]:
     yield from workers.each(f"{TASKS}:{task}", [*range(30)], [3_000_000] * 30)
 
 
 PROGRAM = """
 import sys
-from plait.archive import workers as pool
+from plait.line import workers as pool
 pool._may_fork = lambda: sys.argv[1] == "forked"
 with pool.Workers(2) as workers:
     print(*[one.pid for one in workers._processes], flush=True)
-    list(workers.each("tests.archive.tasks:waits", [1, 2, 3, 4], [9_000_000] * 4))
+    list(workers.each("tests.line.tasks:waits", [1, 2, 3, 4], [9_000_000] * 4))
 """
 
 

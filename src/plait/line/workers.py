@@ -20,25 +20,16 @@ from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 from plait import errors
-from plait.archive.worker import DONE, FAILED, receive, send, serve
 from plait.errors import PlaitError, SourceError
+from plait.line.cores import cores
+from plait.line.worker import DONE, FAILED, receive, send, serve
 
-MOST = 8
 RUN_BYTES = 4_000_000
 RUN_ITEMS = 200
 PATIENCE = 3
 """How many workers may die at the same run."""
 AHEAD = 3
 """Runs for each worker that may be done before their turn has come."""
-
-
-def cores() -> int:
-    """Returns how many processes can work at once, eight at the most."""
-    try:
-        found = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
-        found = os.cpu_count() or 1
-    return min(found, MOST)
 
 
 class _Process(Protocol):
@@ -121,10 +112,10 @@ class _Deal:
 class Workers:
     """Processes that do the same to many items, and the threads that speak to them."""
 
-    def __init__(self, jobs: int | None = None) -> None:
+    def __init__(self, jobs: int | None = None, losses: list[str] | None = None) -> None:
         self.jobs = jobs or cores()
-        self.losses: list[str] = []
-        """What was said of workers that died."""
+        self.losses = [] if losses is None else losses
+        """What is said of workers that died."""
         self._processes: list[_Process] = []
 
     def __enter__(self) -> Self:
@@ -176,14 +167,20 @@ class Workers:
         """Has what a dead worker held done by a new one, and says so."""
         process = self._processes[number]
         process.end()
-        first = deal.items[run.first]
-        self.losses.append(f"worker {process.pid} died at '{first}'")
+        first = _name(deal.items[run.first])
+        self.losses.append(f"process {process.pid} died while it read '{first}'")
         run.attempts += 1
         if run.attempts == PATIENCE:
-            deal.finish(run, SourceError(f"{PATIENCE} workers died at '{first}'"))
+            died = f"{PATIENCE} processes died while they read '{first}'"
+            deal.finish(run, SourceError(died, "`--jobs 1` reads without others"))
             return
         self._processes[number] = _Spawned()
         deal.again(run)
+
+
+def _name(item: Any) -> str:
+    """Returns what an item is called: itself, or the first of its parts."""
+    return str(item[0] if isinstance(item, tuple) else item)
 
 
 def _results(answer: Any) -> list[bytes] | BaseException:
@@ -221,8 +218,8 @@ class _Spawned:
     """A worker that began as a Python of its own."""
 
     def __init__(self) -> None:
-        begin = f"import sys; sys.path[:] = {sys.path!r}; from plait.archive.worker import main"
-        self._process = subprocess.Popen(
+        begin = f"import sys; sys.path[:] = {sys.path!r}; from plait.line.worker import main"
+        self._process = subprocess.Popen(  # noqa: S603  this very Python
             [sys.executable, "-c", f"{begin}; main()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
