@@ -139,6 +139,8 @@ class Draft:
                 )
             case BlockBegan():
                 self._begun[piece.index] = monotonic()
+                if self._response:
+                    self._response.goes_on()
             case Piece():
                 self._show(piece)
             case BlockEnded():

@@ -99,15 +99,19 @@ class Response:
             "requestId": self.request,
             **wire_fields(fields),
         }
-        if self._is_older:
-            self._write_waiting(None)
-        else:
+        self.goes_on()
+        if not self._is_older:
             entry |= {"apiBlockIndex": len(self.messages), "requestedModel": self.model}
         self._waiting.append(entry)
         self.messages.append(entry["uuid"])
         if block.get("type") == "tool_use":
             self._calls[block["id"]] = entry["uuid"]
         return self.messages[-1]
+
+    def goes_on(self) -> None:
+        """Takes note that another block comes: in 2.1.29 the one before it is then written."""
+        if self._is_older:
+            self._write_waiting(None)
 
     def end(
         self,
