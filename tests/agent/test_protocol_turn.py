@@ -143,16 +143,16 @@ def test_every_block_has_a_line_and_all_lines_have_the_request(
 def test_a_block_of_the_older_form_is_in_the_log_before_the_next_has_come(tmp_path: Path) -> None:
     answer = {"blocks": [*BLOCKS[:2], {"type": "text", "text": "later " * 30}], "pause": 0.001}
     stage = Stage(tmp_path, {"answers": [answer]}, version="2.1.29")
-    seen: list[int] = []
 
-    async def play() -> None:
+    async def play() -> list[int]:
         async with stage.client as client:
-            async for event in client.send("look"):
-                if isinstance(event, Said) and "later" in event.text:
-                    seen.append(len(of_type(stage, "assistant")))
+            return [
+                len(of_type(stage, "assistant"))
+                async for event in client.send("look")
+                if isinstance(event, Said) and "later" in event.text
+            ]
 
-    asyncio.run(play())
-    assert seen[0] == 2
+    assert asyncio.run(play())[0] == 2
 
 
 # checklist: P44, P82, P83, P87
@@ -236,8 +236,8 @@ def test_the_log_only_ever_grows_by_whole_lines(tmp_path: Path, version: Version
     async def play() -> None:
         async with stage.client as client:
             for prompt in ("first", "second"):
-                async for _ in client.send(prompt):
-                    seen.append(stage.parts.writer.path.read_bytes())
+                log = stage.parts.writer.path
+                seen.extend([log.read_bytes() async for _ in client.send(prompt)])
 
     asyncio.run(play())
     seen.append(stage.parts.writer.path.read_bytes())

@@ -49,7 +49,7 @@ async def played(reply: Reply, request: Request, message: str) -> AsyncGenerator
 
 
 def _pieces(reply: Reply, request: Request, message: str) -> Iterator[Streamed]:
-    usage = {**_estimate(reply, request), **reply.usage}
+    usage = reply.usage or _estimate(reply, request)
     begun = {**usage, "output_tokens": 1}
     yield Began(message, reply.model or request.model, None, begun)
     for index, block in enumerate(reply.content):
