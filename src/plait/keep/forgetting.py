@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from plait.keep.journal import Forgotten, States
 from plait.keep.keeping import now
 from plait.keep.model import Freed, KeptSession, Limits
-from plait.keep.packs import INDEX, PACK, LostBlock, Packs, PackWriter
-from plait.line.atomic import settle
+from plait.keep.tidying import rewrite, with_dead
 
 if TYPE_CHECKING:
     from plait.keep.store import Store
@@ -26,15 +25,13 @@ def forget(store: "Store", sessions: tuple[KeptSession, ...], wait: float) -> Fr
     if not sessions:
         return Freed((), 0, 0, 0)
     with store.writing(wait) as states:
-        before = store.packs.stored_bytes() + states.whole
+        before = store.stored_bytes()
         lines = [*_lines(states, sessions)]
         if lines:
-            states.whole = store.journal.add(lines, states.whole)
-            for line in lines:
-                states.take(line)
-        rewrite(store.packs, states, _with_dead(store.packs, states))
+            store.journal.add(lines, states)
+        rewrite(store.packs, states, with_dead(store.packs, states))
         store.journal.rewrite(states)
-        after = store.packs.stored_bytes() + states.whole
+        after = store.stored_bytes()
     names = tuple(dict.fromkeys(one.session for one in sessions))
     size = sum(one.size for one in sessions)
     return Freed(names, len(lines), size, before - after)
@@ -51,47 +48,6 @@ def _lines(states: States, sessions: Iterable[KeptSession]) -> Iterator[Forgotte
                     modified=file.modified,
                     kept=now(),
                 )
-
-
-def _with_dead(packs: Packs, states: States) -> list[int]:
-    """Returns the packs that hold blocks which nobody needs, or which lie elsewhere too."""
-    live = states.live()
-    found: list[int] = []
-    for number in packs.numbers():
-        for name, place in packs.index(number):
-            if name not in live or packs.places[name] != place:
-                found.append(number)
-                break
-    return found
-
-
-def rewrite(packs: Packs, states: States, numbers: Iterable[int]) -> None:
-    """Writes the blocks of some packs that are needed into new ones, and deletes the old."""
-    old = set(numbers)
-    if not old:
-        return
-    order = list(dict.fromkeys(name for state in states.all() for name in state.blocks))
-    moving = [name for name in order if name in packs.places and packs.places[name].pack in old]
-    writer = PackWriter(packs)
-    kept_for_damage: set[int] = set()
-    try:
-        for name in moving:
-            place = packs.places[name]
-            try:
-                writer.add(name, packs.read(name))
-            except LostBlock:
-                kept_for_damage.add(place.pack)
-            if writer.is_full:
-                writer.commit()
-        writer.commit()
-    except BaseException:
-        writer.give_up()
-        raise
-    for number in sorted(old - kept_for_damage):
-        packs.path(number, PACK).unlink(missing_ok=True)
-        packs.path(number, INDEX).unlink(missing_ok=True)
-    settle(packs.folder)
-    packs.forget()
 
 
 def beyond(store: "Store", limits: Limits, now: float | None = None) -> tuple[KeptSession, ...]:

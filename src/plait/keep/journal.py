@@ -4,7 +4,7 @@
     {"crc":"…","forget":…,"root":…,"path":…,"size":…,"modified":…}               its states so far
 
 Each line carries the CRC-32 of itself without that field. A line that was cut off at the end is
-taken away by the next run; one that is damaged is passed over, and named by `verify`.
+taken away by the next run. Beside it lies a compressed copy: a line that is damaged is read there.
 """
 
 import os
@@ -17,6 +17,7 @@ from zlib import crc32
 import msgspec
 from msgspec import Struct
 
+from plait.keep.journal_copy import JournalCopy
 from plait.keep.model import KeptFile
 from plait.line.atomic import replace_file
 from plait.line.folder import OWNER_FILE, OWNER_FOLDER
@@ -25,6 +26,9 @@ JOURNAL = "journal.jsonl"
 HEAD = b'{"crc":"'
 BODY = len(HEAD) + 10
 """Where what follows the checksum begins."""
+LINE, NAME = 400, 67
+"""Bytes of a line, about, and of each block it names."""
+SLACK = 64 << 10
 
 
 class Forgotten(Struct, frozen=True, tag_field="forget", tag="file", kw_only=True):
@@ -61,29 +65,33 @@ class States:
     forgotten: dict[Key, Forgotten] = field(default_factory=dict)
     damaged: list[int] = field(default_factory=list)
     """The numbers of lines that cannot be read."""
+    lost: list[int] = field(default_factory=list)
+    """Those of them that cannot be read in the copy either."""
     whole: int = 0
     """Bytes up to the end of the last whole line."""
-    lines: int = 0
 
     def take(self, line: JournalLine) -> None:
         """Takes one line in."""
-        self.lines += 1
         if isinstance(line, Forgotten):
             self.files.pop(line.key, None)
             self.forgotten[line.key] = line
             return
         self.forgotten.pop(line.key, None)
+        known = self.files.get(line.key)
+        if known is None:
+            self.files[line.key] = [line]
+            return
         held = (line.sha256, line.grew_from)
-        states = [state for state in self.files.get(line.key, ()) if state.sha256 not in held]
+        states = [state for state in known if state.sha256 not in held]
         states.append(line)
         if len(states) > 1 and states[-2].kept > line.kept:  # it came from another machine
             states.sort(key=lambda state: state.kept)
         self.files[line.key] = states
 
-    @property
-    def newest(self) -> Iterator[KeptFile]:
-        """The newest state of each file."""
-        return (states[-1] for states in self.files.values())
+    def newest(self, root: str, path: str) -> KeptFile | None:
+        """Returns the newest state of a file."""
+        known = self.files.get((root, path))
+        return known[-1] if known else None
 
     def all(self) -> Iterator[KeptFile]:
         """Yields every state that is kept."""
@@ -93,6 +101,12 @@ class States:
     def live(self) -> set[str]:
         """Returns the blocks that some state needs."""
         return {block for state in self.all() for block in state.blocks}
+
+    @property
+    def is_wordy(self) -> bool:
+        """Whether most of the journal is about states that newer ones took the place of."""
+        needed = sum(LINE + NAME * len(state.blocks) for state in self.all())
+        return self.whole > 2 * (needed + LINE * len(self.forgotten)) + SLACK
 
 
 def encoded(line: JournalLine) -> bytes:
@@ -104,7 +118,7 @@ def encoded(line: JournalLine) -> bytes:
 def decoded(line: bytes) -> JournalLine | None:
     """Returns what a line says, None where it is damaged."""
     body = b"{" + line[BODY:]
-    if not line.startswith(HEAD) or line[len(HEAD) : BODY - 2] != b"%08x" % crc32(body):
+    if not line.startswith(HEAD) or line[len(HEAD) : BODY] != b'%08x",' % crc32(body):
         return None
     try:
         if body.startswith(b'{"forget"'):
@@ -119,6 +133,7 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / JOURNAL
+        self.copy = JournalCopy(folder)
 
     def read(self) -> States:
         """Returns what it says; a last line without its end does not count."""
@@ -126,36 +141,69 @@ class Journal:
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
-            return states
+            data = self.copy.read()
         states.whole = data.rfind(b"\n") + 1
-        for number, line in enumerate(data[: states.whole].split(b"\n")[:-1], 1):
-            found = decoded(line)
-            if found is None:
-                states.damaged.append(number)
-            else:
-                states.take(found)
+        found, broken = _lines(data)
+        if broken:
+            found |= _lines(self.copy.read()[: states.whole])[0]
+            states.damaged = [data.count(b"\n", 0, start) + 1 for start in broken]
+            ends = {start: end for start, (end, _) in found.items()}
+            lost = (start for start in broken if not _is_covered(start, ends))
+            states.lost = [data.count(b"\n", 0, start) + 1 for start in lost]
+        for start in sorted(found) if broken else found:
+            states.take(found[start][1])
         return states
 
-    def add(self, lines: Iterable[JournalLine], whole: int) -> int:
-        """Adds lines behind what is whole, waits for the disk; returns where they end."""
+    def add(self, lines: Iterable[JournalLine], states: States) -> None:
+        """Adds lines behind what is whole, waits for the disk, and takes them in."""
+        lines = tuple(lines)
         data = b"".join(map(encoded, lines))
         self.path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT, OWNER_FILE)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_FILE)
         try:
-            os.ftruncate(handle, whole)
-            os.lseek(handle, whole, os.SEEK_SET)
-            _write_all(handle, data, whole)
+            os.ftruncate(handle, states.whole)
+            os.lseek(handle, states.whole, os.SEEK_SET)
+            _write_all(handle, data, states.whole)
             os.fsync(handle)
         finally:
             os.close(handle)
-        return whole + len(data)
+        self.copy.add(self.path, data, states.whole)
+        states.whole += len(data)
+        for line in lines:
+            states.take(line)
 
     def rewrite(self, states: States) -> None:
         """Puts in its place a journal that says the same in fewer lines."""
         lines: list[JournalLine] = [*states.all(), *states.forgotten.values()]
         data = b"".join(map(encoded, sorted(lines, key=lambda line: line.kept)))
+        self.copy.drop()
         replace_file(self.path, data, mode=OWNER_FILE)
-        states.whole, states.lines = len(data), len(lines)
+        self.copy.add(self.path, data, 0)
+        states.whole, states.damaged, states.lost = len(data), [], []
+
+    def stored_bytes(self) -> int:
+        """Returns how large it is, with its copy."""
+        paths = (self.path, self.copy.path)
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+
+def _lines(data: bytes) -> tuple[dict[int, tuple[int, JournalLine]], list[int]]:
+    """Returns the lines that can be read, by where they begin, and where others do."""
+    found: dict[int, tuple[int, JournalLine]] = {}
+    broken: list[int] = []
+    start = 0
+    while end := data.find(b"\n", start) + 1:
+        line = decoded(data[start : end - 1])
+        if line is None:
+            broken.append(start)
+        else:
+            found[start] = (end, line)
+        start = end
+    return found, broken
+
+
+def _is_covered(place: int, ends: dict[int, int]) -> bool:
+    return any(start <= place < end for start, end in ends.items())
 
 
 def _write_all(handle: int, data: bytes, whole: int) -> None:

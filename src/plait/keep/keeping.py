@@ -39,8 +39,13 @@ PIECE = 4 << 20
 UNKNOWN = Stamp(-1, -1, -1, -1, -1)
 
 
-def plan(states: States, found: Sources, *, again: bool = False) -> KeepPlan:
-    """Returns what is new at the sources, by what the system says of the files alone."""
+def plan(
+    states: States, found: Sources, *, again: bool = False, damaged: frozenset[str] = frozenset()
+) -> KeepPlan:
+    """Returns what is new at the sources, by what the system says of the files alone.
+
+    A file with a damaged block is read again.
+    """
     new: list[SourceFile] = []
     grown: list[SourceFile] = []
     changed: list[SourceFile] = []
@@ -56,7 +61,7 @@ def plan(states: States, found: Sources, *, again: bool = False) -> KeepPlan:
                     new.append(file)
                 else:
                     unchanged += 1
-            elif known[-1].stamp == file.stamp:
+            elif known[-1].stamp == file.stamp and damaged.isdisjoint(known[-1].blocks):
                 unchanged += 1
             else:
                 fresh.append(file)
@@ -115,7 +120,7 @@ class Run:
 
     def _put(self, file: NewFile) -> KeptFile:
         digest = sha256(file.data).hexdigest()
-        known = self.states.files.get((file.root, file.path), [None])[-1]
+        known = self.states.newest(file.root, file.path)
         if known and known.sha256 == digest and known.mark == file.mark:
             return known
         parts = blocks([file.data])
@@ -143,7 +148,7 @@ class Run:
             file.path.encode()
             with open(file.place, "rb", buffering=0, opener=_unblocked) as opened:
                 before = stamp_of(os.fstat(opened.fileno()))
-                known = self.states.files.get((source.root, file.path), [None])[-1]
+                known = self.states.newest(source.root, file.path)
                 read = _Reading(self, opened, before.size)
                 names, digest, grew_from = read.of(known)
                 after = stamp_of(os.fstat(opened.fileno()))
@@ -199,9 +204,7 @@ class Run:
         """Waits until all that was kept is on the disk, first the blocks, then who needs them."""
         self._writer.commit()
         if self._lines:
-            self.states.whole = self._journal.add(self._lines, self.states.whole)
-            for state in self._lines:
-                self.states.take(state)
+            self._journal.add(self._lines, self.states)
             self._lines = []
         self.report.stored_bytes = self._writer.stored
 

@@ -85,6 +85,11 @@ class Packs:
             }
         return self._places
 
+    def miss(self, names: Iterable[str]) -> None:
+        """Passes over blocks that are damaged: they are to be stored again."""
+        for name in names:
+            self.places.pop(name, None)
+
     def forget(self) -> None:
         """Reads the folder anew when it is asked next."""
         self._places, self._are_listed = None, False

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from plait.errors import AmbiguousSession, NoSuchSession, SourceError, UserError
+from plait.keep.damage import damaged_blocks, mark_damaged
 from plait.keep.journal import Journal, States
 from plait.keep.model import (
     Damage,
@@ -72,7 +73,10 @@ class Store:
                 self.packs.forget()
                 clear_away(self.packs)
                 write_readme(self.folder)
-                yield self.states()
+                states = self.states()
+                if states.damaged and not states.lost:
+                    self.journal.rewrite(states)
+                yield states
         except OSError as error:
             raise unwritable(self.folder, error) from error
 
@@ -80,7 +84,7 @@ class Store:
         """Returns what `keep` would read; nothing is written."""
         from plait.keep.keeping import plan
 
-        return plan(self.states(), sources, again=again)
+        return plan(self.states(), sources, again=again, damaged=damaged_blocks(self.folder))
 
     def keep(
         self,
@@ -92,21 +96,29 @@ class Store:
     ) -> KeepReport:
         """Keeps what is new in some sessions; `again` also what was forgotten as it is now."""
         from plait.keep.keeping import Run, plan
+        from plait.keep.tidying import tidy
 
-        found = tuple(sources)
-        planned = plan(self.states(), found, again=again)
+        found, damaged = tuple(sources), damaged_blocks(self.folder)
+        planned = plan(self.states(), found, again=again, damaged=damaged)
         if not planned.sessions:
             return KeepReport(unchanged=planned.unchanged)
         with self.writing(wait) as states:
-            run = Run(self.journal, self.packs, states)
-            return run.keep(plan(states, found, again=again), report)
+            self.packs.miss(damaged)
+            planned = plan(states, found, again=again, damaged=damaged)
+            done = Run(self.journal, self.packs, states).keep(planned, report)
+            mark_damaged(self.folder, damaged - self.packs.places.keys())
+            tidy(self, states)
+        return done
 
     def put(self, files: Iterable[NewFile], *, wait: float = PATIENCE) -> tuple[KeptFile, ...]:
         """Keeps files that lie nowhere else; where one is the same as it was, nothing changes."""
         from plait.keep.keeping import Run
+        from plait.keep.tidying import tidy
 
         with self.writing(wait) as states:
-            return Run(self.journal, self.packs, states).put(files)
+            kept = Run(self.journal, self.packs, states).put(files)
+            tidy(self, states)
+        return kept
 
     def sessions(self) -> tuple[KeptSession, ...]:
         """Returns every session that is kept, with the newest state of each of its files."""
@@ -194,11 +206,13 @@ class Store:
     def size(self) -> StoreSize:
         """Returns how much is kept, and how much room that takes."""
         sessions = self.sessions()
-        stored = self.packs.stored_bytes()
-        if self.journal.path.exists():
-            stored += self.journal.path.stat().st_size
+        stored = self.stored_bytes()
         files = [file for one in sessions for file in one.files]
         return StoreSize(len(sessions), len(files), sum(file.size for file in files), stored)
+
+    def stored_bytes(self) -> int:
+        """Returns how much room everything takes."""
+        return self.packs.stored_bytes() + self.journal.stored_bytes()
 
 
 def _session(root: str, project: str, session: str, files: list[list[KeptFile]]) -> KeptSession:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from plait.keep.damage import mark_damaged
 from plait.keep.journal import States
 from plait.keep.model import Damage, KeptFile, Progress, Report
 from plait.keep.packs import LostBlock
@@ -18,7 +19,7 @@ def verify(store: "Store", report: Report | None = None) -> tuple[Damage, ...]:
     places = store.packs.places
     order = sorted(needed, key=lambda name: places[name][:5] if name in places else ())
     damaged = [
-        Damage("", store.journal.path.name, f"line {number} is damaged")
+        Damage("", store.journal.path.name, f"line {number} is damaged, {_copied(number, states)}")
         for number in states.damaged
     ]
     done, whole = 0, sum(places[name].size for name in needed if name in places)
@@ -32,7 +33,12 @@ def verify(store: "Store", report: Report | None = None) -> tuple[Damage, ...]:
             damaged.append(Damage(name, where, str(error), tuple(needed[name])))
     if report:
         report(Progress(len(order), len(order), done, whole, ""))
+    mark_damaged(store.folder, (one.block for one in damaged if one.block))
     return tuple(damaged)
+
+
+def _copied(number: int, states: States) -> str:
+    return "and its copy too" if number in states.lost else "but not its copy"
 
 
 def _needed(states: States) -> dict[str, list[KeptFile]]:
