@@ -6,7 +6,8 @@ So two files that hold the same lines, after other ones too, have the same block
 that grew has all its old blocks but the last.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
 from zlib import crc32
 
 LEAST = 32 << 10
@@ -17,38 +18,51 @@ LONGEST = 1 << 20
 """Bytes after which it ends wherever that is."""
 ONE_OF = 16
 """How many lines there are to one that ends a block."""
+HEAD = 256
+"""Bytes at the beginning of a line that decide: ids and times stand there."""
+ROOM = 4 * LONGEST
+
+Fill: TypeAlias = Callable[[memoryview], int]
+"""Writes the next bytes of a file to a place, and returns how many: none where it has ended."""
 
 
-def blocks(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """Yields the bytes that come in pieces, as blocks."""
-    rest = b""
-    for piece in pieces:
-        data = rest + piece if rest else piece
-        start = 0
-        while len(data) - start >= LONGEST:
-            end = _end(data, start)
-            yield data[start:end]
-            start = end
-        rest = data[start:]
-    start = 0
-    while start < len(rest):
-        end = _end(rest, start)
-        yield rest[start:end] if start or end < len(rest) else rest
-        start = end
+class Cutter:
+    """Cuts one file after another, in the same room."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray(ROOM)
+
+    def blocks(self, fill: Fill, first: bytes = b"") -> Iterator[memoryview]:
+        """Yields the blocks of what begins so and goes on as it is filled in.
+
+        A block is good until the next one is asked for.
+        """
+        buffer, view = self._buffer, memoryview(self._buffer)
+        start, end, is_more = 0, len(first), True
+        view[:end] = first
+        while is_more or start < end:
+            if is_more and end - start < LONGEST:
+                view[: end - start] = view[start:end]
+                start, end = 0, end - start
+                count = fill(view[end:])
+                is_more, end = count > 0, end + count
+                continue
+            cut = _end(buffer, view, start, end)
+            yield view[start:cut]
+            start = cut
 
 
-def _end(data: bytes, start: int) -> int:
+def _end(buffer: bytearray, view: memoryview, start: int, end: int) -> int:
     """Returns where the block that begins at a place ends, if no more bytes follow."""
-    longest = min(start + LONGEST, len(data))
-    line = data.find(b"\n", min(start + LEAST, longest) - 1, longest) + 1
+    longest = min(start + LONGEST, end)
+    line = buffer.find(b"\n", min(start + LEAST, longest) - 1, longest) + 1
     if not line:
         return longest
-    view = memoryview(data)
     while line - start < MOST:
-        following = data.find(b"\n", line, longest) + 1
+        following = buffer.find(b"\n", line, longest) + 1
         if not following:  # at the end of all lines, or before one that is too long
             return longest if longest - start < LONGEST else line
-        if crc32(view[line:following]) % ONE_OF == 0:
+        if crc32(view[line : min(following, line + HEAD)]) % ONE_OF == 0:
             return following
         line = following
     return line

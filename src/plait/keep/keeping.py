@@ -10,14 +10,13 @@ committed; the next one goes on from there.
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from io import FileIO
-from itertools import chain
+from io import BytesIO, FileIO
 
-from plait.keep.blocks import LEAST, blocks
+from plait.keep.blocks import LEAST, Cutter
 from plait.keep.journal import Journal, States
 from plait.keep.model import (
     KeepPlan,
@@ -35,7 +34,7 @@ from plait.keep.model import (
 from plait.keep.packs import Packs, PackWriter
 from plait.keep.sources import stamp_of
 
-PIECE = 4 << 20
+PIECE = 1 << 20
 UNKNOWN = Stamp(-1, -1, -1, -1, -1)
 
 
@@ -87,6 +86,9 @@ class Run:
         self._packs = packs
         self._writer = PackWriter(packs)
         self._lines: list[KeptFile] = []
+        self._now = now()
+        self.cutter = Cutter()
+        self.room = memoryview(bytearray(PIECE))
 
     def keep(self, found: KeepPlan, report: Report | None = None) -> KeepReport:
         """Keeps all files of a plan, a pack at a time."""
@@ -123,7 +125,7 @@ class Run:
         known = self.states.newest(file.root, file.path)
         if known and known.sha256 == digest and known.mark == file.mark:
             return known
-        parts = blocks([file.data])
+        parts = self.cutter.blocks(BytesIO(file.data).readinto)
         names = tuple(self.store(sha256(part).hexdigest(), part) for part in parts)
         state = KeptFile(
             root=file.root,
@@ -135,7 +137,7 @@ class Run:
             sha256=digest,
             modified=time.time_ns() if file.modified is None else file.modified,
             mode=file.mode,
-            kept=now(),
+            kept=self._now,
             grew_from=_beginning(file.data, known),
             mark=file.mark,
             blocks=names,
@@ -167,7 +169,7 @@ class Run:
             sha256=digest,
             modified=before.modified,
             mode=before.mode,
-            kept=now(),
+            kept=self._now,
             changed=stamp.changed,
             inode=stamp.inode,
             grew_from=grew_from,
@@ -185,7 +187,7 @@ class Run:
         if self._writer.is_full:
             self.commit()
 
-    def store(self, name: str, data: bytes) -> str:
+    def store(self, name: str, data: bytes | memoryview) -> str:
         """Takes a block in, unless the store has it; returns its name."""
         if not self._writer.has(name):
             self._writer.add(name, data)
@@ -254,15 +256,16 @@ class _Reading:
 
     def _whole(self) -> tuple[tuple[str, ...], str, str]:
         if self._left <= LEAST:  # one block, whose name is that of the file
-            data = b"".join(self._pieces())
+            data = self._file.read(self._left)
+            self._count(data)
             digest = self._digest.hexdigest()
             return ((self._run.store(digest, data),) if data else ()), digest, ""
-        names = tuple(map(self._stored, blocks(self._pieces())))
-        return names, self._digest.hexdigest(), ""
+        return self._cut(b""), self._digest.hexdigest(), ""
 
     def _grown(self, known: KeptFile) -> tuple[tuple[str, ...], str, str] | None:
         """Reads on from a state that is known, unless the file begins with something else."""
-        while self.size < known.size and self._read(min(PIECE, known.size - self.size)):
+        room = self._run.room
+        while self.size < known.size and self._fill(room[: known.size - self.size]):
             pass
         if self.size < known.size or self._digest.hexdigest() != known.sha256:
             return None
@@ -270,20 +273,20 @@ class _Reading:
         tail = os.pread(self._file.fileno(), size, known.size - size)
         if sha256(tail).hexdigest() != last:
             return None
-        rest = blocks(chain((tail,), self._pieces()))
-        names = (*known.blocks[:-1], *map(self._stored, rest))
+        names = (*known.blocks[:-1], *self._cut(tail))
         return names, self._digest.hexdigest(), known.sha256
 
-    def _stored(self, data: bytes) -> str:
-        return self._run.store(sha256(data).hexdigest(), data)
+    def _cut(self, first: bytes) -> tuple[str, ...]:
+        parts = self._run.cutter.blocks(self._fill, first)
+        return tuple(self._run.store(sha256(part).hexdigest(), part) for part in parts)
 
-    def _pieces(self) -> Iterator[bytes]:
-        while self._left and (piece := self._read(min(PIECE, self._left))):
-            yield piece
+    def _fill(self, room: memoryview) -> int:
+        part = room[: self._left]
+        count = self._file.readinto(part) or 0
+        self._count(part[:count])
+        return count
 
-    def _read(self, most: int) -> bytes:
-        piece = self._file.read(most)
-        self._digest.update(piece)
-        self.size += len(piece)
-        self._left -= len(piece)
-        return piece
+    def _count(self, data: bytes | memoryview) -> None:
+        self._digest.update(data)
+        self.size += len(data)
+        self._left -= len(data)

@@ -18,12 +18,13 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
+from plait.keep.blocks import LONGEST
 from plait.keep.zstd import HEAD, SKIPPABLE, BrokenFrame, beginning, note, packed, plain
 from plait.line.atomic import settle
 from plait.line.folder import OWNER_FILE, OWNER_FOLDER
 
 PACK, INDEX, NEW = ".pack", ".index", ".new"
-FRAME = 4 << 20
+FRAME = 8 << 20
 """Bytes of blocks that are compressed together."""
 FULL = 64 << 20
 """Bytes after which a new pack is begun."""
@@ -254,9 +255,11 @@ class PackWriter:
 
     def __init__(self, packs: Packs) -> None:
         self.packs = packs
-        self._blocks: dict[str, bytes] = {}
-        """Those that wait for their frame."""
+        self._blocks: dict[str, int] = {}
+        """The sizes of those that wait for their frame."""
+        self._room = memoryview(bytearray(FRAME + LONGEST))
         self._waiting = 0
+        """Bytes of them, in the room."""
         self._lines: list[IndexLine] = []
         self._written: set[str] = set()
         self._file: int | None = None
@@ -268,9 +271,10 @@ class PackWriter:
         """Tells whether a block is in the store, or on its way there."""
         return name in self._blocks or name in self._written or name in self.packs.places
 
-    def add(self, name: str, data: bytes) -> None:
+    def add(self, name: str, data: bytes | memoryview) -> None:
         """Takes a block in that the store does not have."""
-        self._blocks[name] = data
+        self._blocks[name] = len(data)
+        self._room[self._waiting : self._waiting + len(data)] = data
         self._waiting += len(data)
         if self._waiting >= FRAME:
             self._flush()
@@ -283,18 +287,18 @@ class PackWriter:
     def _flush(self) -> None:
         if not self._blocks:
             return
-        frame = packed(b"".join(self._blocks.values()))
+        frame = packed(self._room[: self._waiting])
         names = b"".join(
-            bytes.fromhex(name) + len(data).to_bytes(SIZE_BYTES, "little")
-            for name, data in self._blocks.items()
+            bytes.fromhex(name) + size.to_bytes(SIZE_BYTES, "little")
+            for name, size in self._blocks.items()
         )
         head = note(len(frame).to_bytes(SIZE_BYTES, "little") + names)
         handle = self._opened()
         _write_all(handle, head + frame)
         start = self._end + len(head)
-        for name, data in self._blocks.items():
-            self._lines.append(IndexLine(name, self._at, len(data), start, len(frame)))
-            self._at += len(data)
+        for name, size in self._blocks.items():
+            self._lines.append(IndexLine(name, self._at, size, start, len(frame)))
+            self._at += size
         self._end = start + len(frame)
         self._written.update(self._blocks)
         self._blocks, self._waiting = {}, 0

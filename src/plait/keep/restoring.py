@@ -76,10 +76,12 @@ def _restored(
         path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE)
         with os.fdopen(handle, "wb") as out:
+            digest = sha256()
             for data in _blocks(store, file, found):
+                digest.update(data)
                 out.write(data)
-            out.flush()
-            os.fsync(handle)
+        if not found and digest.hexdigest() != file.sha256:
+            found.append(Damage("", "the journal", "its blocks are not the file", (file,)))
         if found and not partial:
             return False
         draft.chmod(file.mode)

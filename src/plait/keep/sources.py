@@ -41,9 +41,9 @@ def sources_of(
     seen: set[str] = set()
     for root in roots:
         walk = _Walk(_home(root), owners or {}, seen)
-        walk.projects(str(root.logs))
+        walk.projects(str(root.logs.absolute()))
         if root.config:
-            walk.lists(str(root.config), backups)
+            walk.lists(walk.home, backups)
         for (project, session), files in walk.found.items():
             found.setdefault((walk.home, project, session), []).extend(files)
     return tuple(
@@ -55,7 +55,7 @@ def sources_of(
 def _home(root: Root) -> str:
     """Returns the folder below which names are told."""
     home = root.config or (root.path if root.path.is_dir() else root.path.parent)
-    return str(home.absolute())
+    return str(home.absolute()).rstrip(os.sep)
 
 
 @dataclass
@@ -131,7 +131,7 @@ class _Walk:
     def _take(
         self, project: str, session: str, place: str, status: os.stat_result, kind: Kind
     ) -> None:
-        path = os.path.relpath(os.path.abspath(place), self.home).replace(os.sep, "/")  # noqa: PTH100
+        path = place[len(self.home) + 1 :].replace(os.sep, "/")
         file = SourceFile(place, path, kind, stamp_of(status))
         self.found.setdefault((project, session), []).append(file)
 

@@ -4,8 +4,9 @@ import struct
 import sys
 
 LEVEL = 3
-WINDOW = 22
-"""Four megabytes: as much as a frame holds. `zstd` reads up to 27 without being told."""
+WINDOW, HASHES, MATCH = 23, 18, 6
+"""Eight megabytes: as much as a frame holds. `zstd` reads up to 27 without being told. Larger
+tables of longer matches than the level has: logs repeat themselves in long runs."""
 SKIPPABLE = 0x184D2A50
 HEAD = struct.Struct("<II")
 
@@ -25,10 +26,12 @@ if sys.version_info >= (3, 14):  # pragma: no cover
     OPTIONS = {
         zstd.CompressionParameter.compression_level: LEVEL,
         zstd.CompressionParameter.window_log: WINDOW,
+        zstd.CompressionParameter.hash_log: HASHES,
+        zstd.CompressionParameter.min_match: MATCH,
         zstd.CompressionParameter.checksum_flag: 1,
     }
 
-    def packed(data: bytes) -> bytes:
+    def packed(data: bytes | memoryview) -> bytes:
         """Returns bytes as one frame with its size and a checksum."""
         return zstd.compress(data, options=OPTIONS)
 
@@ -53,10 +56,15 @@ else:
     import zstandard
 
     _PARAMETERS = zstandard.ZstdCompressionParameters.from_level(
-        LEVEL, window_log=WINDOW, write_checksum=True, write_content_size=True
+        LEVEL,
+        window_log=WINDOW,
+        hash_log=HASHES,
+        min_match=MATCH,
+        write_checksum=True,
+        write_content_size=True,
     )
 
-    def packed(data: bytes) -> bytes:
+    def packed(data: bytes | memoryview) -> bytes:
         """Returns bytes as one frame with its size and a checksum."""
         return zstandard.ZstdCompressor(compression_params=_PARAMETERS).compress(data)
 
