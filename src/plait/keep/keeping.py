@@ -10,7 +10,8 @@ committed; the next one goes on from there.
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -31,7 +32,8 @@ from plait.keep.model import (
     Stamp,
     Unread,
 )
-from plait.keep.packs import Packs, PackWriter
+from plait.keep.pack_writer import PackWriter
+from plait.keep.packs import Packs
 from plait.keep.sources import stamp_of
 
 PIECE = 1 << 20
@@ -94,7 +96,7 @@ class Run:
         """Keeps all files of a plan, a pack at a time."""
         self.report.unchanged = found.unchanged
         of_files, of_bytes, count = len(found.files), found.bytes, 0
-        try:
+        with self.whole():
             for source in found.sessions:
                 for file in source.files:
                     if report:
@@ -102,23 +104,24 @@ class Run:
                         report(Progress(count, of_files, done, of_bytes, file.path))
                     self._keep(source, file)
                     count += 1
-            self.commit()
-        except BaseException:
-            self._writer.give_up()
-            raise
         if report:
             report(Progress(count, of_files, self.report.bytes, of_bytes, ""))
         return self.report
 
     def put(self, files: Iterable[NewFile]) -> tuple[KeptFile, ...]:
         """Keeps files that are given as bytes."""
+        with self.whole():
+            return tuple(map(self._put, files))
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Commits what the block takes in, or leaves the store as the last commit left it."""
         try:
-            states = tuple(map(self._put, files))
+            yield
             self.commit()
         except BaseException:
             self._writer.give_up()
             raise
-        return states
 
     def _put(self, file: NewFile) -> KeptFile:
         digest = sha256(file.data).hexdigest()
@@ -193,6 +196,10 @@ class Run:
             self._writer.add(name, data)
             self.report.new_bytes += len(data)
         return name
+
+    def has(self, name: str) -> bool:
+        """Tells whether a block is in the store, or on its way there."""
+        return self._writer.has(name)
 
     def has_all(self, known: KeptFile) -> bool:
         """Tells whether every block of a state is in the store."""

@@ -68,6 +68,8 @@ class KeptFile(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """The SHA-256 of an earlier state that it begins with."""
     mark: str = ""
     """What is to be known of it, such as `incomplete`."""
+    is_foreign: bool = False
+    """Another machine kept it: its root means nothing here."""
     blocks: tuple[str, ...] = ()
     """The SHA-256 of each block, in order."""
 
@@ -135,6 +137,11 @@ class KeptSession:
     def mark(self) -> str:
         """What is to be known of it, such as `incomplete`."""
         return self.log.mark if self.log else ""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether some of it came from another machine."""
+        return any(file.is_foreign for file in self.files)
 
 
 class Progress(NamedTuple):

@@ -19,15 +19,11 @@ import msgspec
 from msgspec import Struct
 
 from plait.keep.blocks import LONGEST
-from plait.keep.zstd import HEAD, SKIPPABLE, BrokenFrame, beginning, note, packed, plain
-from plait.line.atomic import settle
-from plait.line.folder import OWNER_FILE, OWNER_FOLDER
+from plait.keep.zstd import HEAD, SKIPPABLE, BrokenFrame, beginning, plain
 
 PACK, INDEX, NEW = ".pack", ".index", ".new"
 FRAME = 8 << 20
 """Bytes of blocks that are compressed together."""
-FULL = 64 << 20
-"""Bytes after which a new pack is begun."""
 NAME_BYTES, SIZE_BYTES = 32, 4
 
 
@@ -62,7 +58,6 @@ class LostBlock(Exception):
 
 
 _DECODER = msgspec.json.Decoder(IndexLine)
-_ENCODER = msgspec.json.Encoder()
 
 
 class Packs:
@@ -121,7 +116,7 @@ class Packs:
             lines = _DECODER.decode_lines(self.path(number, INDEX).read_bytes())
         except (FileNotFoundError, msgspec.MsgspecError, ValueError):
             lines = self.listed(number)
-        yield from _placed(number, lines)
+        yield from placed(number, lines)
 
     def listed(self, number: int) -> list[IndexLine]:
         """Returns what a pack says of its blocks by itself."""
@@ -153,7 +148,7 @@ class Packs:
         listed = {
             name: place
             for number in self._seen
-            for name, place in _placed(number, self.listed(number))
+            for name, place in placed(number, self.listed(number))
         }
         is_news = listed.items() - self.places.items()
         self.places.update(listed)
@@ -164,6 +159,8 @@ class Packs:
         place = self.places.get(name)
         if place is None:
             raise LostBlock("it is in no pack")
+        if not 0 <= place.skip <= place.plain - place.size <= place.plain <= FRAME + LONGEST:
+            raise LostBlock("its index is wrong")
         data = self._of_frame(place)[place.skip : place.skip + place.size]
         if sha256(data).hexdigest() != name:
             data = b""
@@ -186,8 +183,8 @@ class Packs:
             with self.path(place.pack).open("rb") as file:
                 file.seek(place.frame)
                 return file.read(place.packed)
-        except FileNotFoundError:
-            raise LostBlock("its pack is gone") from None
+        except OSError as error:
+            raise LostBlock(f"its pack: {(error.strerror or str(error)).lower()}") from error
 
     def where(self, name: str) -> str:
         """Returns in words where a block lies."""
@@ -210,7 +207,8 @@ class _Torn(Exception):
     """A pack ends within a frame."""
 
 
-def _placed(number: int, lines: Iterable[IndexLine]) -> Iterator[tuple[str, Place]]:
+def placed(number: int, lines: Iterable[IndexLine]) -> Iterator[tuple[str, Place]]:
+    """Yields the blocks of a pack with their places."""
     together: dict[int, list[IndexLine]] = {}
     for line in lines:
         together.setdefault(line.frame, []).append(line)
@@ -248,119 +246,3 @@ def _names(data: bytes) -> Iterator[tuple[str, int]]:
     for at in range(0, len(data), NAME_BYTES + SIZE_BYTES):
         size = int.from_bytes(data[at + NAME_BYTES : at + NAME_BYTES + SIZE_BYTES], "little")
         yield data[at : at + NAME_BYTES].hex(), size
-
-
-class PackWriter:
-    """New blocks to packs, under the lock of the store."""
-
-    def __init__(self, packs: Packs) -> None:
-        self.packs = packs
-        self._blocks: dict[str, int] = {}
-        """The sizes of those that wait for their frame."""
-        self._room = memoryview(bytearray(FRAME + LONGEST))
-        self._waiting = 0
-        """Bytes of them, in the room."""
-        self._lines: list[IndexLine] = []
-        self._written: set[str] = set()
-        self._file: int | None = None
-        self._number = 0
-        self._end = self._at = 0
-        self.stored = 0
-
-    def has(self, name: str) -> bool:
-        """Tells whether a block is in the store, or on its way there."""
-        return name in self._blocks or name in self._written or name in self.packs.places
-
-    def add(self, name: str, data: bytes | memoryview) -> None:
-        """Takes a block in that the store does not have."""
-        self._blocks[name] = len(data)
-        self._room[self._waiting : self._waiting + len(data)] = data
-        self._waiting += len(data)
-        if self._waiting >= FRAME:
-            self._flush()
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the pack is as large as a pack is to be."""
-        return self._end >= FULL
-
-    def _flush(self) -> None:
-        if not self._blocks:
-            return
-        frame = packed(self._room[: self._waiting])
-        names = b"".join(
-            bytes.fromhex(name) + size.to_bytes(SIZE_BYTES, "little")
-            for name, size in self._blocks.items()
-        )
-        head = note(len(frame).to_bytes(SIZE_BYTES, "little") + names)
-        handle = self._opened()
-        _write_all(handle, head + frame)
-        start = self._end + len(head)
-        for name, size in self._blocks.items():
-            self._lines.append(IndexLine(name, self._at, size, start, len(frame)))
-            self._at += size
-        self._end = start + len(frame)
-        self._written.update(self._blocks)
-        self._blocks, self._waiting = {}, 0
-
-    def _opened(self) -> int:
-        if self._file is None:
-            self.packs.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-            self._number = self.packs.next_number()
-            path = self._draft(PACK)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE)
-        return self._file
-
-    def _draft(self, suffix: str) -> Path:
-        return self.packs.path(self._number, f"{suffix}{NEW}")
-
-    def commit(self) -> None:
-        """Waits until all blocks are on the disk and can be found there."""
-        self._flush()
-        if self._file is None:
-            return
-        os.fsync(self._file)
-        os.close(self._file)
-        self._file = None
-        lines = b"".join(_ENCODER.encode(line) + b"\n" for line in self._lines)
-        _write_through(self._draft(INDEX), lines)
-        self._draft(INDEX).rename(self.packs.path(self._number, INDEX))
-        self._draft(PACK).rename(self.packs.path(self._number))
-        settle(self.packs.folder)
-        self.packs.places.update(_placed(self._number, self._lines))
-        self.stored += self._end + len(lines)
-        self._written, self._lines, self._end, self._at = set(), [], 0, 0
-
-    def give_up(self) -> None:
-        """Leaves the store as the last commit left it."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
-            with suppress(OSError):
-                self._draft(PACK).unlink(missing_ok=True)
-                self._draft(INDEX).unlink(missing_ok=True)
-
-
-def _write_all(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(handle, view) :]
-
-
-def _write_through(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE)
-    try:
-        _write_all(handle, data)
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def clear_away(packs: Packs) -> None:
-    """Deletes what a run that was cut off left: drafts, and indexes of packs that never were."""
-    whole = set(packs.numbers())
-    for path in packs.folder.glob("*"):
-        stem, _, suffix = path.name.partition(".")
-        is_alone = f".{suffix}" == INDEX and stem.isdecimal() and int(stem) not in whole
-        if path.name.endswith(NEW) or is_alone:
-            path.unlink(missing_ok=True)

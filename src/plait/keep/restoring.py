@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from plait.errors import Refused, SourceError
+from plait.errors import Refused, SourceError, UserError
 from plait.keep.model import Damage, KeptFile, KeptSession, Restored
 from plait.keep.packs import LostBlock
 from plait.line.folder import OWNER_FILE, OWNER_FOLDER, unwritable
@@ -21,6 +21,10 @@ def restore(
     store: "Store", session: KeptSession, to: Path | None, *, overwrite: bool, partial: bool
 ) -> Restored:
     """Writes all files of a session; first it is asked whether something else is in the way."""
+    if to is None and session.is_foreign:
+        raise UserError(
+            f"session '{session.session}' came from another machine", "say where with `--to DIR`"
+        )
     home = Path(session.root) if to is None else to
     places = {file: _place(home, file) for file in session.files}
     same = {file: path for file, path in places.items() if _is_same(path, file)}

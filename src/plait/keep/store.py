@@ -33,6 +33,8 @@ from plait.line.folder import unwritable
 from plait.line.split import unreadable
 
 LOCK = "lock"
+DRAFT = "unpacking-"
+"""How the folder begins in which a parcel is looked at."""
 PATIENCE = 60.0
 """Seconds that a run waits for another one."""
 
@@ -62,7 +64,9 @@ class Store:
     @contextmanager
     def writing(self, wait: float = PATIENCE) -> Iterator[States]:
         """Holds the store for one who writes, and clears away what a run that was cut off left."""
-        from plait.keep.packs import clear_away
+        from shutil import rmtree
+
+        from plait.keep.pack_writer import clear_away
         from plait.keep.readme import write_readme
 
         try:
@@ -72,6 +76,8 @@ class Store:
                     raise UserError(where, "try again when it is done")
                 self.packs.forget()
                 clear_away(self.packs)
+                for draft in self.folder.glob(f"{DRAFT}*"):
+                    rmtree(draft, ignore_errors=True)
                 write_readme(self.folder)
                 states = self.states()
                 if states.damaged and not states.lost:
@@ -145,16 +151,19 @@ class Store:
 
     def pieces(self, file: KeptFile) -> Iterator[bytes]:
         """Yields the bytes of a file, block by block; raises where one is damaged."""
-        for name in file.blocks:
-            try:
-                yield self.packs.read(name)
-            except LostBlock as error:
-                raise SourceError(
-                    f"'{file.path}' is damaged in the store: block {name[:16]}, {error}",
-                    "`plait keep verify` says what else is",
-                ) from error
-            except OSError as error:
-                raise unreadable(self.packs.folder, error) from error
+        return (self.block(name, file) for name in file.blocks)
+
+    def block(self, name: str, file: KeptFile) -> bytes:
+        """Returns one block of a file; raises where it is damaged."""
+        try:
+            return self.packs.read(name)
+        except LostBlock as error:
+            raise SourceError(
+                f"'{file.path}' is damaged in the store: block {name[:16]}, {error}",
+                "`plait keep verify` says what else is",
+            ) from error
+        except OSError as error:
+            raise unreadable(self.packs.folder, error) from error
 
     def restore(
         self,

@@ -12,7 +12,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from plait.keep.journal import States
-from plait.keep.packs import FULL, INDEX, PACK, LostBlock, Packs, PackWriter
+from plait.keep.pack_writer import FULL, PackWriter
+from plait.keep.packs import INDEX, PACK, LostBlock, Packs
 from plait.line.atomic import settle
 
 if TYPE_CHECKING:

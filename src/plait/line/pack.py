@@ -68,6 +68,8 @@ class Member(NamedTuple):
     content: Callable[[], Iterable[bytes]]
     modified: int = 0
     """In nanoseconds since 1970."""
+    is_compressed: bool = False
+    """Its bytes would not get fewer."""
 
 
 def write_pack(path: Path, members: Iterable[Member], about: dict[str, Any]) -> Manifest:
@@ -104,7 +106,10 @@ def _written(out: Any, members: Iterable[Member], about: dict[str, Any]) -> Mani
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as pack:
         for member in members:
             digest, size = hashlib.sha256(), 0
-            with pack.open(_entry(member.name, member.modified), "w", force_zip64=True) as file:
+            entry = _entry(member.name, member.modified)
+            if member.is_compressed:
+                entry.compress_type = zipfile.ZIP_STORED
+            with pack.open(entry, "w", force_zip64=True) as file:
                 for piece in member.content():
                     digest.update(piece)
                     size += len(piece)
