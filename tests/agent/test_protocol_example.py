@@ -1,4 +1,4 @@
-"""The example session of the published protocol, held by a client: its six lines, value by value."""
+"""The example session of the published protocol, held by a client: its six lines."""
 
 import asyncio
 import json

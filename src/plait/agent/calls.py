@@ -9,6 +9,7 @@ from plait.agent.events import Called, Progressed, Resulted
 from plait.agent.parts import Emit, Parts, Ruling
 from plait.agent.pull_requests import pull_request_in
 from plait.agent.streaming import Block
+from plait.agent.tools.commands import only_looks
 from plait.agent.tools.model import Outcome, Proposal, Report, Tool, ToolError
 from plait.write.transcript import REJECTED
 
@@ -32,7 +33,12 @@ class Call:
     @property
     def goes_together(self) -> bool:
         """Whether it may be done while others are."""
-        return self.tool is None or self.tool.effect in TOGETHER
+        return self.tool is None or self.tool.effect in TOGETHER or self._only_looks
+
+    @property
+    def _only_looks(self) -> bool:
+        command = self.arguments.get("command") if isinstance(self.arguments, Mapping) else None
+        return isinstance(command, str) and only_looks(command)
 
 
 class Calls:

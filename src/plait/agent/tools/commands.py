@@ -1,5 +1,6 @@
 """A shell command to what can be told by its words: what its exit code means, whether it speaks."""
 
+import re
 import shlex
 
 SILENT = frozenset("cd chgrp chmod chown cp export ln mkdir mv rm rmdir touch unset wait".split())
@@ -13,6 +14,19 @@ MEANINGS = {
     "test": "Condition is false",
     "[": "Condition is false",
 }
+
+LOOKING = frozenset(
+    """
+    [ basename cat cmp column comm cut date df diff dirname du echo egrep expr false fgrep file
+    fold grep head id jq ls md5sum nl od paste printf ps pwd readlink realpath rev rg seq
+    sha256sum sleep sort stat strings tac tail test tr tree true uname uniq uptime wc which whoami
+    """.split()
+)
+"""Programs that change nothing, whatever they are told."""
+LOOKING_GIT = frozenset("blame describe diff log ls-files rev-parse shortlog show status".split())
+NO_FILE = re.compile(r"2>&1|[12&]?>\s*/dev/null")
+AWAY = ("<", ">", "`", "$(")
+"""What may send words elsewhere, or run something else."""
 
 
 def steps(command: str) -> list[list[str]]:
@@ -48,3 +62,26 @@ def waits_only(command: str) -> bool:
     """Tells whether a command begins by waiting: it need not go on in the background."""
     parts = steps(command)
     return bool(parts) and parts[0][0] == "sleep"
+
+
+def only_looks(command: str) -> bool:
+    """Tells whether a command changes nothing, as far as its words tell: others may run beside it.
+
+    This is no leave to run it: whoever asks for leave decides on the command itself.
+    """
+    plain = NO_FILE.sub("", command)
+    parts = steps(plain)
+    return bool(parts) and not any(sign in plain for sign in AWAY) and all(map(_looks, parts))
+
+
+def _looks(step: list[str]) -> bool:
+    program, *words = step
+    if program == "git":
+        return bool(words) and words[0] in LOOKING_GIT and not _writes("--output", words)
+    if program == "uniq" and sum(not word.startswith("-") for word in words) > 1:
+        return False
+    return program in LOOKING and not (program in ("sort", "tree") and _writes("-o", words))
+
+
+def _writes(option: str, words: list[str]) -> bool:
+    return any(word.startswith((option, "--output")) for word in words)
