@@ -97,7 +97,6 @@ REQUIRED: dict[str, dict[str, Check]] = {
         "logicalParentUuid": is_uuid,
         "content": among("Conversation compacted"),
         "level": among("info"),
-        "isMeta": among(False),
         "compactMetadata.trigger": among("auto", "manual"),
         "compactMetadata.preTokens": lambda value: value > 0,
     },

@@ -3,12 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
 import plait
 from plait.errors import SourceError, UserError
+from plait.write.commands import CAVEAT
 from plait.write.order import VERSIONS, Version
 from plait.write.response import OF_AN_ANSWER
 from plait.write.writer import CONTINUED, NOWHERE
@@ -488,3 +489,116 @@ def test_what_a_turn_brings_about_names_its_process_in_the_terminal(
         assert asked["turnOrigin"] == ("human" if is_told else "sdk")
         assert asked["turnPosition"] == {"promptIndex": int(is_told), "turnIndex": 1}
         assert ("origin" in asked) == is_told
+
+
+def told_of_command(path: Path) -> list[tuple[str, str]]:
+    """The lines of a command: their kinds, and what they say first."""
+    found = []
+    for entry in lines_of(path):
+        if "uuid" in entry:
+            content = entry.get("content") or entry["message"]["content"]
+            found.append((entry["type"], content.splitlines()[0]))
+    return found
+
+
+RENAMED = ("rename", "New", "Session renamed to: New")
+CALLED = "<command-name>/rename</command-name>"
+PRINTED = "<local-command-stdout>Session renamed to: New</local-command-stdout>"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_command_on_a_screen_is_two_notes(tmp_path: Path, version: Version) -> None:
+    session = writer(tmp_path, version)
+    session.prompt("x")
+    last = session.command(*RENAMED)
+    assert session.tip == last
+    assert told_of_command(session.path)[1:] == [("system", CALLED), ("system", PRINTED)]
+    called, printed = lines_of(session.path)[-2:]
+    assert called["content"] == (
+        f"{CALLED}\n            <command-message>rename</command-message>\n"
+        "            <command-args>New</command-args>"
+    )
+    assert "commandRun" not in called
+    is_told = printed.get("commandRun") == {"command": "rename", "args": "New"}
+    assert is_told == (version == "2.1.325")
+    assert "commandOutcome" not in printed
+
+
+def test_a_command_that_nobody_sees_stands_in_a_prompts_place(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.setting.entrypoint = "sdk-cli"
+    session.prompt("x")
+    asked = session.prompt_id
+    session.command(*RENAMED, is_failed=True)
+    shown = PRINTED.replace("stdout", "stderr")
+    assert told_of_command(session.path)[1:] == [
+        ("user", CAVEAT),
+        ("user", CALLED),
+        ("system", shown),
+    ]
+    caveat, called, printed = lines_of(session.path)[-3:]
+    assert caveat["isMeta"] and "isMeta" not in called
+    assert caveat["promptId"] == called["promptId"] == session.prompt_id != asked
+    assert "session_id" not in called
+    assert printed["commandOutcome"] == {"kind": "failed"}
+
+
+def test_what_a_command_printed_may_be_for_the_model(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    session.command("compact", "", "Done", is_asked=True, is_heard=True)
+    shown = "<local-command-stdout>Done</local-command-stdout>"
+    assert told_of_command(session.path)[3] == ("user", shown)
+    called, heard = lines_of(session.path)[-2:]
+    assert called["session_id"] == heard["session_id"] == session.session
+    snapshot = lines_of(session.path)[-4]
+    assert snapshot["messageId"] == called["uuid"]
+
+
+def test_the_first_command_of_a_session_belongs_to_no_turn(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.command("clear", is_asked=True)
+    caveat, called = (entry for entry in lines_of(session.path) if entry["type"] == "user")
+    assert not {"promptId", "session_id"} & (caveat.keys() | called.keys())
+    assert lines_of(session.path)[-1]["content"] == "<local-command-stdout></local-command-stdout>"
+
+
+@pytest.mark.parametrize(
+    ("version", "entrypoint", "trigger", "is_noted"),
+    [
+        ("2.1.325", "cli", "manual", False),
+        ("2.1.325", "cli", "auto", False),
+        ("2.1.325", "sdk-cli", "auto", False),
+        ("2.1.325", "sdk-cli", "manual", True),
+        ("2.1.29", "cli", "auto", True),
+    ],
+)
+def test_a_boundary_is_a_note_where_the_client_says_so(
+    tmp_path: Path,
+    version: Version,
+    entrypoint: str,
+    trigger: Literal["auto", "manual"],
+    is_noted: bool,
+) -> None:
+    session = writer(tmp_path, version)
+    session.setting.entrypoint = entrypoint
+    session.prompt("x")
+    session.compact("They spoke.", trigger=trigger)
+    boundary, summary = lines_of(session.path)[-2:]
+    assert ("isMeta" in boundary) == is_noted
+    names = list(boundary)
+    if version == "2.1.325":
+        assert (names.index("level") < names.index("timestamp")) != is_noted
+        origin = "human" if entrypoint == "cli" else "sdk"
+        assert summary.get("turnOrigin") == (origin if trigger == "auto" else None)
+        assert ("session_id" in summary) == (entrypoint == "cli")
+
+
+def test_messages_are_counted_on_behind_a_compaction(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.prompt("x")
+    session.answer("y")
+    session.compact("They spoke.")
+    session.answer("z")
+    session.turn_ended(1)
+    assert lines_of(session.path)[-1]["messageCount"] == 5

@@ -16,11 +16,13 @@ from types import TracebackType
 from typing import Self
 
 from plait.agent.answering import Asking, Sleep
-from plait.agent.events import Compacted, Event
+from plait.agent.compaction import why_not
+from plait.agent.events import Event, Noticed
 from plait.agent.loop import Turn
 from plait.agent.meter import Meter
 from plait.agent.parts import Parts
 from plait.agent.queue import PromptQueue
+from plait.agent.streaming import ModelFault
 from plait.conversation.prices import Prices
 from plait.errors import UserError
 from plait.write.model import Content
@@ -74,7 +76,12 @@ class Client:
             raise UserError("this session cannot be compacted")
 
         async def work() -> None:
-            compacted: Compacted = await compactor.compact("manual", focus)
+            try:
+                compacted = await compactor.compact("manual", focus)
+            except ModelFault as fault:
+                self._emit(Noticed(f"Error during compaction: {why_not(fault)}", is_error=True))
+                return
+            self.meter.add(compacted.model, compacted.usage, self.parts.writer.ids.moment())
             self._emit(compacted)
 
         self._begin(work)

@@ -7,6 +7,7 @@ known; after any other the file is read again, which is always right.
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from plait.agent.streaming import Message
 from plait.conversation.usage import Tokens, tokens_of
@@ -71,7 +72,7 @@ class LiveContext:
 
     def messages(self) -> list[Message]:
         """Returns the messages of a request that is sent now."""
-        return [{"role": role, "content": blocks} for role, blocks in _sent(self.records)]
+        return messages_of(self.records)
 
     def tokens(self) -> int:
         """Returns about how many tokens the next request takes.
@@ -79,7 +80,17 @@ class LiveContext:
         The last answer says how many there were up to it; what came behind it is weighed.
         """
         used, rest = _last_usage(self.records)
-        return used + tokens_sent(_sent(rest))
+        return used + weight_of(rest)
+
+
+def messages_of(chain: Sequence[Record]) -> list[Message]:
+    """Returns what messages of a session say, as the API takes it."""
+    return [{"role": role, "content": blocks} for role, blocks in _sent(chain)]
+
+
+def weight_of(chain: Sequence[Record]) -> int:
+    """Returns about how many tokens messages of a session take."""
+    return tokens_sent(_sent(chain))
 
 
 def _chain_at(path: Path, tip: str | None) -> list[Record]:
@@ -102,7 +113,7 @@ def _last_preserved(loaded: Loaded, tip: str) -> str | None:
     return preserved.listed[-1] if preserved.listed else preserved.tail
 
 
-def _sent(chain: Sequence[Record]) -> list[tuple[str, list[dict[str, object]]]]:
+def _sent(chain: Sequence[Record]) -> list[tuple[str, list[dict[str, Any]]]]:
     loaded = Entries(RECORDS, list(chain))
     kept = prune(loaded, [*range(len(chain))]).kept
     return messages(repaired(turns(speech(loaded, kept))))

@@ -1,7 +1,7 @@
 """What happens while a session goes on, as values that a face shows."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from plait.agent.streaming import Block
@@ -88,6 +88,9 @@ class Compacted:
     before: int
     """Tokens of the context before."""
     summary: str
+    model: str = ""
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    """What the summary took; no response of the log says it."""
 
 
 @dataclass(frozen=True, slots=True)

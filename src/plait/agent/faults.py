@@ -23,6 +23,8 @@ TOO_LARGE = (
     " the request over the limit. Remove older images or compact the conversation."
 )
 CONNECTION = "connection"
+NO_ROOM = "no_room"
+"""There is more to read than the model can, and nothing sums it up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ def is_too_long(fault: ModelFault) -> bool:
 
 def told_of(fault: ModelFault, model: str) -> Told:
     """Returns the words of the client for a fault."""
+    if fault.kind == NO_ROOM:
+        return Told(fault.text, "invalid_request")
     match fault.status:
         case None:
             failed = {"api_error": "connection_failed"} if fault.kind == CONNECTION else {}

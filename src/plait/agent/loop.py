@@ -5,7 +5,7 @@ from time import monotonic
 
 from plait.agent.answering import Answer, Asking
 from plait.agent.calls import Calls
-from plait.agent.events import Ending, Noticed, Prompted, TurnEnded
+from plait.agent.events import Compacted, Ending, Noticed, Prompted, TurnEnded
 from plait.agent.faults import is_too_long, log_fault
 from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
@@ -83,17 +83,24 @@ class Turn:
     async def _answer(self) -> Answer:
         """Asks, once there is room; where there is too little after all, makes some."""
         compactor = self._parts.compactor
-        if compactor and compactor.is_due():
-            self._emit(await compactor.compact("auto"))
+        if compactor:
+            self._make_known(await compactor.make_room())
         try:
             answer = await self._asking.answer()
         except ModelFault as fault:
             if not is_too_long(fault) or compactor is None:
                 raise
-            self._emit(await compactor.compact("auto"))
+            self._make_known(await compactor.compact("auto"))
             answer = await self._asking.answer()
         self._count(answer)
         return answer
+
+    def _make_known(self, compacted: Compacted | None) -> None:
+        """Counts what a summary took, and tells of it."""
+        if compacted:
+            when = self._parts.writer.ids.moment()
+            self._session_meter.add(compacted.model, compacted.usage, when)
+            self._emit(compacted)
 
     def _count(self, answer: Answer) -> None:
         when = self._parts.writer.ids.moment()

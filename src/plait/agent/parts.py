@@ -23,8 +23,8 @@ class Memory(Protocol):
 class Compactor(Protocol):
     """Whoever makes room: logs a summary and puts it in the memory's place."""
 
-    def is_due(self) -> bool:
-        """Tells whether the context is nearly full."""
+    async def make_room(self) -> Compacted | None:
+        """Compacts where the context is nearly full; None where it is not, or not yet pressing."""
         ...
 
     async def compact(self, trigger: Literal["auto", "manual"], focus: str = "") -> Compacted:

@@ -41,7 +41,7 @@ EVENTS = {
     ),
     "compact_boundary": Event(
         ("compactMetadata",),
-        {"content": "Conversation compacted", "isMeta": False, "level": "info"},
+        {"content": "Conversation compacted", "level": "info"},
     ),
     "model_refusal_no_fallback": Event(
         ("originalModel", "requestId"),

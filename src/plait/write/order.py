@@ -48,6 +48,7 @@ OF_A_KIND = {
     "attachment": "attachment type uuid timestamp rendered renderedRole renderedBesideToolResult",
     "progress": "type data toolUseID parentToolUseID uuid timestamp",
     "system": f"type subtype content isMeta {STAMPED} level compactMetadata microcompactMetadata",
+    "system/compact_boundary": "type subtype content level compactMetadata uuid timestamp",
     "system/local_command": f"""
         type subtype content level {STAMPED} isMeta contextUsage commandRun commandOutcome
     """,

@@ -61,6 +61,11 @@ class Transcript:
         return self._standing.tip
 
     @property
+    def is_unseen(self) -> bool:
+        """Whether nobody sits at a terminal."""
+        return self.setting.entrypoint != "cli"
+
+    @property
     def waiting_calls(self) -> tuple[str, ...]:
         """The calls that no result has answered."""
         return tuple(self._standing.calls)
@@ -229,11 +234,11 @@ class Transcript:
             raise UserError("a boundary is written by `compact`")
         return self._event(subtype, wire_fields(fields))
 
-    def _event(self, subtype: str, told: Fields, **link: Any) -> str:
+    def _event(self, subtype: str, told: Fields, kind: str | None = None, **link: Any) -> str:
         told = self._defaults(subtype) | told
         fields = event_fields(subtype, told, is_older=self.setting.is_older)
         head = {"type": "system", "subtype": subtype}
-        return self._chained(f"system/{subtype}", head | fields, **link)
+        return self._chained(kind or f"system/{subtype}", head | fields, **link)
 
     def _defaults(self, subtype: str) -> Fields:
         """What an event says of this conversation unless it is told otherwise."""

@@ -23,13 +23,14 @@ from plait.line import stamp_of
 from plait.record.message import NO_RESPONSE
 from plait.write import lines
 from plait.write.agents import SUBAGENTS, AgentWriter, Errand, sent_out
+from plait.write.commands import CommandLog
 from plait.write.history import FileHistory
 from plait.write.ids import Clock, Ids, now
 from plait.write.lines import QueueOperation
 from plait.write.model import Content, Fields, Past, Setting, wire_fields
 from plait.write.order import NEWEST, VERSIONS, Version
 from plait.write.place import branch_of, history_folder, session_file
-from plait.write.transcript import Transcript, in_short
+from plait.write.transcript import in_short
 
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 CONTINUED = (
@@ -44,7 +45,7 @@ MID_TURN = (
 )
 
 
-class SessionWriter(Transcript):
+class SessionWriter(CommandLog):
     """A session that is being written, line by line as it happens."""
 
     def __init__(
@@ -203,26 +204,37 @@ class SessionWriter(Transcript):
             raise UserError(f"no message '{unknown[0]}' leads to where this session stands")
         anchor = self.ids.uuid()
         told = {"trigger": trigger, "preTokens": pre_tokens, **wire_fields(metadata)}
-        boundary = self._boundary(summary, told | _preserved(preserved, anchor))
-        text = summary if summary.startswith(CONTINUED[:40]) else CONTINUED + summary
         fields: Fields = {"isVisibleInTranscriptOnly": True, "isCompactSummary": True}
         if not self.setting.is_older:
-            fields["turnPosition"] = self._turn_position(self._standing.position.prompts)
+            fields |= self._of_a_summary(trigger, preserved)
+        is_noted = self.setting.is_older or (trigger == "manual" and self.is_unseen)
+        told |= _preserved(preserved, anchor)
+        boundary = self._boundary(summary, {"compactMetadata": told}, is_noted=is_noted)
+        text = summary if summary.startswith(CONTINUED[:40]) else CONTINUED + summary
         self._standing.calls.clear()
         # format: as 2.1.29 is described, what follows a boundary has no parent either
         return self._user(text, fields, anchor, parent=None if self.setting.is_older else boundary)
 
-    def _boundary(self, summary: str, metadata: Fields) -> str:
+    def _of_a_summary(self, trigger: str, preserved: Sequence[str]) -> Fields:
+        """What a summary says of the turns that it stands for."""
+        before = self._standing.positions[preserved[0]] if preserved else self._standing.position
+        is_prompt = bool(preserved) and preserved[0] == self._standing.prompt
+        told: Fields = {"turnPosition": self._turn_position(before.prompts - is_prompt)}
+        if trigger == "manual":
+            self.prompt_id = self.ids.uuid()
+        elif self._standing.prompt:
+            told["turnOrigin"] = "sdk" if self.is_unseen else "human"
+            told["summarizedTurnPromptUuids"] = [self._standing.prompt]
+        return told | self._of_a_turn
+
+    def _boundary(self, summary: str, told: Fields, *, is_noted: bool) -> str:
+        """Writes where a compaction begins, as a note where the client does."""
         leaf = self.tip
         if self.setting.is_older and leaf:
             self.append(lines.summary(summary, leaf))
-        prompts = self._standing.position.prompts
-        told = {"compactMetadata": metadata, "logicalParentUuid": leaf}
-        uuid = self._event("compact_boundary", told, parent=None)
-        self._standing.positions[uuid] = self._standing.positions[uuid]._replace(
-            messages=1, prompts=prompts
-        )
-        return uuid
+        told |= {"logicalParentUuid": leaf, **({"isMeta": False} if is_noted else {})}
+        kind = "system" if is_noted else None
+        return self._event("compact_boundary", told, kind, parent=None)
 
     def agent(
         self,
