@@ -44,6 +44,18 @@ RUNS: dict[str, list[list[str]]] = {
     "fork": [[FILE, "--at", "1", "--dry-run"], [FILE, "--at", "\x1b]0;x\x07", "--dry-run"]],
     "hook": [["status"], ["install", "--dry-run"]],
     "index": [[], ["--json"], ["--status"]],
+    "keep": [
+        *([[], ["--dry-run"], [SESSION, "--dry-run", "--json"], ["\x1b]0;x\x07"], ["status"]]),
+        *(
+            [
+                ["status", "--json"],
+                ["verify"],
+                ["forget", "\x1b]0;x\x07"],
+                ["pack", "x/\x1b]0;x\x07"],
+            ]
+        ),
+        *([["unpack", "\x1b]0;x\x07"], ["forget", "--max-age", "0"]]),
+    ],
     "log": [[SESSION], [FILE], [SESSION, "--json"], [FILE, "--all"]],
     "ls": [[], ["--long"], ["--json"], ["--expiring"]],
     "move": [["\x1b]0;x\x07", "/elsewhere"], [".", "/x\x1b]0;x\x07", "--dry-run"]],
@@ -59,6 +71,7 @@ RUNS: dict[str, list[list[str]]] = {
     ],
     "rename": [[FILE, "\x1b]0;x\x07", "--dry-run"], [SESSION, "new", "--dry-run", "--json"]],
     "repair": [[FILE, "--dry-run"], ["--all", "--dry-run"], [SESSION, "--dry-run", "--json"]],
+    "restore": [[SESSION], [SESSION, "--json"], ["\x1b]0;x\x07"]],
     "resume": [[SESSION], [FILE], [SESSION, "--json"], [SESSION, "--turn", "1"], [FILE, "--run"]],
     "search": [["link"], ["link", "--json"], ["--exact", "link"], ["link", "--context", "2"]],
     "serve": [["--stop"]],

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from plait.archive.archive import Archive
-from plait.archive.model import Facts, Meter, Named, Project, Session, Several, Watch
+from plait.archive.model import Facts, Meter, Named, Project, Session, Several, StorePlace, Watch
 
 if TYPE_CHECKING:
     from plait.archive.choosing import chosen_conversation, described, short_name
@@ -69,6 +69,7 @@ __all__ = [
     "Session",
     "SessionTree",
     "Several",
+    "StorePlace",
     "TracePlan",
     "TreeWay",
     "Unlinked",

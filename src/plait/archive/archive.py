@@ -10,7 +10,6 @@ in the place of the logs, and gives the same answers.
 """
 
 import os
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
@@ -18,17 +17,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from plait.archive.facts import LogFacts, facts_of, log_facts
+from plait.archive.facts import CleanupRule, LogFacts, facts_of, log_facts
 from plait.archive.index_or_logs import Answers
-from plait.archive.model import Facts, Named, Project, Session, Several, Watch
-from plait.archive.sessions import resolve, session_at, sessions_of
-from plait.line import Discovery, LogFile, Root, cores, discover, root_at
+from plait.archive.inventory import Inventory, live_sessions, projects_of, store_place
+from plait.archive.model import Facts, Named, Project, Session, Several, StorePlace, Watch
+from plait.archive.sessions import resolve, session_at
+from plait.line import Discovery, LogFile, Root, cores, root_at
 from plait.line.discover import SUFFIX
 from plait.record.read import read_if_there
-from plait.record.sidecar import cleanup_days, running_sessions
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
     from plait.archive.export.plan import ExportPlan, File
+    from plait.archive.keeping import Keeping
     from plait.archive.open_session import OpenSession
     from plait.archive.plans import Plans
     from plait.archive.redaction import Redaction
@@ -70,14 +70,19 @@ class Archive:
         index: Path | str | None = None,
         prices: "Prices | None" = None,
         jobs: int | None = None,
+        store: StorePlace | Path | str | None = None,
     ) -> None:
         self.jobs = jobs or cores()
         self.losses: list[str] = []  # what is said of processes that died while they read
         self.roots: tuple[Root, ...] = tuple(root_at(Path(root)) for root in roots)
         self.index = Path(index) if index is not None else None
         """The folder of the index, None where the logs answer."""
+        self.store = store_place(store) if store else None
+        """Where sessions are kept, None where there are but those at their source."""
         self._prices = prices
+        self.inventory = Inventory(self.roots, self.store)
         self._facts: dict[Path, Facts] = {}
+        self._cleanup = CleanupRule()
         self._open: OpenSession | None = None
         self._talked: tuple[OpenSession, SessionConversations] | None = None
         self._answers = Answers(self)
@@ -98,21 +103,20 @@ class Archive:
             self._prices = Prices()
         return self._prices
 
-    @cached_property
+    @property
     def discovery(self) -> Discovery:
         """Everything that lies under the roots."""
-        return discover(self.roots)
+        return self.inventory.discovery
 
     @property
     def files(self) -> tuple[LogFile, ...]:
-        """All log files, in the order of their paths."""
-        return self.discovery.files
+        """All log files, in the order of their paths; then those of what is only kept."""
+        return self.inventory.files
 
     @cached_property
     def sessions(self) -> tuple[Session, ...]:
         """All sessions, the newest last."""
-        found = (replace(one, archive=self) for one in sessions_of(self.files, self.roots))
-        return tuple(sorted(found, key=lambda session: (session.modified, str(session.path))))
+        return tuple(replace(one, archive=self) for one in self.inventory.sessions())
 
     def __iter__(self) -> Iterator[Session]:
         return iter(self.sessions)
@@ -123,21 +127,12 @@ class Archive:
     @cached_property
     def projects(self) -> tuple[Project, ...]:
         """All projects by name, with their sessions."""
-        members: dict[str, list[Session]] = defaultdict(list)
-        for session in self.sessions:
-            members[session.project].append(session)
-        return tuple(Project(name, tuple(found)) for name, found in sorted(members.items()))
+        return projects_of(self.sessions)
 
     @cached_property
     def live(self) -> frozenset[str]:
         """The ids of sessions that a client is running now."""
-        configs = [root.config for root in self.roots if root.config]
-        return frozenset(one for config in configs for one in running_sessions(config))
-
-    @cached_property
-    def kept_days(self) -> dict[Path, float]:
-        """After how many days each client deletes its sessions, by its configuration folder."""
-        return {root.config: cleanup_days(root.config) for root in self.roots if root.config}
+        return live_sessions(self.roots)
 
     def session(self, name: Named, directory: Path | None = None) -> Session:
         """Returns the session that a name means: a file, an id, a title, `latest`, `.`."""
@@ -170,7 +165,7 @@ class Archive:
 
     def facts_with(self, session: Session, found: LogFacts) -> Facts:
         """Returns what a list shows of a session whose log says so much."""
-        days = self.kept_days.get(session.config) if session.config else None
+        days = self._cleanup.days(session.config, found.cwd) if session.config else None
         return facts_of(session, found, is_live=session.id in self.live, kept_days=days)
 
     def remember(self, known: Mapping[Path, Facts]) -> None:
@@ -209,10 +204,7 @@ class Archive:
         """Yields the records behind some nodes of a graph, in no certain order."""
         from plait.archive.raw_lines import records_of
 
-        held = self._open
-        if held and held.is_graph(graph):
-            return held.records_behind(graph, uuids)
-        return records_of(graph, uuids)
+        return records_of(graph, uuids, self._open)
 
     def turns_on(self, graph: "SessionGraph", lines: Iterable[str]) -> "dict[str, Turn]":
         """Returns the turns of some DAG-lines of a graph, by the first record of each."""
@@ -270,6 +262,13 @@ class Archive:
 
         return Plans(self)
 
+    @property
+    def keep(self) -> "Keeping":
+        """What keeps its sessions beyond the client's cleanup, and brings them back."""
+        from plait.archive.keeping import Keeping
+
+        return Keeping(self)
+
     def check(self, session: Named) -> "tuple[Violation, ...]":
         """Returns what is wrong with a session by the rules for what Plait writes."""
         return self.plan.check(session)
@@ -326,10 +325,9 @@ class Archive:
 
         Each response counts once over all files; without a time zone days are local ones.
         """
-        from plait.conversation.spending import spending, within
+        from plait.archive.usage import usage_of
 
-        found = within(self.responses().responses, since, until)
-        return spending(found, by, prices or self.prices, zone, self.abandoned(found))
+        return usage_of(self, by, prices or self.prices, zone, since, until)
 
     def stats(
         self,
@@ -376,7 +374,8 @@ class Archive:
 
     def renewed(self) -> "Archive":
         """Returns the same archive as its folders are now."""
-        return Archive([root.path for root in self.roots], self.index, self._prices, self.jobs)
+        roots = [root.path for root in self.roots]
+        return Archive(roots, self.index, self._prices, self.jobs, self.store)
 
     def update_index(self, **options: Any) -> "IndexReport":
         """Brings the index up to date and says what that took."""

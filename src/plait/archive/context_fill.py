@@ -47,7 +47,9 @@ def weighed(
 
 
 def preset_effects(archive: "Archive", session: Named) -> Iterator[PresetEffect]:
-    """Yields what each preset would leave, the gentlest first."""
+    """Yields what each preset would leave, the gentlest first; none of what is only kept."""
+    if archive.session(session).is_kept:
+        return
     for preset in get_args(Preset):
         plan = archive.plan.trim(session, preset, in_place=True)
         before, after = size_of(plan.before), size_of(plan.after)

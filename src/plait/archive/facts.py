@@ -1,5 +1,6 @@
 """A session's file to the facts that a list shows of it."""
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ from msgspec import Struct
 from plait.archive.model import Facts, Session
 from plait.record.prompt import TitleKind, TitleSearch, agents_only, one_line
 from plait.record.record import Record
-from plait.record.sidecar import title_file
+from plait.record.sidecar import cleanup_days, title_file
 from plait.record.time import moment
 
 RecordsOf: TypeAlias = Callable[[Path], Iterable[Record]]
@@ -137,7 +138,9 @@ def facts_of(session: Session, found: LogFacts, *, is_live: bool, kept_days: flo
         cwd=found.cwd,
         git_branch=found.git_branch,
         is_live=is_live,
-        deleted_at=deletion(session, kept_days),
+        deleted_at=None if session.is_kept else deletion(session, kept_days),
+        is_kept=session.is_kept,
+        is_incomplete=session.is_incomplete,
     )
 
 
@@ -152,12 +155,39 @@ def title_of(session: Session, titles: TitleSearch) -> tuple[str | None, TitleKi
     return found or (None, None)
 
 
+class CleanupRule:
+    """Says after how many days sessions are deleted; what settings say is read once."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Path, str | None], float] = {}
+
+    def days(self, config: Path, directory: str | None) -> float:
+        """Returns the days of a session: by the client's settings, or sooner by its project's.
+
+        A client deletes all sessions there are, of whatever project it is started in.
+        """
+        found = self._days(config, None)
+        if directory is not None and os.path.isabs(directory):  # noqa: PTH117  it is but text yet
+            found = min(found, self._days(config, directory))
+        return found
+
+    def _days(self, config: Path, directory: str | None) -> float:
+        key = config, directory
+        if key not in self._known:
+            self._known[key] = cleanup_days(config, Path(directory) if directory else None)
+        return self._known[key]
+
+
 def deletion(session: Session, kept_days: float | None) -> datetime | None:
-    """Returns when the client's cleanup will delete a session that is not touched again."""
+    """Returns when the client's cleanup will delete a session that is not touched again.
+
+    What decides is when its own log was last written to; all else goes with that.
+    """
     if kept_days is None:
         return None
+    written = session.file.modified if session.file else session.modified
     try:
-        return datetime.fromtimestamp(session.modified, UTC) + timedelta(days=kept_days)
+        return datetime.fromtimestamp(written, UTC) + timedelta(days=kept_days)
     except OverflowError:  # set so high that it never comes
         return None
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from plait.archive.session_turns import SessionConversations, SessionTurn
 
 T = TypeVar("T")
+JOURNAL = "journal.jsonl"
+"""What says what a store holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class Session:
     """The configuration folder of the client that wrote it."""
     archive: "Archive | None" = field(default=None, compare=False, repr=False)
     """The archive that it was found in."""
+    is_kept: bool = False
+    """It is no longer at its source: only the store has it."""
+    is_incomplete: bool = False
+    """It was put together from what was left of it."""
 
     @property
     def files(self) -> tuple[LogFile, ...]:
@@ -121,6 +127,29 @@ class Facts:
     is_live: bool
     deleted_at: datetime | None
     """When the client's cleanup will delete it, None where no client looks after it."""
+    is_kept: bool = False
+    """It is no longer at its source, only kept."""
+    is_incomplete: bool = False
+    """It was put together from what was left of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StorePlace:
+    """Where sessions are kept, and where those that are only kept can be read."""
+
+    folder: Path
+    shelf: Path
+    """Files are put there when they are opened; it can be thrown away."""
+    has_strangers: bool = False
+    """Whether sessions from folders that are not on this machine are shown too."""
+
+    @property
+    def is_there(self) -> bool:
+        """Tells whether anything was ever kept there."""
+        try:
+            return (self.folder / JOURNAL).exists()
+        except OSError:
+            return False
 
 
 Named: TypeAlias = Session | Path | str

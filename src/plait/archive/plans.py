@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from plait.archive.model import Named, Session, Several
 from plait.edit.model import Subject, Violation
-from plait.errors import UserError
+from plait.errors import Refused, UserError
 from plait.line.discover import config_above
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class Plans:
         from plait.edit.repair import needs_repair
 
         meant = self._archive.session(session)
-        return bool(meant.file) and needs_repair(subject_of(meant), self._known_beside(meant))
+        is_here = bool(meant.file) and not meant.is_kept
+        return is_here and needs_repair(subject_of(meant), self._known_beside(meant))
 
     def _known_beside(self, session: Session) -> Callable[[frozenset[str]], frozenset[str]]:
         """Returns what tells which of some uuids are records of the same project."""
@@ -280,6 +282,11 @@ class Plans:
 
 def subject_of(session: Session) -> Subject:
     """Returns where all of a session lies, or raises where it has no file to edit."""
+    if session.is_kept:
+        raise Refused(
+            f"session '{session.id}' is only kept: there is nothing to edit at its source",
+            f"`plait restore {quote(session.id[:8])}` puts it back first",
+        )
     if session.file is None:
         raise UserError(
             f"session '{session.id}' has no file of its own, only its agents are left",

@@ -55,7 +55,7 @@ def all_projects(archive: "Archive") -> Iterator[ProjectSessions]:
     """
     folders: dict[Path, list[Session]] = {}
     for session in archive.sessions:
-        if session.file and config_above(session.path):
+        if session.file and not session.is_kept and config_above(session.path):
             folders.setdefault(session.path.parent, []).append(session)
     for folder, sessions in folders.items():
         yield from _directories_in(folder, sessions)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait.graph.model import Node, Place, SessionGraph
 from plait.line import Line, lines
@@ -12,6 +13,9 @@ from plait.line.split import read_slice
 from plait.record.read import Broken, Entry, entry_of, read
 from plait.record.record import Record
 from plait.view.words import RawLine, record_words
+
+if TYPE_CHECKING:
+    from plait.archive.open_session import OpenSession
 
 BLANK, BROKEN, OTHER = "blank", "broken", "other"
 MANY = 50
@@ -108,8 +112,13 @@ def _words_of(record: Record) -> str:
     return f"{told.kind} {told.words}"[:WORDS] if told.words else ""
 
 
-def records_of(graph: SessionGraph, uuids: Iterable[str]) -> Iterator[tuple[str, Record]]:
-    """Yields the records of some nodes, read from where they lie; in the order of the files."""
+def records_of(
+    graph: SessionGraph, uuids: Iterable[str], held: "OpenSession | None" = None
+) -> Iterator[tuple[str, Record]]:
+    """Yields the records of some nodes: of a session that is open, else from where they lie."""
+    if held and held.is_graph(graph):
+        yield from held.records_behind(graph, uuids)
+        return
     by_file: dict[int, list[Node]] = {}
     for uuid in uuids:
         by_file.setdefault(graph.nodes[uuid].file, []).append(graph.nodes[uuid])

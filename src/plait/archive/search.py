@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from plait.archive.model import Meter
 from plait.archive.summary_hits import leading_to_sessions
 from plait.errors import PlaitError, SourceError, UserError
-from plait.index.freshness import is_fresh_for, known_stamps
+from plait.index.freshness import is_fresh, known_stamps
 from plait.index.model import Hit, SearchResult, ms_since
 from plait.index.query import All, Field, Phrase, Wanted, Word, parse
 from plait.index.search import IndexReader
@@ -141,7 +141,9 @@ def _answer(
 
 
 def _update_problem(archive: "Archive", folder: Path, watch: Meter | None) -> SourceError | None:
-    if is_fresh_for(folder, [root.path for root in archive.roots]):
+    from plait.archive.index.fresh import stamps_of
+
+    if is_fresh(folder, stamps_of(archive)):
         return None
     from plait.archive.index.update import refresh
 

@@ -1,7 +1,8 @@
 """An archive to its responses, each counted once over all files."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, TypeAlias
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plait.archive.model import Session
 from plait.conversation.usage import BilledResponse, Key, Ledger, Origin, RunKind
@@ -9,6 +10,11 @@ from plait.line import LogFile
 from plait.record.billing import Bill, bills
 from plait.record.prompt import is_warmup
 from plait.record.read import read_if_there
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.conversation.prices import Prices
+    from plait.conversation.spending import By, Spending
 
 # As the graph has them, whose modules are not loaded for counting.
 WORTH = 24_000_000
@@ -149,3 +155,18 @@ def _left_behind(session: Session) -> Iterator[str]:
             yield from line.nodes
             for folded in line.folded.values():
                 yield from folded
+
+
+def usage_of(
+    archive: "Archive",
+    by: "By",
+    prices: "Prices",
+    zone: tzinfo | None,
+    since: datetime | None,
+    until: datetime | None,
+) -> "Spending":
+    """Returns tokens and money of an archive, of a span of time or of all."""
+    from plait.conversation.spending import spending, within
+
+    found = within(archive.responses().responses, since, until)
+    return spending(found, by, prices, zone, archive.abandoned(found))

@@ -53,6 +53,7 @@ COMMANDS = {
     ),
     "hook": ("plait.cli.hook.commands", "Send traces as you work, called by Claude Code."),
     "index": ("plait.cli.index", "Make the index, or bring it up to date."),
+    "keep": ("plait.cli.keep", "Keep sessions in a store that outlives the cleanup."),
     "log": ("plait.cli.log", "Draw a session as a graph."),
     "ls": ("plait.cli.ls", "List projects and sessions."),
     "move": (
@@ -80,6 +81,7 @@ COMMANDS = {
         "plait.cli.edit.health:repair_command",
         "Mend a session so that it resumes with all of its history.",
     ),
+    "restore": ("plait.cli.keep.restore", "Put a kept session back where it was."),
     "resume": ("plait.cli.resume", "Print what continues a session in Claude Code, or run it."),
     "search": ("plait.cli.search", "Find anything that was said, run or printed."),
     "serve": ("plait.cli.serve:serve_command", "Serve your sessions as a page on this machine."),

@@ -44,7 +44,8 @@ def command(
 def brought_up_to_date(request: Request, *, rebuild: bool = False) -> IndexReport:
     """Brings the index up to date, with a bar on the screen while that takes long."""
     folder, started = request.settings.index, time.perf_counter()
-    if not rebuild and is_fresh_for(folder, request.settings.roots):
+    has_store = request.has_store  # then a look at the roots is not enough
+    if not (rebuild or has_store) and is_fresh_for(folder, request.settings.roots):
         return IndexReport(took_ms=ms_since(started))
     with request.output.watched() as watch:
         return request.indexed.update_index(rebuild=rebuild, watch=watch)

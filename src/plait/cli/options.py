@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-    from plait.archive import Archive, Session
+    from plait.archive import Archive, Session, StorePlace
     from plait.cli.output import Output
     from plait.cli.settings import Settings
     from plait.conversation.prices import Prices
@@ -56,7 +56,20 @@ class Request:
         roots = self.settings.roots
         if self.settings.is_default_root:
             roots = tuple(root for root in roots if root.exists())
-        return Archive(roots, jobs=self.settings.jobs)
+        return Archive(roots, jobs=self.settings.jobs, store=self.store)
+
+    @property
+    def store(self) -> "StorePlace":
+        """Where sessions are kept. Those of other machines are shown where no root is named."""
+        from plait.archive import StorePlace
+
+        settings = self.settings
+        return StorePlace(settings.store, settings.shelf, settings.is_default_root)
+
+    @property
+    def has_store(self) -> bool:
+        """Tells whether anything was ever kept."""
+        return _is_there(self.settings.store)
 
     @cached_property
     def prices(self) -> "Prices":
@@ -71,7 +84,7 @@ class Request:
         from plait.archive import Archive
 
         roots = [root.path for root in self.archive.roots]
-        return Archive(roots, prices=self.prices, jobs=self.settings.jobs)
+        return Archive(roots, prices=self.prices, jobs=self.settings.jobs, store=self.store)
 
     @property
     def indexed(self) -> "Archive":

@@ -137,6 +137,16 @@ class Settings:
         names = "\0".join(sorted(os.path.realpath(root) for root in self.roots))
         return self.cache / "index" / hashlib.sha256(names.encode()).hexdigest()[:16]
 
+    @property
+    def store(self) -> Path:
+        """The folder of what is kept, of all roots."""
+        return self.data / "keep"
+
+    @property
+    def shelf(self) -> Path:
+        """The folder in which kept sessions lie while they are read."""
+        return self.cache / "kept"
+
 
 def load_settings(
     roots: Sequence[str] = (),

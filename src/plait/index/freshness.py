@@ -17,6 +17,7 @@ from plait.errors import SourceError
 from plait.index.catalogue import CATALOGUE, Catalogue
 from plait.index.model import FileMark
 from plait.line.discover import SUFFIX, root_at
+from plait.line.fetch import opened_buffered
 
 TITLE = "custom-title.json"
 META = ".meta.json"
@@ -83,6 +84,12 @@ def _status_of(entry: os.DirEntry[str]) -> os.stat_result | None:
     return EMPTY
 
 
+def is_indexed(path: str) -> bool:
+    """Tells whether a file counts, by its name and that of its folder."""
+    folder, _, name = path.rpartition(os.sep)
+    return folder.endswith(OUTPUTS) or _counts(name)
+
+
 def _counts(name: str) -> bool:
     return name.endswith((SUFFIX, META)) or name == TITLE
 
@@ -94,7 +101,7 @@ BACK = 512
 def mark_of(path: str, stamp: FileStamp, kind: str, offset: int) -> FileMark:
     """Returns the marks of a file that has been read up to an offset."""
     try:
-        with Path(path).open("rb") as file:
+        with opened_buffered(Path(path)) as file:
             head, mark = _digests(file, offset)
     except OSError:
         head = mark = b""
@@ -110,7 +117,7 @@ def has_grown(known: FileMark, now: FileStamp) -> bool:
     if now.size <= known.size or now.inode != known.inode:
         return False
     try:
-        with Path(known.path).open("rb") as file:
+        with opened_buffered(Path(known.path)) as file:
             return _digests(file, known.offset) == (known.head, known.mark)
     except OSError:
         return False

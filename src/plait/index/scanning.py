@@ -20,6 +20,7 @@ from plait.index.search import FACETS, MOST_NAMES
 from plait.index.texts import LENGTH, PART, places, text_schema, values
 from plait.line import Line
 from plait.line.discover import session_folder
+from plait.line.fetch import opened, status_of
 
 if TYPE_CHECKING:
     from tantivy import Query, Searcher
@@ -114,9 +115,10 @@ def _sightings_from(path: str, numbers: "array[int]") -> Iterator[Sighting]:
 
 def _sightings(path: str, sought: Sought) -> Iterator[Sighting]:
     folder = session_folder(Path(path))[0] or Path(path).with_suffix("")
-    has_outputs = (folder / OUTPUTS).is_dir()
     is_in = finder_of(sought).is_in
     try:
+        status_of(Path(path))  # one that is only kept is put there, and its outputs with it
+        has_outputs = (folder / OUTPUTS).is_dir()
         for offset, block in _blocks(Path(path)):
             for start, end in _candidates(block, sought, has_outputs=has_outputs):
                 line = Line(0, offset + start, block[start:end], end < len(block))
@@ -136,7 +138,7 @@ def _blocks(path: Path) -> Iterator[tuple[int, bytes]]:
     A file is not mapped: one that becomes shorter meanwhile would end the process.
     """
     offset, rest = 0, list[bytes]()
-    with path.open("rb", buffering=0) as file:
+    with opened(path) as file:
         while data := file.read(BLOCK):
             end = data.rfind(b"\n") + 1
             if end:

@@ -9,12 +9,13 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from errno import EINVAL
-from io import FileIO
+from io import BufferedReader, FileIO
 from os import fstat
 from pathlib import Path
 from stat import S_IMODE, S_ISREG
 
 from plait.errors import SourceError
+from plait.line.fetch import opened, opened_buffered, status_of, with_fetched
 from plait.line.model import FileStamp, Line
 
 CHUNK = 1 << 19
@@ -26,7 +27,7 @@ def lines(
 ) -> Iterator[Line]:
     """Yields the lines of a file, in order, from an offset that begins a line to an end."""
     try:
-        with path.open("rb", buffering=0) as file:
+        with opened(path) as file:
             file.seek(offset)
             yield from split(file, offset, number, end)
     except OSError as error:
@@ -70,7 +71,7 @@ def count_lines(path: Path) -> tuple[int, int]:
     """Returns how many lines and how many bytes a file has, by its newlines alone."""
     count, size, last = 0, 0, 0
     try:
-        with path.open("rb", buffering=0) as file:
+        with opened(path) as file:
             for buffer, filled in _chunks(file, None):
                 count += buffer.count(b"\n", 0, filled)
                 size += filled
@@ -83,7 +84,7 @@ def count_lines(path: Path) -> tuple[int, int]:
 def pieces(path: Path) -> Iterator[bytes]:
     """Yields the bytes of a file piece by piece."""
     try:
-        with path.open("rb", buffering=0) as file:
+        with opened(path) as file:
             for buffer, filled in _chunks(file, None):
                 yield bytes(memoryview(buffer)[:filled])
     except OSError as error:
@@ -93,7 +94,7 @@ def pieces(path: Path) -> Iterator[bytes]:
 def read_slice(path: Path, offset: int, length: int) -> bytes:
     """Returns the bytes of one line whose place is known."""
     try:
-        with path.open("rb") as file:
+        with opened_buffered(path) as file:
             file.seek(offset)
             return file.read(length)
     except OSError as error:
@@ -110,10 +111,14 @@ def read_small(path: Path) -> bytes | None:
 
 def read_regular(path: Path) -> bytes:
     """Returns the bytes of a file; what is none, such as a pipe that nobody writes to, raises."""
-    with open(path, "rb", opener=_unblocked) as file:
+    with with_fetched(path, _opened_unblocked) as file:
         if not S_ISREG(fstat(file.fileno()).st_mode):
             raise OSError(EINVAL, "it is no plain file")
         return file.read()
+
+
+def _opened_unblocked(path: Path) -> BufferedReader:
+    return open(path, "rb", opener=_unblocked)
 
 
 def _unblocked(path: str, flags: int) -> int:
@@ -140,7 +145,7 @@ def views(
     """
     buffer, held, number = bytearray(CHUNK), 0, 1
     try:
-        with path.open("rb", buffering=0) as file:
+        with opened(path) as file:
             while got := file.readinto(memoryview(buffer)[held:]):
                 filled, start, view, find = held + got, 0, memoryview(buffer), buffer.find
                 while (stop := find(b"\n", start, filled)) >= 0:
@@ -192,7 +197,7 @@ class Follower:
     def look(self) -> Growth:
         """Returns the lines that have become whole since the last look."""
         try:
-            with self.path.open("rb", buffering=0) as file:
+            with opened(self.path) as file:
                 return self._read(file)
         except FileNotFoundError:
             self._is_gone = True
@@ -231,7 +236,7 @@ def _mark_before(file: FileIO, offset: int) -> bytes:
 def stamp_of(path: Path) -> FileStamp | None:
     """Returns what the system says of a file, None where it has gone."""
     try:
-        status = path.stat()
+        status = status_of(path)
     except OSError:
         return None
     return FileStamp(status.st_ino, status.st_size, max(status.st_mtime_ns, status.st_ctime_ns))
@@ -240,7 +245,7 @@ def stamp_of(path: Path) -> FileStamp | None:
 def mode_of(path: Path) -> int | None:
     """Returns who may read and write a file, None where it has gone."""
     try:
-        return S_IMODE(path.stat().st_mode)
+        return S_IMODE(status_of(path).st_mode)
     except OSError:
         return None
 
@@ -248,7 +253,7 @@ def mode_of(path: Path) -> int | None:
 def times_of(path: Path) -> tuple[int, int] | None:
     """Returns when a file was read and written last, in nanoseconds; None where it has gone."""
     try:
-        status = path.stat()
+        status = status_of(path)
     except OSError:
         return None
     return status.st_atime_ns, status.st_mtime_ns

@@ -22,6 +22,7 @@ from typing import IO, Any, Protocol, Self
 from plait import errors
 from plait.errors import PlaitError, SourceError
 from plait.line.cores import cores
+from plait.line.fetch import offers
 from plait.line.worker import DONE, FAILED, receive, send, serve
 
 RUN_BYTES = 4_000_000
@@ -120,7 +121,7 @@ class Workers:
 
     def __enter__(self) -> Self:
         for _ in range(self.jobs):
-            self._processes.append(_forked(self._processes) if _may_fork() else _Spawned())
+            self._processes.append(_forked(self._processes) if _may_fork() else _spawned())
         return self
 
     def __exit__(
@@ -174,7 +175,7 @@ class Workers:
             died = f"{PATIENCE} processes died while they read '{first}'"
             deal.finish(run, SourceError(died, "`--jobs 1` reads without others"))
             return
-        self._processes[number] = _Spawned()
+        self._processes[number] = _spawned()
         deal.again(run)
 
 
@@ -234,6 +235,16 @@ class _Spawned:
         self._process.kill()
         self._process.wait()
         _close(self.tasks, self.results)
+
+
+def _spawned() -> _Spawned:
+    """Begins a worker, and tells it who brings what is not where it is looked for."""
+    process = _Spawned()
+    with suppress(EOFError, OSError):  # one that dies now is met when it is asked
+        for name, item in offers():
+            send(process.tasks, (name, [item]))
+            receive(process.results)
+    return process
 
 
 class _Forked:

@@ -1,6 +1,7 @@
 """The small JSON files beside the logs to typed values."""
 
 import os
+from math import inf
 from pathlib import Path
 from typing import TypeVar
 
@@ -12,6 +13,8 @@ from plait.record.codec import NotAnObject, lenient, object_of, wire_name
 S = TypeVar("S", bound=Struct)
 
 CLEANUP_DAYS = 30
+IN_PROJECT = ("settings.local.json", "settings.json")
+"""The settings of a project, the nearest first."""
 
 
 class AgentMeta(Struct, frozen=True, rename=wire_name):
@@ -87,11 +90,21 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def cleanup_days(config: Path) -> float:
-    """Returns after how many days the client deletes a session."""
-    settings = _sidecar(config / "settings.json", ClientSettings)
-    days = settings.cleanup_period_days if settings else None
-    return CLEANUP_DAYS if days is None else days
+def cleanup_days(config: Path, directory: Path | None = None) -> float:
+    """Returns after how many days a client deletes sessions, by its own settings.
+
+    Where it is started in a directory, the settings there go before its own. A number below 1 is
+    no setting that it takes: it deletes nothing then.
+    """
+    places = [config / "settings.json"]
+    if directory is not None:
+        places[:0] = (directory / ".claude" / name for name in IN_PROJECT)
+    for place in places:
+        settings = _sidecar(place, ClientSettings)
+        if settings and settings.cleanup_period_days is not None:
+            days = settings.cleanup_period_days
+            return days if days >= 1 else inf
+    return CLEANUP_DAYS
 
 
 def _sidecar(path: Path, kind: type[S]) -> S | None:

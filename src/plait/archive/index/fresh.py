@@ -18,7 +18,7 @@ from plait.archive.facts import LogFacts
 from plait.archive.model import Facts, Session
 from plait.errors import SourceError
 from plait.index.catalogue import CATALOGUE, Catalogue, from_bytes
-from plait.index.freshness import FileStamp, is_fresh_for, stamps
+from plait.index.freshness import FileStamp, is_fresh, stamps
 from plait.index.rows import RowChange, keep_rows
 from plait.line.discover import SUFFIX, session_folder
 
@@ -132,7 +132,8 @@ def _is_whole(catalogue: Catalogue) -> bool:
 
 def stamps_of(archive: Archive) -> dict[str, FileStamp]:
     """Returns the stamps of all files of an archive, by their whole paths."""
-    return stamps(root.logs.absolute() for root in archive.roots)
+    found = stamps(root.logs.absolute() for root in archive.roots)
+    return found | dict(archive.inventory.gone.stamps)
 
 
 def _bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:
@@ -165,7 +166,7 @@ def listed_facts(archive: Archive, folder: Path) -> dict[Path, Facts] | None:
     They are the ones that `Archive.facts` reads from the logs.
     """
     with suppress(*TROUBLE):
-        if is_fresh_for(folder, [root.path for root in archive.roots]):
+        if is_fresh(folder, stamps_of(archive)):
             return _facts_in(archive, folder)
     return None
 

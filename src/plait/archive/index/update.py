@@ -15,7 +15,7 @@ from plait.archive.kept_pages import mark_of, pages_beside
 from plait.archive.model import Meter, Session
 from plait.errors import SourceError, UserError
 from plait.index.catalogue import VERSION
-from plait.index.freshness import META, OUTPUTS, TITLE, FileStamp, is_fresh, known_stamps, stamps
+from plait.index.freshness import META, OUTPUTS, TITLE, FileStamp, is_fresh, known_stamps
 from plait.index.model import FileMark, IndexReport, IndexStatus, ms_since
 from plait.index.rows import ignoring
 from plait.index.search import IndexReader
@@ -45,7 +45,7 @@ def refresh(
     """Brings an index up to date and says what that took."""
     started = time.perf_counter()
     archive = _unread_archive(archive)
-    now = stamps(root.logs for root in archive.roots)
+    now = stamps_of(archive)
     if not rebuild and is_fresh(folder, now):
         return IndexReport(took_ms=ms_since(started))
     known = {} if rebuild else known_stamps(folder)
@@ -69,7 +69,8 @@ def _unread_archive(archive: Archive) -> Archive:
 
     A log that came since it was last looked through would else be taken for nobody's.
     """
-    return Archive([root.path.absolute() for root in archive.roots], jobs=archive.jobs)
+    roots = [root.path.absolute() for root in archive.roots]
+    return Archive(roots, jobs=archive.jobs, store=archive.store)
 
 
 @dataclass

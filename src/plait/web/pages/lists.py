@@ -77,7 +77,9 @@ def _home_of(library: LiveArchive) -> Home:
         week=weeks[0],
         last_week=weeks[1],
         soon=_going_soon(rows, now),
-        settings=[str(config / "settings.json") for config in library.now.archive.kept_days],
+        settings=[
+            str(config / "settings.json") for config in library.now.archive.inventory.configs
+        ],
         total=len(rows),
         looked=[str(root) for root in library.roots],
         is_counting=is_counting,

@@ -1,0 +1,123 @@
+"""What a store holds, and what lies at its source, to the sessions that are only kept.
+
+A session whose own log is at its source is the source's. One whose log has gone from there is
+the store's, all of it, whatever the cleanup has left of its agents.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.archive.inventory import Gone
+from plait.archive.keeping.shelf import shelf_at
+from plait.archive.model import Session, StorePlace
+from plait.archive.sessions import session_id
+from plait.index.freshness import FileStamp, is_indexed
+from plait.line import LogFile, Root
+from plait.line.discover import log_file
+
+if TYPE_CHECKING:
+    from plait.keep.model import KeptFile, KeptSession
+
+LOGS = frozenset({"session", "agent", "journal"})
+DIGITS = 15
+"""Of a checksum, so many as fit where the index has the number of a file."""
+
+
+def gone_sessions(place: StorePlace, roots: Sequence[Root], files: Sequence[LogFile]) -> Gone:
+    """Returns the kept sessions whose source was below some roots, where these files are left."""
+    from plait.keep.store import Store
+
+    there = _Sources(roots, files)
+    found: dict[Path, tuple[Session, KeptSession]] = {}
+    stamps: dict[str, FileStamp] = {}
+    left: set[Path] = set()
+    shelf = shelf_at(place)
+    for kept in Store.open(place.folder).sessions():
+        root = there.root_of(kept)
+        if (root is None and not _is_stranger(kept, place)) or there.holds(kept):
+            continue
+        folder = shelf.folder_of(kept)
+        session = _session_of(kept, folder, root)
+        if session is not None:
+            found[session.path] = session, kept
+            stamps |= _stamps_of(kept, folder)
+            left.update(there.left_of(kept))
+    return Gone(
+        tuple(session for session, _ in found.values()),
+        {path: kept for path, (_, kept) in found.items()},
+        stamps,
+        frozenset(left),
+    )
+
+
+class _Sources:
+    """The files that lie under some roots, by their real places."""
+
+    def __init__(self, roots: Sequence[Root], files: Iterable[LogFile]) -> None:
+        self._roots = {os.path.realpath(root.logs): root for root in roots if root.logs.is_dir()}
+        self._real: dict[str, str] = {}
+        folders: dict[Path, str] = {}
+        self._files: dict[str, LogFile] = {}
+        for file in files:
+            folder = file.path.parent
+            if folder not in folders:
+                folders[folder] = os.path.realpath(folder)
+            self._files[f"{folders[folder]}{os.sep}{file.path.name}"] = file
+
+    def root_of(self, kept: "KeptSession") -> Root | None:
+        """Returns the root that a kept session was below."""
+        place = self._place_of(kept, kept.log or kept.files[0])
+        return next(
+            (root for logs, root in self._roots.items() if place.startswith(f"{logs}{os.sep}")),
+            None,
+        )
+
+    def holds(self, kept: "KeptSession") -> bool:
+        """Tells whether a session is at its source: its own log, else any of its agents'."""
+        own = [kept.log] if kept.log else [file for file in kept.files if file.kind in LOGS]
+        return any(self._place_of(kept, file) in self._files for file in own)
+
+    def left_of(self, kept: "KeptSession") -> Iterator[Path]:
+        """Yields the logs at the source that a session without its own still has there."""
+        places = (self._place_of(kept, file) for file in kept.files if file.kind in LOGS)
+        yield from (self._files[place].path for place in places if place in self._files)
+
+    def _place_of(self, kept: "KeptSession", file: "KeptFile") -> str:
+        if kept.root not in self._real:
+            self._real[kept.root] = os.path.realpath(kept.root)
+        return os.path.join(self._real[kept.root], *file.path.split("/"))  # noqa: PTH118
+
+
+def _is_stranger(kept: "KeptSession", place: StorePlace) -> bool:
+    """Tells a session that comes from a folder which is not on this machine."""
+    return place.has_strangers and not os.path.isdir(kept.root)  # noqa: PTH112
+
+
+def _session_of(kept: "KeptSession", folder: Path, root: Root | None) -> Session | None:
+    logs = [
+        log_file(folder.joinpath(*file.path.split("/")), file.size, file.modified / 1e9)
+        for file in kept.files
+        if file.kind in LOGS
+    ]
+    own = next((file for file in logs if file.kind == "session"), None)
+    if not logs:
+        return None
+    return Session(
+        id=session_id(own) if own else kept.session,
+        project=(own or logs[0]).project,
+        file=own,
+        agents=tuple(file for file in logs if file.kind == "agent"),
+        journals=tuple(file for file in logs if file.kind == "journal"),
+        config=root.config if root else None,
+        is_kept=True,
+        is_incomplete=kept.mark == "incomplete",
+    )
+
+
+def _stamps_of(kept: "KeptSession", folder: Path) -> Iterator[tuple[str, FileStamp]]:
+    for file in kept.files:
+        path = str(folder.joinpath(*file.path.split("/")))
+        if is_indexed(path):
+            yield path, FileStamp(file.size, file.modified, int(file.sha256[:DIGITS], 16))

@@ -1,0 +1,184 @@
+"""Sessions of an archive to what keeps them beyond the cleanup and brings them back: its verbs."""
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.archive.model import Named, Session, Several
+from plait.errors import UserError
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.archive.keeping.status import KeepStatus
+    from plait.keep.model import (
+        Damage,
+        Freed,
+        KeepPlan,
+        KeepReport,
+        KeptSession,
+        Merged,
+        Report,
+        Restored,
+        Source,
+    )
+    from plait.keep.store import Store
+
+DAY = 86400
+
+
+class Keeping:
+    """What can be done with the store of an archive."""
+
+    def __init__(self, archive: "Archive") -> None:
+        self._archive = archive
+
+    @property
+    def store(self) -> "Store":
+        """The store, which need not be there yet."""
+        from plait.keep.store import Store
+
+        place = self._archive.store
+        if place is None:
+            raise UserError("this archive has no store", "name its folder: Archive(roots, store=…)")
+        return Store.open(place.folder)
+
+    def plan(self, sessions: Several = None, *, backups: bool = False) -> "KeepPlan":
+        """Returns what a run would keep of some sessions, or of all; nothing is written."""
+        return self.store.plan(self._sources(sessions, backups=backups), again=sessions is not None)
+
+    def run(
+        self,
+        sessions: Several = None,
+        *,
+        backups: bool = False,
+        report: "Report | None" = None,
+    ) -> "KeepReport":
+        """Keeps what is new in some sessions, or in all, with all that lies beside them.
+
+        Backups of files that were edited come along where that is asked for. What was forgotten
+        is kept again only where it is named.
+        """
+        found = self._sources(sessions, backups=backups)
+        return self.store.keep(found, report=report, again=sessions is not None)
+
+    def status(self) -> "KeepStatus":
+        """Returns what is kept, what is not, and what the client's cleanup will delete when."""
+        from plait.archive.keeping.status import status_of
+
+        store, archive = self.store, self._archive
+        planned = store.plan(self._sources(None), again=True)
+        waiting = {str(Path(file.place)) for one in planned.sessions for file in one.files}
+        unkept = [
+            one for one in archive.sessions if any(str(file.path) in waiting for file in one.files)
+        ]
+        older = {str(Path(file.place)) for file in (*planned.grown, *planned.changed)}
+        return status_of(archive, str(store.folder), unkept, older, store.size())
+
+    def verify(self, *, report: "Report | None" = None) -> "tuple[Damage, ...]":
+        """Reads all that is kept once and returns what is damaged, with what needs it."""
+        return self.store.verify(report=report)
+
+    def kept(self, name: Named) -> "KeptSession":
+        """Returns a session as the store has it."""
+        found = self._kept(self._archive.session(name))
+        if found is None:
+            hint = f"`plait keep {name}` keeps it"
+            raise UserError(f"session '{name}' is not kept", hint if isinstance(name, str) else "")
+        return found
+
+    def restore(
+        self,
+        session: Named,
+        to: Path | str | None = None,
+        *,
+        overwrite: bool = False,
+        is_fresh: bool = False,
+    ) -> "Restored":
+        """Puts a session back where it was, or below a folder: bytes, times, modes.
+
+        One from another machine comes to the client of this one. What is fresh has the time of
+        now, so that the cleanup leaves it alone.
+        """
+        kept = self.kept(session)
+        place = Path(to) if to is not None else self._home_of(kept)
+        restored = self.store.restore(kept, place, overwrite=overwrite)
+        if is_fresh:
+            for path in (*restored.files, *restored.same):
+                os.utime(path)
+        return restored
+
+    def forget(self, sessions: Several) -> "Freed":
+        """Deletes sessions from the store; those at their source stay there."""
+        return self.store.forget(self._all_kept(sessions))
+
+    def beyond(
+        self, *, max_days: float | None = None, max_bytes: int | None = None
+    ) -> "tuple[KeptSession, ...]":
+        """Returns what is to be forgotten so that the store holds no more, the oldest first."""
+        from plait.keep.model import Limits
+
+        return self.store.beyond(Limits(max_days, max_bytes), time.time())
+
+    def pack(self, file: Path | str, sessions: Several = None) -> "Merged":
+        """Writes what is kept of some sessions, or all, to one file for another machine."""
+        return self.store.pack(Path(file), None if sessions is None else self._all_kept(sessions))
+
+    def unpack(self, file: Path | str) -> "Merged":
+        """Takes in what was packed elsewhere; what is here already stays as it is."""
+        return self.store.unpack(Path(file))
+
+    def _all_kept(self, sessions: Several) -> "list[KeptSession]":
+        names = [sessions] if isinstance(sessions, Session | Path | str) else sessions or ()
+        return [self.kept(one) for one in names]
+
+    def _kept(self, session: Session) -> "KeptSession | None":
+        known = self._archive.inventory.gone.kept.get(session.path)
+        if known is not None:
+            return known
+        places = {os.path.realpath(file.path) for file in session.files[:1]}
+        return next((one for one in self.store.sessions() if places & set(_places_of(one))), None)
+
+    def _home_of(self, kept: "KeptSession") -> Path | None:
+        """Returns the folder to restore to: None where it was, another where that is not here."""
+        if Path(kept.root).is_dir():
+            return None
+        configs = self._archive.inventory.configs
+        if not configs:
+            raise UserError(f"'{kept.root}' is not here", "say where to put it: `--to DIR`")
+        return configs[0]
+
+    def _sources(self, sessions: Several, *, backups: bool = False) -> "tuple[Source, ...]":
+        from plait.keep.sources import sources_of
+
+        found = sources_of(self._archive.roots, backups=backups, owners=self._owners())
+        if sessions is None:
+            return found
+        chosen = self._archive.named(sessions)
+        _check_at_source(chosen)
+        wanted = {str(file.path) for one in chosen for file in one.files}
+        return tuple(
+            one for one in found if any(str(Path(file.place)) in wanted for file in one.files)
+        )
+
+    def _owners(self) -> dict[str, str]:
+        """Returns whose the agents are that lie beside sessions, as far as the store knows."""
+        return {
+            str(Path(kept.root, *file.path.split("/"))): kept.session
+            for kept in self.store.sessions()
+            for file in kept.files
+            if file.kind == "agent"
+        }
+
+
+def _places_of(kept: "KeptSession") -> Iterable[str]:
+    root = os.path.realpath(kept.root)
+    own = [kept.log] if kept.log else kept.files
+    return (os.path.join(root, *file.path.split("/")) for file in own)  # noqa: PTH118
+
+
+def _check_at_source(sessions: Iterable[Session]) -> None:
+    for one in sessions:
+        if one.is_kept:
+            raise UserError(f"session '{one.id}' is kept already, and no longer at its source")

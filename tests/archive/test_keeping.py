@@ -1,0 +1,328 @@
+"""Sessions that are only kept, as every question sees them."""
+
+import json
+import os
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait import Archive
+from plait.archive.inventory import store_place
+from plait.archive.keeping.shelf import Shelf, shelf_at
+from plait.archive.model import StorePlace
+from plait.errors import Refused, UserError
+from plait.keep import Store
+from plait.view.transcript.json_form import builtins
+
+DAY = 86400
+
+
+@pytest.fixture
+def config(gallery: Path, tmp_path: Path) -> Path:
+    """A configuration folder with all sessions of the gallery."""
+    for projects in gallery.glob("*/projects"):
+        shutil.copytree(projects, tmp_path / "config" / "projects", dirs_exist_ok=True)
+    return tmp_path / "config"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> StorePlace:
+    return StorePlace(tmp_path / "keep", tmp_path / "shelf")
+
+
+def archive_of(config: Path, store: StorePlace, index: Path | None = None) -> Archive:
+    return Archive([config], index, store=store)
+
+
+def with_all_kept(config: Path, store: StorePlace) -> None:
+    report = archive_of(config, store).keep.run()
+    assert report.unread == []
+
+
+def empty(config: Path) -> None:
+    shutil.rmtree(config / "projects")
+    (config / "projects").mkdir()
+
+
+def answers(archive: Archive) -> dict[str, Any]:
+    """Returns what an archive says of itself, but for where its files lie."""
+    by_id = sorted(archive.sessions, key=lambda one: (one.id, one.project, one.bytes))
+    return {
+        "sessions": [(one.id, one.project, one.bytes, len(one.files)) for one in by_id],
+        "titles": [archive.facts(one).title for one in by_id],
+        "turns": [builtins(archive.conversations(one).active.turns) for one in by_id],
+        "usage": builtins(archive.usage("session").rows),
+        "stats": builtins(archive.stats()),
+        "tree": [(item.id, item.parent) for item in archive.tree().items],
+        "context": [archive.context(one).request for one in by_id if one.file],
+        "found": sorted(hit.snippet for hit in archive.search("test", limit=50).hits),
+        "exact": archive.search("the", way="exact", limit=500).total,
+    }
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+def test_all_answers_are_the_same_when_the_source_is_gone(
+    config: Path, store: StorePlace, tmp_path: Path, has_index: bool
+) -> None:
+    index = tmp_path / "index" if has_index else None
+    with_all_kept(config, store)
+    here = archive_of(config, store, index)
+    before = answers(here)
+    assert not any(one.is_kept for one in here.sessions)
+    empty(config)
+    gone = archive_of(config, store, index)
+    assert answers(gone) == before
+    assert all(one.is_kept for one in gone.sessions)
+    assert all(gone.facts(one).deleted_at is None for one in gone.sessions)
+    assert all(one.config == config for one in gone.sessions)
+
+
+def test_lists_and_figures_need_no_bytes_of_what_is_indexed(
+    config: Path, store: StorePlace, tmp_path: Path
+) -> None:
+    with_all_kept(config, store)
+    empty(config)
+    index = tmp_path / "index"
+    before = archive_of(config, store, index)
+    before.update_index()
+    before.usage(), before.stats(), before.tree()  # what they work out stays in the index
+    shutil.rmtree(store.shelf)
+    archive = archive_of(config, store, index)
+    titles = [archive.facts(one).title for one in archive.sessions]
+    assert any(titles)
+    assert archive.usage().rows
+    assert archive.stats().turns
+    assert archive.tree().items
+    assert archive.update_index().is_unchanged
+    assert not store.shelf.exists()
+    found = archive.search("product", limit=2).hits
+    assert found, "only what is shown of a hit is read from its session"
+    assert len(list(store.shelf.iterdir())) == len({one.path for one in found})
+
+
+def test_one_that_is_at_its_source_is_the_sources(config: Path, store: StorePlace) -> None:
+    with_all_kept(config, store)
+    archive = archive_of(config, store)
+    gone, *others = (one for one in archive.sessions if one.file and not one.agents)
+    gone.path.unlink()
+    again = archive_of(config, store)
+    kept = {one.id: one.is_kept for one in again.sessions}
+    assert kept[gone.id]
+    assert not any(kept[one.id] for one in others)
+    assert len(again.sessions) == len(archive.sessions)
+
+
+def test_what_the_cleanup_left_of_a_session_is_not_shown_beside_it(
+    config: Path, store: StorePlace
+) -> None:
+    with_all_kept(config, store)
+    before = archive_of(config, store)
+    whole = next(one for one in before.sessions if one.file and len(one.agents) > 1)
+    whole.path.unlink()
+    after = archive_of(config, store)
+    found = [one for one in after.sessions if one.id == whole.id]
+    assert [one.is_kept for one in found] == [True]
+    assert len(found[0].agents) == len(whole.agents)
+    assert sorted(file.path.name for file in after.files) == sorted(
+        file.path.name for file in before.files
+    )
+
+
+def test_a_store_of_one_root_says_nothing_of_another(
+    config: Path, store: StorePlace, tmp_path: Path
+) -> None:
+    with_all_kept(config, store)
+    empty(config)
+    other = tmp_path / "other"
+    (other / "projects").mkdir(parents=True)
+    assert archive_of(other, store).sessions == ()
+    assert archive_of(config, store).sessions
+    slug = next(iter(archive_of(config, store).sessions)).project
+    (config / "projects" / slug).mkdir()
+    below = Archive([config / "projects" / slug], store=store)
+    assert {one.project for one in below.sessions} == {slug}
+
+
+def test_what_comes_from_elsewhere_is_shown_where_that_is_asked_for(
+    config: Path, store: StorePlace, tmp_path: Path
+) -> None:
+    with_all_kept(config, store)
+    shutil.move(config, tmp_path / "moved")
+    there = StorePlace(store.folder, store.shelf, has_strangers=True)
+    assert Archive([], store=store).sessions == ()
+    found = Archive([], store=there).sessions
+    assert found
+    assert all(one.is_kept and one.config is None for one in found)
+    with pytest.raises(UserError, match="is not here"):
+        Archive([], store=there).keep.restore(found[0])
+    restored = Archive([tmp_path / "moved"], store=there).keep.restore(found[0])
+    assert restored.path.is_relative_to(tmp_path / "moved")
+
+
+def test_an_archive_without_a_store_looks_for_none(
+    config: Path, store: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise AssertionError("a store was opened")
+
+    monkeypatch.setattr(Store, "open", fails)
+    assert archive_of(config, store).sessions
+    assert Archive([config]).sessions
+    with pytest.raises(UserError, match="no store"):
+        Archive([config]).keep.run()
+
+
+def test_edits_of_what_is_only_kept_are_refused(config: Path, store: StorePlace) -> None:
+    with_all_kept(config, store)
+    empty(config)
+    archive = archive_of(config, store)
+    session = next(one for one in archive.sessions if one.file)
+    verbs: dict[str, list[Any]] = {"rename": ["x"], "delete": [], "clone": [], "fork": [1]}
+    for verb, given in verbs.items():
+        with pytest.raises(Refused, match="only kept") as refusal:
+            getattr(archive.plan, verb)(session, *given)
+        assert f"`plait restore {session.id[:8]}`" in refusal.value.hints[0]
+    project = session.project
+    (config / "projects" / project).mkdir()
+    with pytest.raises(UserError):
+        archive_of(config, store).plan.move(project, "/elsewhere")
+
+
+def test_a_restored_session_is_at_its_source(config: Path, store: StorePlace) -> None:
+    with_all_kept(config, store)
+    session = next(one for one in archive_of(config, store).sessions if len(one.agents) > 1)
+    stat = session.path.stat()
+    before = {path: path.read_bytes() for path in session.path.parent.rglob("*") if path.is_file()}
+    empty(config)
+    archive = archive_of(config, store)
+    restored = archive.keep.restore(session.id)
+    assert restored.path == session.path
+    now = session.path.stat()
+    assert (now.st_mtime_ns, now.st_mode) == (stat.st_mtime_ns, stat.st_mode)
+    assert all(path.read_bytes() == before[path] for path in restored.files)
+    found = archive.renewed().session(session.id)
+    assert not found.is_kept
+    fresh = archive.keep.restore(session.id, is_fresh=True)
+    assert fresh.files == ()
+    assert session.path.stat().st_mtime_ns > stat.st_mtime_ns
+
+
+def test_the_shelf_holds_so_much_and_no_more(
+    config: Path, store: StorePlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with_all_kept(config, store)
+    empty(config)
+    archive = archive_of(config, store)
+    monkeypatch.setattr(shelf_at(store), "most", 60_000)
+    for session in archive.sessions:
+        assert archive.open(session).records or not session.file
+        held = [file for file in store.shelf.rglob("*") if file.is_file()]
+        own = sum(kept.size for kept in [archive.inventory.gone.kept[session.path]])
+        assert sum(file.stat().st_size for file in held) <= max(60_000, own)
+    assert not list(store.shelf.glob(".*"))
+
+
+def test_a_shelf_brings_nothing_that_no_session_has(config: Path, store: StorePlace) -> None:
+    with_all_kept(config, store)
+    shelf = Shelf(store)
+    folder = shelf.folder_of(Store.open(store.folder).sessions()[0])
+    assert not shelf.fetch(folder / "projects" / "nothing.jsonl")
+    assert not shelf.fetch(store.shelf / "other" / "projects" / "nothing.jsonl")
+    assert not store.shelf.exists()
+
+
+def test_status_tells_what_will_be_lost_and_when(config: Path, store: StorePlace) -> None:
+    now = datetime.now().timestamp()
+    sessions = [one for one in Archive([config]).sessions if one.file]
+    for age, one in enumerate(sessions):
+        os.utime(one.path, (now - age * DAY, now - age * DAY))
+    archive = archive_of(config, store)
+    before = archive.keep.status()
+    assert (before.kept, before.unkept, before.bytes) == (0, len(sessions), 0)
+    assert [one.session for one in before.at_risk] == [one.id for one in reversed(sessions)]
+    oldest = sessions[-1]
+    day = (datetime.now() - timedelta(days=len(sessions) - 1) + timedelta(days=30)).date()
+    assert before.at_risk[0].deleted_on == day
+    archive.keep.run(oldest)
+    some = archive_of(config, store).keep.status()
+    assert (some.kept, some.unkept) == (1, len(sessions) - 1)
+    assert oldest.id not in {one.session for one in some.at_risk}
+    with oldest.path.open("ab") as file:
+        file.write(b'{"type":"tag","tag":"x"}\n')
+    grown = archive_of(config, store).keep.status()
+    risk = next(one for one in grown.at_risk if one.session == oldest.id)
+    assert risk.is_older_kept
+    assert grown.unkept == len(sessions)
+
+
+def test_an_agent_that_wrote_later_does_not_save_its_session(config: Path) -> None:
+    session = next(one for one in Archive([config]).sessions if one.file and one.agents)
+    now = datetime.now(UTC)
+    os.utime(session.path, ((now - timedelta(days=29)).timestamp(),) * 2)
+    for agent in session.agents:
+        os.utime(agent.path, (now.timestamp(),) * 2)
+    archive = Archive([config])
+    deleted = archive.facts(session.id).deleted_at
+    assert deleted is not None
+    assert timedelta(hours=20) < deleted - now < timedelta(hours=28)
+
+
+@pytest.mark.parametrize(
+    ("user", "project", "local", "days"),
+    [
+        (None, None, None, 30),
+        (60, None, None, 60),
+        (None, 7, None, 7),
+        (None, 7, 10, 10),
+        (10, 300, None, 10),
+        (0, None, None, None),
+        (-5, None, None, None),
+        (0, 5, None, 5),
+    ],
+)
+def test_the_settings_of_a_project_have_a_say(
+    tmp_path: Path, user: int | None, project: int | None, local: int | None, days: int | None
+) -> None:
+    work, config = tmp_path / "work", tmp_path / "config"
+    (work / ".claude").mkdir(parents=True)
+    places = {
+        config / "settings.json": user,
+        work / ".claude" / "settings.json": project,
+        work / ".claude" / "settings.local.json": local,
+    }
+    log = config / "projects" / "-work" / "11111111-1111-4111-8111-111111111111.jsonl"
+    log.parent.mkdir(parents=True)
+    entry = {"type": "user", "uuid": "u", "cwd": str(work), "message": {"content": "x"}}
+    log.write_text(json.dumps(entry) + "\n")
+    for place, value in places.items():
+        if value is not None:
+            place.write_text(json.dumps({"cleanupPeriodDays": value}))
+    archive = Archive([config])
+    deleted = archive.facts(archive.sessions[0]).deleted_at
+    expected = None if days is None else log.stat().st_mtime + days * DAY
+    assert (deleted and deleted.timestamp()) == (expected and pytest.approx(expected))
+
+
+def test_a_store_by_its_folder_is_read_beside_it(tmp_path: Path) -> None:
+    assert store_place(str(tmp_path / "keep")) == StorePlace(
+        tmp_path / "keep", tmp_path / "keep-read"
+    )
+
+
+def test_forgotten_sessions_are_gone_for_good_and_kept_again_by_name(
+    config: Path, store: StorePlace
+) -> None:
+    with_all_kept(config, store)
+    archive = archive_of(config, store)
+    one = next(session for session in archive.sessions if session.file)
+    archive.keep.forget(one)
+    again = archive_of(config, store)
+    assert again.keep.status().unkept == 1
+    with pytest.raises(UserError, match="is not kept"):
+        again.keep.restore(one.id)
+    assert again.keep.run().files == 0
+    assert again.keep.run(one).files
+    assert again.keep.status().unkept == 0

@@ -1,0 +1,68 @@
+"""Files that are brought when they are opened, and what that costs where nobody brings any."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.errors import SourceError
+from plait.line import fetch, lines, mode_of, pieces, read_slice, read_small, stamp_of
+from plait.line.fetch import is_fetched, offer
+from plait.line.split import count_lines, views
+
+TEXT = b'{"a":1}\n{"b":2}\n'
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path]]:
+    """Brings `one.jsonl` into a folder, and notes what it was asked for."""
+    monkeypatch.setattr(fetch, "_sources", {})
+    calls: list[Path] = []
+
+    def bring(path: Path) -> bool:
+        calls.append(path)
+        if path.name != "one.jsonl":
+            return False
+        path.write_bytes(TEXT)
+        return True
+
+    offer(tmp_path, bring)
+    yield calls
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda path: [line.data for line in lines(path)],
+        lambda path: b"".join(pieces(path)),
+        lambda path: read_slice(path, 0, 7),
+        read_small,
+        count_lines,
+        lambda path: [bytes(view) for _, view in views(path)],
+        mode_of,
+    ],
+)
+def test_a_file_is_brought_by_whatever_opens_it(
+    tmp_path: Path, asked: list[Path], look: object
+) -> None:
+    path = tmp_path / "one.jsonl"
+    assert callable(look)
+    first = look(path)
+    assert asked == [path]
+    assert look(path) == first != []
+    assert asked == [path], "a file that is there is asked of nobody"
+
+
+def test_what_nobody_has_is_not_there(tmp_path: Path, asked: list[Path]) -> None:
+    path = tmp_path / "other.jsonl"
+    with pytest.raises(SourceError, match="no such file"):
+        list(lines(path))
+    assert read_small(path) is None
+    assert stamp_of(path) is None
+    assert len(asked) == 3
+
+
+def test_nobody_is_asked_for_what_lies_elsewhere(tmp_path: Path, asked: list[Path]) -> None:
+    assert not is_fetched(tmp_path.parent / "one.jsonl")
+    assert not is_fetched(Path(f"{tmp_path}-beside/one.jsonl"))
+    assert asked == []
