@@ -14,7 +14,9 @@ from plait.archive.inventory import store_place
 from plait.archive.keeping.shelf import Shelf, shelf_at
 from plait.archive.model import StorePlace
 from plait.errors import Refused, UserError
+from plait.index import scanning
 from plait.keep import Store
+from plait.line import workers
 from plait.view.transcript.json_form import builtins
 
 DAY = 86400
@@ -310,6 +312,35 @@ def test_a_store_by_its_folder_is_read_beside_it(tmp_path: Path) -> None:
     assert store_place(str(tmp_path / "keep")) == StorePlace(
         tmp_path / "keep", tmp_path / "keep-read"
     )
+
+
+def test_what_is_packed_elsewhere_is_shown(config: Path, store: StorePlace, tmp_path: Path) -> None:
+    with_all_kept(config, store)
+    archive = archive_of(config, store)
+    one: Session = archive.sessions[0]
+    archive.keep.pack(tmp_path / "some.pack", [one])
+    there = StorePlace(tmp_path / "there", tmp_path / "there-read", has_strangers=True)
+    other = Archive([], store=there)
+    assert other.keep.unpack(tmp_path / "some.pack").files
+    assert not other.keep.unpack(tmp_path / "some.pack").files
+    assert [found.id for found in other.renewed().sessions] == []
+    shutil.rmtree(config)
+    assert [found.id for found in other.renewed().sessions] == [one.id]
+
+
+@pytest.mark.parametrize("is_forked", [True, False])
+def test_other_processes_read_what_is_only_kept(
+    config: Path, store: StorePlace, monkeypatch: pytest.MonkeyPatch, is_forked: bool
+) -> None:
+    with_all_kept(config, store)
+    before = Archive([config], jobs=1).search("the", way="exact", limit=500)
+    empty(config)
+    monkeypatch.setattr(scanning, "MUCH", 0)
+    monkeypatch.setattr(workers, "_may_fork", lambda: is_forked)
+    archive = Archive([config], jobs=2, store=store)
+    after = archive.search("the", way="exact", limit=500)
+    assert archive.losses == []
+    assert after.total == before.total > 0
 
 
 def test_forgotten_sessions_are_gone_for_good_and_kept_again_by_name(
