@@ -11,6 +11,8 @@ from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
 from plait.agent.queue import PromptQueue
 from plait.agent.streaming import ModelFault
+from plait.errors import SourceError
+from plait.graph.client.speech import INTERRUPTED as LOST
 from plait.write.model import Content
 from plait.write.transcript import in_short
 
@@ -49,24 +51,40 @@ class Turn:
 
     async def run(self, content: Content) -> TurnEnded:
         """Does the turn of a prompt; cancelled, it logs that it was stopped."""
+        try:
+            return self._ended(await self._done(content))
+        except Exception as error:
+            self._parts.writer.recover()
+            if not isinstance(error, SourceError):
+                raise
+            return self._unwritten(error)
+
+    async def _done(self, content: Content) -> Ending:
         self._prompt(content)
         try:
-            ending = await self._steps()
+            return await self._steps()
         except asyncio.CancelledError:
-            ending = self._interrupted()
+            return self._interrupted()
         except ModelFault as fault:
             self._text = log_fault(self._parts.writer, fault, self._parts.writer.setting.model)
-            ending = "failed"
-        return self._ended(ending)
+            return "failed"
 
     def _prompt(self, content: Content) -> None:
         writer = self._parts.writer
+        self._answer_lost_calls()
         self._before = writer.tip
         if writer.setting.entrypoint != "cli" and not writer.setting.is_older:
             writer.queue("enqueue", in_short(content))
             writer.queue("dequeue")
         self._prompt_uuid = writer.prompt(content)
         self._emit(Prompted(self._prompt_uuid, in_short(content)))
+
+    def _answer_lost_calls(self) -> None:
+        """Answers the calls of a turn whose log could not be written to its end."""
+        writer = self._parts.writer
+        denial = {} if writer.setting.is_older else {"tool_denial_kind": "interrupted"}
+        for call in writer.waiting_calls:
+            writer.result(call, LOST, LOST, is_error=True, **denial)
 
     async def _steps(self) -> Ending:
         while True:
@@ -164,12 +182,24 @@ class Turn:
 
     def _ended(self, ending: Ending) -> TurnEnded:
         writer = self._parts.writer
-        took = round((monotonic() - self._began) * 1000)
+        took = self._milliseconds
         is_told = writer.setting.is_older or writer.setting.entrypoint == "cli"
         if is_told and not self._is_cut:
             writer.turn_ended(took)
-        ended = TurnEnded(
-            ending, self._text, took, self._meter.responses, self._meter.by_kind(), self._meter.cost
-        )
+        return self._told(ending, took)
+
+    def _unwritten(self, error: SourceError) -> TurnEnded:
+        """Ends a turn whose log cannot be written: nothing is done that nobody would know of."""
+        self._text = error.message
+        self._emit(Noticed(error.message, is_error=True))
+        return self._told("failed", self._milliseconds)
+
+    @property
+    def _milliseconds(self) -> int:
+        return round((monotonic() - self._began) * 1000)
+
+    def _told(self, ending: Ending, took: int) -> TurnEnded:
+        meter = self._meter
+        ended = TurnEnded(ending, self._text, took, meter.responses, meter.by_kind(), meter.cost)
         self._emit(ended)
         return ended
