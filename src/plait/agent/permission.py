@@ -1,6 +1,7 @@
 """What a call would do to whether it may, by mode and by asking, as values."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from plait.agent.tools.model import Arguments, Proposal
@@ -16,6 +17,10 @@ class Decision:
     verdict: Verdict
     reason: str = ""
     """Why not, as the model is told."""
+    why: Mapping[str, str] = field(default_factory=dict)
+    """What the log says of it: `permissionDecision`."""
+    kind: str = ""
+    """What kind of denial it is, in the log; empty where nobody was there to ask."""
 
 
 @dataclass(frozen=True, slots=True)

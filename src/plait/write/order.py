@@ -33,6 +33,7 @@ OF_A_KIND = {
         type message isVisibleInTranscriptOnly isCompactSummary isMeta turnCompanion uuid timestamp
         thinkingMetadata todos permissionMode origin promptSource turnOrigin turnPosition
         queueSkipAttachments toolUseResult sandboxed mcpCallNotReadOnly toolDenialKind
+        userFeedback holdsPersonsWords
         sourceToolAssistantUUID sourceToolUseID permissionDecision interruptedMessageId
     """,
     "assistant": """

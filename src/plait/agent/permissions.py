@@ -1,0 +1,211 @@
+"""What a call would do to whether it is done: by rules, by the mode, by asking.
+
+                 default   acceptEdits   plan    dontAsk   bypassPermissions
+read inside      allow     allow         allow   allow     allow
+read outside     ask       ask           ask     deny      allow
+write inside     ask       allow         deny    deny      allow
+write outside    ask       ask           deny    deny      allow
+command, network ask       ask           ask     deny      allow
+
+Commands that only look are as reads inside. Rules go before the mode; what they forbid stays
+forbidden in every mode. Where nobody can be asked, the answer is no.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from plait.agent.harmless import is_harmless
+from plait.agent.parts import Ruling
+from plait.agent.permission import Answer, Asker, Decision, Mode
+from plait.agent.rules import Rule, allows, forbids, host_of
+from plait.agent.tools.model import Proposal, Tool, ToolError, Workplace
+from plait.write import SessionWriter
+from plait.write.transcript import REJECTED
+
+BY_MODE = {"reasonType": "mode"}
+BY_RULE = {"reasonType": "rule", "ruleSource": "cliArg"}
+BY_LOOK = {"reasonType": "subcommandResults"}
+NOT_DONE = REJECTED.partition(" STOP")[0]
+INSTEAD = f"{NOT_DONE} To tell you how to proceed, the user said:\n{{}}"
+NOT_GRANTED = "Claude requested permissions to {}, but you haven't granted it yet."
+NEEDS_APPROVAL = "This command requires approval"
+IN_PLAN_MODE = "Cannot write to {} while in plan mode."
+DENIED = "Permission to use {} has been denied."
+NOT_ASKED = (
+    "Permission to use {} has been denied because Claude Code is running in don't ask mode."
+    " IMPORTANT: You *may* attempt to accomplish this action using other tools that might naturally"
+    " be used to accomplish this goal, e.g. using head instead of cat. But you *should not* attempt"
+    " to work around this denial in malicious ways, e.g. do not use your ability to run tests to"
+    " execute non-test actions. You should only try to work around this restriction in reasonable"
+    " ways that do not attempt to bypass the intent behind this denial. If you believe this"
+    " capability is essential to complete the user's request, STOP and explain to the user what you"
+    " were trying to do and why you need this permission. Let the user decide how to proceed."
+)
+REJECTED_OUTPUT = "User rejected tool use"
+BY_USER, BY_POLICY = "user-rejected", "permission-rule"
+
+
+@dataclass(slots=True)
+class SessionPermissions:
+    """Says what may be done in a session, and remembers what a person allowed."""
+
+    writer: SessionWriter
+    place: Workplace
+    mode: Mode = "default"
+    asker: Asker | None = None
+    tools: Mapping[str, Tool] = field(default_factory=dict)
+    allowed: Sequence[Rule] = ()
+    forbidden: Sequence[Rule] = ()
+    _granted: set[tuple[str, str]] = field(default_factory=set)
+
+    def switch(self, mode: Mode) -> None:
+        """Goes on in another mode; the log says so."""
+        self.mode = mode
+        if self.writer.setting.is_older:
+            self.writer.setting.permission_mode = mode
+        else:
+            self.writer.permission_mode(mode)
+
+    async def rule(self, proposal: Proposal, call: str) -> Ruling:
+        """Decides on a call; it may take as long as a person takes."""
+        decision = self.decide(proposal)
+        if decision.verdict == "allow":
+            return self._allowed(proposal, {"source": "config", **decision.why})
+        if decision.verdict == "ask" and self.asker:
+            return self._answered(proposal, await self.asker.ask(proposal, call))
+        kind = decision.kind or BY_USER
+        told = {"decision": "reject", "source": "config", **decision.why}
+        return self._denied(proposal, decision.reason, {"tool_denial_kind": kind}, told)
+
+    def decide(self, proposal: Proposal) -> Decision:
+        """Returns what rules and mode say of a call, and what is told where nobody is asked."""
+        if forbids(self.forbidden, proposal, self.place):
+            why = BY_RULE | {"reasonCode": "rule:cliArg"}
+            return Decision("deny", DENIED.format(_named(proposal)), why, BY_POLICY)
+        if self.mode == "bypassPermissions":
+            return Decision("allow", why=BY_MODE)
+        if self.mode == "plan" and proposal.effect == "write":
+            reason = IN_PLAN_MODE.format(_subject(proposal))
+            return Decision("deny", reason, {"reasonCode": "mode:plan"})
+        if found := self._granted_by(proposal):
+            return found
+        if self.mode == "dontAsk":
+            why = BY_MODE | {"reasonCode": "mode:dontAsk"}
+            return Decision("deny", NOT_ASKED.format(proposal.tool), why, BY_POLICY)
+        return Decision("ask", _not_granted(proposal), {"reasonCode": self._code(proposal)})
+
+    def _granted_by(self, proposal: Proposal) -> Decision | None:
+        if allows(self.allowed, proposal, self.place):
+            return Decision("allow", why=BY_RULE)
+        if self._grant(proposal) in self._granted:
+            return Decision("allow", why=BY_RULE | {"ruleSource": "session"})
+        match proposal.effect:
+            case "none":
+                return Decision("allow")
+            case "read" if all(map(self.place.may_read, proposal.paths)):
+                return Decision("allow", why=BY_MODE)
+            case "write" if self.mode == "acceptEdits" and self._is_inside(proposal):
+                return Decision("allow", why=BY_MODE)
+            case "execute" if is_harmless(str(proposal.arguments.get("command", "")), self.place):
+                return Decision("allow", why=BY_LOOK)
+        return None
+
+    def _is_inside(self, proposal: Proposal) -> bool:
+        return bool(proposal.paths) and all(map(self.place.holds, proposal.paths))
+
+    def _code(self, proposal: Proposal) -> str:
+        if proposal.tool == "Bash":
+            return "bashMiss:no-rule-match"
+        is_outside = proposal.paths and not self._is_inside(proposal)
+        return "workingDir" if is_outside else "unknown"
+
+    def _answered(self, proposal: Proposal, answer: Answer) -> Ruling:
+        code = {"reasonCode": self._code(proposal)}
+        if not answer.is_allowed:
+            return self._refused(proposal, answer, code)
+        try:
+            meant = self._changed(proposal, answer)
+        except ToolError as error:
+            told, output = error.outcome.content, error.outcome.output
+            return Ruling(False, proposal, str(told), output)
+        if answer.is_for_session:
+            self._remember(meant)
+        scope = {"grantScope": "session" if answer.is_for_session else "once"}
+        return self._allowed(meant, {"source": "user_temporary", **scope, **code})
+
+    def _changed(self, proposal: Proposal, answer: Answer) -> Proposal:
+        """Returns a proposal as the person wants it, checked like any other."""
+        if answer.arguments is None:
+            return proposal
+        meant = self.tools[proposal.tool].propose(answer.arguments, self.place)
+        return replace(meant, is_changed=True)
+
+    def _remember(self, proposal: Proposal) -> None:
+        """Allows the like for the rest of the session; of changes, all within the workspace."""
+        if proposal.effect == "write" and self._is_inside(proposal):
+            if self.mode == "default":
+                self.switch("acceptEdits")
+        else:
+            self._granted.add(self._grant(proposal))
+
+    def _grant(self, proposal: Proposal) -> tuple[str, str]:
+        """Returns what is alike: the same command, the same folder, the same host."""
+        match proposal.effect:
+            case "execute":
+                return proposal.tool, str(proposal.arguments.get("command", proposal.title))
+            case "network":
+                return proposal.tool, host_of(proposal) or proposal.title
+            case "read" | "write" if proposal.paths:
+                return proposal.effect, "\n".join(str(path.parent) for path in proposal.paths)
+        return proposal.tool, ""
+
+    def _allowed(self, proposal: Proposal, why: Mapping[str, Any]) -> Ruling:
+        return Ruling(True, proposal, fields=self._fields({}, {"decision": "accept", **why}))
+
+    def _refused(self, proposal: Proposal, answer: Answer, code: Mapping[str, Any]) -> Ruling:
+        """Returns the refusal of a person: with words the model goes on, without it stops."""
+        if not answer.words.strip():
+            fields = self._fields({"tool_denial_kind": BY_USER}, {})
+            return Ruling(False, proposal, REJECTED, REJECTED_OUTPUT, fields, stops=True)
+        beside = {
+            "tool_denial_kind": BY_USER,
+            "user_feedback": answer.words,
+            "holds_persons_words": True,
+        }
+        told = {"decision": "reject", "source": "user_reject", **code}
+        ruling = self._denied(proposal, INSTEAD.format(answer.words), beside, told)
+        return replace(ruling, stops=answer.stops)
+
+    def _denied(
+        self,
+        proposal: Proposal,
+        reason: str,
+        beside: Mapping[str, Any],
+        decision: Mapping[str, Any],
+    ) -> Ruling:
+        return Ruling(False, proposal, reason, f"Error: {reason}", self._fields(beside, decision))
+
+    def _fields(self, beside: Mapping[str, Any], decision: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Returns what the line of the result says; the older form has none of it."""
+        if self.writer.setting.is_older:
+            return {}
+        return {**beside, **({"permission_decision": {**decision}} if decision else {})}
+
+
+def _subject(proposal: Proposal) -> str:
+    return ", ".join(map(str, proposal.paths)) or proposal.title
+
+
+def _named(proposal: Proposal) -> str:
+    command = proposal.arguments.get("command")
+    is_told = proposal.tool == "Bash" and isinstance(command, str)
+    return f"Bash with command {command}" if is_told else proposal.tool
+
+
+def _not_granted(proposal: Proposal) -> str:
+    if proposal.tool == "Bash":
+        return NEEDS_APPROVAL
+    verbs = {"write": "write to", "read": "read from"}
+    verb = verbs.get(proposal.effect) if proposal.paths else None
+    return NOT_GRANTED.format(f"{verb} {_subject(proposal)}" if verb else f"use {proposal.tool}")
