@@ -317,7 +317,7 @@ def test_a_store_by_its_folder_is_read_beside_it(tmp_path: Path) -> None:
 def test_what_is_packed_elsewhere_is_shown(config: Path, store: StorePlace, tmp_path: Path) -> None:
     with_all_kept(config, store)
     archive = archive_of(config, store)
-    one: Session = archive.sessions[0]
+    one = archive.sessions[0]
     archive.keep.pack(tmp_path / "some.pack", [one])
     there = StorePlace(tmp_path / "there", tmp_path / "there-read", has_strangers=True)
     other = Archive([], store=there)

@@ -59,6 +59,12 @@ class Inventory:
 
         return gone_sessions(self._store, self._roots, self.discovery.files)
 
+    def stamps(self) -> "dict[str, FileStamp]":
+        """Returns what the index knows files by, of all that it reads, by their whole paths."""
+        from plait.index.freshness import stamps
+
+        return stamps(root.logs.absolute() for root in self._roots) | dict(self.gone.stamps)
+
     @cached_property
     def here(self) -> tuple[LogFile, ...]:
         """The log files at their source, in the order of their paths."""

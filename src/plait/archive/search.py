@@ -141,9 +141,7 @@ def _answer(
 
 
 def _update_problem(archive: "Archive", folder: Path, watch: Meter | None) -> SourceError | None:
-    from plait.archive.index.fresh import stamps_of
-
-    if is_fresh(folder, stamps_of(archive)):
+    if is_fresh(folder, archive.inventory.stamps()):
         return None
     from plait.archive.index.update import refresh
 

@@ -18,7 +18,7 @@ from plait.archive.facts import LogFacts
 from plait.archive.model import Facts, Session
 from plait.errors import SourceError
 from plait.index.catalogue import CATALOGUE, Catalogue, from_bytes
-from plait.index.freshness import FileStamp, is_fresh, stamps
+from plait.index.freshness import FileStamp, is_fresh
 from plait.index.rows import RowChange, keep_rows
 from plait.line.discover import SUFFIX, session_folder
 
@@ -132,8 +132,7 @@ def _is_whole(catalogue: Catalogue) -> bool:
 
 def stamps_of(archive: Archive) -> dict[str, FileStamp]:
     """Returns the stamps of all files of an archive, by their whole paths."""
-    found = stamps(root.logs.absolute() for root in archive.roots)
-    return found | dict(archive.inventory.gone.stamps)
+    return archive.inventory.stamps()
 
 
 def _bytes_due(catalogue: Catalogue, now: Mapping[str, FileStamp]) -> int:

@@ -77,7 +77,7 @@ def _at_risk(archive: "Archive", unkept: Sequence["Session"], older: set[str]) -
                 title=facts.title,
                 project=facts.cwd or facts.project,
                 bytes=sum(file.size for file in session.files),
-                is_older_kept=str(session.path) in older,
+                is_older_kept=str(session.path.absolute()) in older,
             )
 
 

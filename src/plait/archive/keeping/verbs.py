@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from plait.archive.model import Named, Session, Several
 from plait.errors import UserError
+from plait.line import Root
+from plait.line.discover import PROJECTS, config_above
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -68,12 +70,21 @@ class Keeping:
         from plait.archive.keeping.status import status_of
 
         store, archive = self.store, self._archive
-        planned = store.plan(self._sources(None), again=True)
-        waiting = {str(Path(file.place)) for one in planned.sessions for file in one.files}
+        sources = self._sources(None)
+        planned = store.plan(sources, again=True)
+        waiting = {(one.root, one.project, one.session) for one in planned.sessions}
+        logs = {
+            file.place
+            for one in sources
+            if (one.root, one.project, one.session) in waiting
+            for file in one.files
+        }
         unkept = [
-            one for one in archive.sessions if any(str(file.path) in waiting for file in one.files)
+            one
+            for one in archive.sessions
+            if any(str(file.path.absolute()) in logs for file in one.files)
         ]
-        older = {str(Path(file.place)) for file in (*planned.grown, *planned.changed)}
+        older = {file.place for file in (*planned.grown, *planned.changed)}
         return status_of(archive, str(store.folder), unkept, older, store.size())
 
     def verify(self, *, report: "Report | None" = None) -> "tuple[Damage, ...]":
@@ -152,15 +163,14 @@ class Keeping:
     def _sources(self, sessions: Several, *, backups: bool = False) -> "tuple[Source, ...]":
         from plait.keep.sources import sources_of
 
-        found = sources_of(self._archive.roots, backups=backups, owners=self._owners())
+        roots, owners = self._archive.roots, self._owners()
         if sessions is None:
-            return found
+            return sources_of(roots, backups=backups, owners=owners)
         chosen = self._archive.named(sessions)
         _check_at_source(chosen)
-        wanted = {str(file.path) for one in chosen for file in one.files}
-        return tuple(
-            one for one in found if any(str(Path(file.place)) in wanted for file in one.files)
-        )
+        wanted = {str(file.path.absolute()) for one in chosen for file in one.files}
+        found = sources_of((*roots, *_roots_beside(roots, wanted)), backups=backups, owners=owners)
+        return tuple(one for one in found if any(file.place in wanted for file in one.files))
 
     def _owners(self) -> dict[str, str]:
         """Returns whose the agents are that lie beside sessions, as far as the store knows."""
@@ -176,6 +186,15 @@ def _places_of(kept: "KeptSession") -> Iterable[str]:
     root = os.path.realpath(kept.root)
     own = [kept.log] if kept.log else kept.files
     return (os.path.join(root, *file.path.split("/")) for file in own)  # noqa: PTH118
+
+
+def _roots_beside(roots: Iterable[Root], places: Iterable[str]) -> Iterable[Root]:
+    """Returns the roots of logs that lie under none that is known: they were named as files."""
+    known = [root.logs.absolute() for root in roots]
+    for place in map(Path, places):
+        if not any(logs in (place, *place.parents) for logs in known):
+            config = config_above(place)
+            yield Root(config, config, config / PROJECTS) if config else Root(place, None, place)
 
 
 def _check_at_source(sessions: Iterable[Session]) -> None:
