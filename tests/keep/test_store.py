@@ -1,52 +1,14 @@
 """Sessions into a store and out of it: bytes, times, modes."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from plait.errors import AmbiguousSession, NoSuchSession, Refused
-from plait.keep import NewFile, Source, Store, sources_of
-from plait.line import root_at
-
-LINE = b'{"type":"user","uuid":"%d","text":"%s"}\n'
-
-
-def lines(count: int, start: int = 0, length: int = 300) -> bytes:
-    return b"".join(LINE % (n, b"%d " % n * (length // 5)) for n in range(start, start + count))
-
-
-def written(path: Path, data: bytes, mode: int = 0o600, modified: int = 1_700_000_000) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data)
-    path.chmod(mode)
-    os.utime(path, (modified, modified))
-    return path
-
-
-def found(config: Path, backups: bool = False) -> tuple[Source, ...]:
-    return sources_of([root_at(config)], backups=backups)
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Path:
-    config = tmp_path / "claude"
-    project = config / "projects" / "-home-me"
-    written(project / "one.jsonl", lines(400), 0o640)
-    written(project / "one" / "subagents" / "agent-a1.jsonl", lines(20, 9))
-    written(project / "one" / "subagents" / "agent-a1.meta.json", b'{"agentType":"x"}')
-    written(project / "one" / "tool-results" / "out.txt", b"no newline\0at all")
-    written(project / "one" / "custom-title.json", b'{"customTitle":"T"}')
-    written(project / "two.jsonl", b"")
-    written(project / "agent-b2.jsonl", b'{"sessionId":"two"}\n')
-    written(config / "todos" / "one-agent-one.json", b"[]")
-    written(config / "file-history" / "one" / "0123456789abcdef@v1", b"old")
-    return config
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.open(tmp_path / "keep")
+from plait.errors import AmbiguousSession, NoSuchSession, Refused, UserError
+from plait.keep import KeptSession, NewFile, Progress, Store
+from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 
 
 def test_a_session_comes_back_with_all_that_lay_beside_it(
@@ -89,7 +51,7 @@ def test_a_session_is_found_by_the_beginning_of_its_name(config: Path, store: St
 
 def test_what_is_there_is_not_written_over(config: Path, store: Store) -> None:
     store.keep(found(config))
-    log = config / "projects" / "-home-me" / "one.jsonl"
+    log = config / PROJECT / "one.jsonl"
     kept = log.read_bytes()
     log.write_bytes(b"mine")
     with pytest.raises(Refused, match="is there and is not what was kept"):
@@ -111,3 +73,121 @@ def test_a_file_that_lies_nowhere_is_kept_with_its_mark(store: Store) -> None:
         b"{}\n",
     )
     assert len(store.journal.path.read_bytes().splitlines()) == 1
+
+
+def test_what_is_there_and_the_same_is_left_alone(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    restored = store.restore(store.session("one"))
+    assert (restored.files, len(restored.same)) == ((), 6)
+    assert restored.path == config / PROJECT / "one.jsonl"
+
+
+def test_a_deleted_file_of_a_session_comes_back_alone(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    agent = config / PROJECT / "one" / "subagents" / "agent-a1.jsonl"
+    data = agent.read_bytes()
+    agent.unlink()
+    store.keep(found(config))
+    restored = store.restore(store.session("one"))
+    assert restored.files == (agent,)
+    assert agent.read_bytes() == data
+
+
+def test_a_file_that_grew_is_one_state_and_one_that_was_written_anew_two(
+    config: Path, store: Store
+) -> None:
+    log = config / PROJECT / "one.jsonl"
+    store.keep(found(config))
+    written(log, lines(900))
+    store.keep(found(config))
+    assert store.session("one").earlier == ()
+    written(log, lines(5, 50))
+    store.keep(found(config))
+    session = store.session("one")
+    assert session.log and store.read(session.log) == lines(5, 50)
+    assert [store.read(file) for file in session.earlier] == [lines(900)]
+
+
+def test_a_file_that_was_only_touched_is_one_state_with_its_new_time(
+    config: Path, store: Store
+) -> None:
+    store.keep(found(config))
+    os.utime(config / PROJECT / "one.jsonl", (5, 5))
+    done = store.keep(found(config))
+    session = store.session("one")
+    assert (done.files, done.new_bytes, session.earlier) == (1, 0, ())
+    assert session.log and session.log.modified == 5 * 10**9
+
+
+def test_what_two_files_share_is_stored_once(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    before = store.packs.stored_bytes()
+    shared = (config / PROJECT / "one.jsonl").read_bytes()
+    written(config / PROJECT / "copy.jsonl", shared)
+    done = store.keep(found(config))
+    assert (done.files, done.new_bytes) == (1, 0)
+    assert store.packs.stored_bytes() == before
+
+
+def test_a_plan_says_what_is_new_and_writes_nothing(config: Path, store: Store) -> None:
+    planned = store.plan(found(config))
+    assert (len(planned.new), planned.unchanged, len(planned.sessions)) == (8, 0, 2)
+    assert planned.bytes == sum(map(len, files_of(config).values())) - len(b"old")
+    assert not store.folder.exists()
+    store.keep(found(config))
+    written(config / PROJECT / "one.jsonl", lines(401))
+    written(config / PROJECT / "agent-b2.jsonl", b"{}\n")
+    planned = store.plan(found(config))
+    assert [file.path for file in planned.grown] == [f"{PROJECT}/one.jsonl"]
+    assert [file.path for file in planned.changed] == [f"{PROJECT}/agent-b2.jsonl"]
+    assert (planned.new, planned.unchanged) == ((), 6)
+
+
+def test_progress_comes_before_each_file_and_at_the_end(config: Path, store: Store) -> None:
+    seen: list[Progress] = []
+    store.keep(found(config), report=seen.append)
+    assert [one.files for one in seen] == list(range(9))
+    assert seen[-1].bytes == seen[-1].of_bytes > 0
+    assert {one.of_files for one in seen} == {8}
+
+
+def test_a_name_that_leads_elsewhere_is_never_written(store: Store, tmp_path: Path) -> None:
+    for number, path in enumerate(("../out.jsonl", "/etc/x.jsonl", "a/../../b.jsonl")):
+        store.put([NewFile("/r", path, "p", f"s{number}", b"{}\n")])
+        with pytest.raises(Exception, match="it leads elsewhere"):
+            store.restore(store.session(f"s{number}"), tmp_path / "to")
+    assert not (tmp_path / "to").exists()
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_file_where_the_store_should_be_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="is no folder"):
+        Store.open(written(tmp_path / "file", b""))
+
+
+def test_an_empty_store_has_nothing(store: Store) -> None:
+    assert store.sessions() == ()
+    assert store.verify() == ()
+    assert store.size().stored_bytes == 0
+    assert store.keep([]).files == 0
+    assert store.forget([]).files == 0
+    assert not store.folder.exists()
+
+
+def test_an_earlier_state_can_be_restored_too(config: Path, store: Store, tmp_path: Path) -> None:
+    store.keep(found(config))
+    before = (config / PROJECT / "one.jsonl").read_bytes()
+    written(config / PROJECT / "one.jsonl", b"")
+    store.keep(found(config))
+    session = store.session("one")
+    earlier = replace(session, files=session.earlier, earlier=())
+    assert isinstance(earlier, KeptSession)
+    assert store.restore(earlier, tmp_path / "to").path.read_bytes() == before
+
+
+def test_the_newest_state_is_the_one_that_was_kept_last(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    assert {file.kept for file in kept_files(store)} == {store.session("one").kept}
+    assert contents(store) == {
+        name: data for name, data in files_of(config).items() if "file-history" not in name
+    }

@@ -57,7 +57,8 @@ def _end(buffer: bytearray, view: memoryview, start: int, end: int) -> int:
     longest = min(start + LONGEST, end)
     line = buffer.find(b"\n", min(start + LEAST, longest) - 1, longest) + 1
     if not line:
-        return longest
+        is_too_long = longest - start == LONGEST
+        return (is_too_long and buffer.rfind(b"\n", start, start + LEAST) + 1) or longest
     while line - start < MOST:
         following = buffer.find(b"\n", line, longest) + 1
         if not following:  # at the end of all lines, or before one that is too long

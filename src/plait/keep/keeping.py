@@ -35,6 +35,7 @@ from plait.keep.model import (
 from plait.keep.pack_writer import PackWriter
 from plait.keep.packs import Packs
 from plait.keep.sources import stamp_of
+from plait.line.folder import unwritable
 
 PIECE = 1 << 20
 UNKNOWN = Stamp(-1, -1, -1, -1, -1)
@@ -193,7 +194,10 @@ class Run:
     def store(self, name: str, data: bytes | memoryview) -> str:
         """Takes a block in, unless the store has it; returns its name."""
         if not self._writer.has(name):
-            self._writer.add(name, data)
+            try:
+                self._writer.add(name, data)
+            except OSError as error:  # not to be taken for one of the source
+                raise unwritable(self._packs.folder, error) from error
             self.report.new_bytes += len(data)
         return name
 

@@ -18,12 +18,13 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from plait.keep.blocks import LONGEST
 from plait.keep.zstd import HEAD, SKIPPABLE, BrokenFrame, beginning, plain
 
 PACK, INDEX, NEW = ".pack", ".index", ".new"
 FRAME = 8 << 20
 """Bytes of blocks that are compressed together."""
+MOST_FRAME = 64 << 20
+"""Bytes that no frame exceeds, whoever made it."""
 NAME_BYTES, SIZE_BYTES = 32, 4
 
 
@@ -159,7 +160,7 @@ class Packs:
         place = self.places.get(name)
         if place is None:
             raise LostBlock("it is in no pack")
-        if not 0 <= place.skip <= place.plain - place.size <= place.plain <= FRAME + LONGEST:
+        if not 0 <= place.skip <= place.plain - place.size <= place.plain <= MOST_FRAME:
             raise LostBlock("its index is wrong")
         data = self._of_frame(place)[place.skip : place.skip + place.size]
         if sha256(data).hexdigest() != name:

@@ -7,6 +7,7 @@ store.restore(store.session("3f2a"))
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
 from plait.errors import AmbiguousSession, NoSuchSession, SourceError, UserError
@@ -151,7 +152,25 @@ class Store:
 
     def pieces(self, file: KeptFile) -> Iterator[bytes]:
         """Yields the bytes of a file, block by block; raises where one is damaged."""
-        return (self.block(name, file) for name in file.blocks)
+        read = 0
+        try:
+            for name in file.blocks:
+                data = self.block(name, file)
+                yield data
+                read += len(data)
+        except SourceError:
+            longer = self._grown(file)
+            if longer is None:
+                raise
+            yield longer[read:]
+
+    def _grown(self, file: KeptFile) -> bytes | None:
+        """Returns the bytes of a state that a newer one has taken the place of meanwhile."""
+        newer = self.states().newest(*file.key)
+        if newer is None or newer.blocks == file.blocks or newer.size < file.size:
+            return None
+        data = b"".join(self.block(name, newer) for name in newer.blocks)[: file.size]
+        return data if sha256(data).hexdigest() == file.sha256 else None
 
     def block(self, name: str, file: KeptFile) -> bytes:
         """Returns one block of a file; raises where it is damaged."""

@@ -1,0 +1,401 @@
+"""What goes wrong while a store is written: nothing that was kept is lost, the next run completes.
+
+Killed, no room, a flipped byte, two at once, read-only, short writes, sources that change.
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from plait.errors import PlaitError, SourceError
+from plait.keep import Store
+from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
+from tests.keep.small import small_blocks
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def started(store: Store, config: Path, *gone: str) -> "subprocess.Popen[bytes]":
+    """Starts a run in another process and waits until it begins."""
+    command = [sys.executable, "-m", "tests.keep.small", str(store.folder), str(config), *gone]
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT)
+    assert run.stdout
+    assert run.stdout.readline() == b"ready\n"
+    return run
+
+
+def changed(config: Path, chance: random.Random) -> None:
+    """Lets files grow, be written anew, go, come."""
+    for number in range(12):
+        path = config / PROJECT / f"session-{number}.jsonl"
+        how = chance.choice(("grow", "grow", "stay", "anew", "delete"))
+        before = path.read_bytes() if path.exists() and how == "grow" else b""
+        if how in ("grow", "anew"):
+            written(path, before + lines(chance.randrange(60), chance.randrange(10_000)))
+        elif how == "delete":
+            path.unlink(missing_ok=True)
+    written(config / PROJECT / "gone.jsonl", lines(30, chance.randrange(10_000)))
+
+
+def every_state(store: Store) -> set[tuple[str, bytes]]:
+    return {(state.path, store.read(state)) for state in store.states().all()}
+
+
+def check_held(store: Store, before: set[tuple[str, bytes]]) -> None:
+    """Whatever was kept before is kept now, as it was or as the beginning of what it grew to."""
+    now = every_state(store)
+    for path, data in before - now:
+        assert path.endswith("gone.jsonl") or any(
+            name == path and state.startswith(data) for name, state in now
+        )
+
+
+def kill_often(tmp_path: Path, times: int) -> int:
+    """Kills so many runs at random points; returns how many of them were at work."""
+    config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
+    chance, cut_off = random.Random(times), 0
+    with small_blocks():
+        for number in range(times):
+            changed(config, chance)
+            before = every_state(store)
+            run = started(store, config, *(["gone"] if number % 3 == 0 else []))
+            time.sleep(chance.random() ** 2 * 0.25)
+            cut_off += run.poll() is None
+            run.kill()
+            run.wait()
+            assert run.stdout
+            run.stdout.close()
+            check_held(store, before)
+            before = every_state(store)
+            if number % 4 == 0:
+                store.keep(found(config))
+                kept = contents(store)
+                now = {path: data for path, data in files_of(config).items() if "gone" not in path}
+                assert now.items() <= kept.items()
+                check_held(store, before)
+                assert store.verify() == ()
+    names = [path.name for path in store.packs.folder.iterdir()]
+    assert not [name for name in names if name.endswith(".new")]
+    return cut_off
+
+
+def test_a_run_that_is_killed_loses_nothing(tmp_path: Path) -> None:
+    kill_often(tmp_path, 9)
+
+
+@pytest.mark.long
+def test_two_hundred_kills_lose_nothing(tmp_path: Path) -> None:
+    cut_off = kill_often(tmp_path, 201)
+    sys.stdout.write(f"{cut_off} of 201 runs were at work when they were killed\n")
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Mounts a small disk, where the system lets us."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    command = [mount or "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if mount is None or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("needs the right to mount a disk")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def remounted(disk: Path, options: str) -> None:
+    command = ["mount", "-o", f"remount,{options}", str(disk)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("free", [0, 4, 12, 24, 60, 120, 300])
+def test_a_full_disk_loses_nothing_and_the_next_run_completes(
+    disk: Path, tmp_path: Path, free: int
+) -> None:
+    config, store = tmp_path / "claude", Store.open(disk / "keep")
+    written(config / PROJECT / "one.jsonl", os.urandom(30_000).hex().encode())
+    with small_blocks():
+        store.keep(found(config))
+        before = contents(store)
+    written(disk / "ballast", bytes((1 << 20) - 4096 * 12 - _used(store) - free * 1024))
+    for number in range(8):
+        data = os.urandom(40_000).hex().encode()
+        written(config / PROJECT / f"more-{number}.jsonl", data)
+    with small_blocks():
+        with pytest.raises(SourceError, match="no space left"):
+            store.keep(found(config))
+        assert before.items() <= contents(Store.open(store.folder)).items()
+        assert not [path for path in store.packs.folder.iterdir() if path.suffix == ".new"]
+        remounted(disk, "size=8m")
+        store.keep(found(config))
+        assert contents(store) == files_of(config)
+        assert store.verify() == ()
+
+
+def _used(store: Store) -> int:
+    sizes = (path.stat().st_size for path in store.folder.rglob("*") if path.is_file())
+    return sum(-(-size // 4096) * 4096 for size in sizes)
+
+
+def test_a_store_that_can_only_be_read_answers(disk: Path, tmp_path: Path) -> None:
+    config, store = tmp_path / "claude", Store.open(disk / "keep")
+    written(config / PROJECT / "one.jsonl", lines(50))
+    store.keep(found(config))
+    remounted(disk, "ro")
+    check_read_only(store, config, tmp_path)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_can_only_be_read_answers(tmp_path: Path) -> None:
+    config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
+    written(config / PROJECT / "one.jsonl", lines(50))
+    store.keep(found(config))
+    for path in (*store.folder.rglob("*"), store.folder):
+        path.chmod(0o500)
+    check_read_only(store, config, tmp_path)
+    for path in (store.folder, *store.folder.rglob("*")):
+        path.chmod(0o700)
+
+
+def check_read_only(store: Store, config: Path, tmp_path: Path) -> None:
+    store = Store.open(store.folder)
+    assert store.keep(found(config)).unchanged == 1
+    written(config / PROJECT / "two.jsonl", lines(5))
+    assert len(store.plan(found(config)).new) == 1
+    for writing in (
+        lambda: store.keep(found(config)),
+        lambda: store.forget(store.sessions()),
+    ):
+        with pytest.raises(SourceError, match="cannot write"):
+            writing()
+    assert store.verify() == ()
+    restored = store.restore(store.session("one"), tmp_path / "to")
+    assert restored.path.read_bytes() == lines(50)
+
+
+def flipped(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place % len(data)] ^= 0x40
+    path.write_bytes(data)
+
+
+def flip_often(tmp_path: Path, times: int) -> tuple[int, int]:
+    """Flips one byte in a copy of a store, so many times; returns what was damaged by that."""
+    config, store = tmp_path / "claude", Store.open(tmp_path / "whole")
+    for number in range(6):
+        written(config / PROJECT / f"session-{number}.jsonl", lines(90, number * 1000))
+    chance, blocks, healed = random.Random(3), 0, 0
+    with small_blocks():
+        store.keep(found(config))
+        expected = contents(store)
+        for _ in range(times):
+            copy = Store.open(tmp_path / "copy")
+            shutil.copytree(store.folder, copy.folder)
+            paths = sorted(path for path in copy.folder.rglob("*") if path.stat().st_size)
+            path = chance.choice([path for path in paths if path.is_file()])
+            flipped(path, chance.randrange(1 << 30))
+            damaged = copy.verify()
+            blocks += any(one.block for one in damaged)
+            check_the_rest_restores(copy, expected, damaged=bool(damaged))
+            copy.keep(found(config))
+            assert [one for one in copy.verify() if one.block] == []
+            assert contents(copy) == expected
+            healed += 1
+            shutil.rmtree(copy.folder)
+    return blocks, healed
+
+
+def check_the_rest_restores(copy: Store, expected: dict[str, bytes], *, damaged: bool) -> None:
+    hurt = {file.path for one in copy.verify() for file in one.files}
+    assert damaged or not hurt
+    assert len(hurt) < len(expected)
+    for file in kept_files(copy):
+        if file.path in hurt:
+            with pytest.raises(SourceError, match="is damaged in the store: block"):
+                copy.read(file)
+        else:
+            assert copy.read(file) == expected[file.path]
+    assert {file.path for file in kept_files(copy)} == expected.keys()
+
+
+def test_a_flipped_byte_is_named_and_the_rest_restores(tmp_path: Path) -> None:
+    flip_often(tmp_path, 12)
+
+
+@pytest.mark.long
+def test_many_flipped_bytes_are_named_and_stored_again(tmp_path: Path) -> None:
+    blocks, healed = flip_often(tmp_path, 400)
+    sys.stdout.write(f"{blocks} of {healed} flips damaged a block; all were stored again\n")
+
+
+def test_a_damaged_file_is_left_out_or_lacks_lines(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    before = store.session("one")
+    log = before.log
+    assert log and len(log.blocks) > 1
+    with small_blocks():
+        place = store.packs.places[log.blocks[1]]
+    pack = store.packs.path(place.pack)
+    flipped(pack, place.frame + place.packed // 2)
+    shutil.rmtree(config)
+    (damage, *_) = store.verify()
+    assert "one" in damage.sessions
+    assert damage.where.startswith("000001.pack, frame at byte ")
+    done = store.restore(before)
+    assert not (config / log.path).exists()
+    assert done.damaged
+    done = store.restore(before, partial=True)
+    whole, left = lines(400), (config / log.path).read_bytes()
+    assert set(left.splitlines()) < set(whole.splitlines())
+
+
+def test_an_index_that_is_gone_costs_nothing(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    expected = contents(store)
+    for path in store.packs.folder.glob("*.index"):
+        path.unlink()
+    assert contents(Store.open(store.folder)) == expected
+
+
+def test_an_index_that_lies_costs_nothing(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    expected = contents(store)
+    for path in store.packs.folder.glob("*.index"):
+        path.write_bytes(path.read_bytes().replace(b'"at":', b'"at":1'))
+    assert contents(Store.open(store.folder)) == expected
+
+
+def test_a_pack_that_is_gone_is_stored_again(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    expected = contents(store)
+    store.packs.path(1).unlink()
+    store = Store.open(store.folder)
+    assert {one.why for one in store.verify()} == {"it is in no pack"}
+    store.keep(found(config))
+    assert store.verify() == ()
+    assert contents(store) == expected
+    assert not (store.folder / "damaged.txt").exists()
+
+
+def test_runs_at_once_take_turns(tmp_path: Path) -> None:
+    config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
+    changed(config, random.Random(1))
+    runs = [started(store, config) for _ in range(3)]
+    assert [run.wait() for run in runs] == [0, 0, 0]
+    for run in runs:
+        assert run.stdout
+        run.stdout.close()
+    assert contents(store) == files_of(config)
+    assert store.verify() == ()
+    written_lines = store.journal.path.read_bytes().splitlines()
+    assert len(written_lines) == len(files_of(config))
+
+
+def test_one_who_does_not_wait_is_told(config: Path, store: Store) -> None:
+    with store.writing(), pytest.raises(PlaitError, match="another run is writing"):
+        Store.open(store.folder).keep(found(config), wait=0.01)
+
+
+def test_readers_are_never_in_the_way_nor_hindered(tmp_path: Path) -> None:
+    config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
+    chance, faults, is_done = random.Random(2), list[BaseException](), threading.Event()
+    changed(config, chance)
+
+    def read() -> None:
+        reader = Store.open(store.folder)
+        try:
+            while not is_done.is_set():
+                for state in [*reader.states().all()]:
+                    assert len(reader.read(state)) == state.size
+        except BaseException as error:
+            faults.append(error)
+
+    with small_blocks():
+        store.keep(found(config))
+        thread = threading.Thread(target=read)
+        thread.start()
+        for _ in range(12):
+            changed(config, chance)
+            store.keep(found(config))
+        is_done.set()
+        thread.join()
+    assert faults == []
+    assert store.verify() == ()
+
+
+def test_a_pack_that_moves_under_a_reader_is_found_again(tmp_path: Path) -> None:
+    config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
+    written(config / PROJECT / "stays.jsonl", lines(20))
+    written(config / PROJECT / "goes.jsonl", lines(20, 900))
+    store.keep(found(config))
+    reader = Store.open(store.folder)
+    stays = reader.session("stays").files[0]
+    assert reader.packs.places
+    store.forget([store.session("goes")])
+    assert reader.packs.numbers() == (2,)
+    assert reader.read(stays) == lines(20)
+
+
+def test_a_system_that_writes_little_at_once_is_written_to_until_all_is_there(
+    config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda handle, data: write(handle, bytes(data)[:1000]))
+    store.keep(found(config))
+    monkeypatch.undo()
+    assert contents(Store.open(store.folder)).items() <= files_of(config).items()
+    assert store.verify() == ()
+
+
+def test_a_source_that_goes_before_it_is_read_is_named(config: Path, store: Store) -> None:
+    log = config / PROJECT / "one.jsonl"
+    sources = found(config)
+    log.unlink()
+    done = store.keep(sources)
+    assert [(one.path, one.why) for one in done.unread] == [(str(log), "no such file or directory")]
+    assert done.files == 7
+
+
+@pytest.mark.parametrize("then", [lines(3), lines(4000), lines(400, 9), b""])
+def test_a_source_that_changes_between_look_and_reading_is_kept_as_it_was_read(
+    config: Path, store: Store, then: bytes
+) -> None:
+    log = config / PROJECT / "one.jsonl"
+    sources = found(config)
+    written(log, then)
+    store.keep(sources)
+    assert contents(store)[f"{PROJECT}/one.jsonl"] == then
+    assert store.keep(found(config)).files == 0
+
+
+def test_a_source_that_is_cut_and_written_while_it_is_read(tmp_path: Path) -> None:
+    config, store = tmp_path / "claude", Store.open(tmp_path / "keep")
+    log = written(config / PROJECT / "one.jsonl", lines(20_000))
+    is_done = threading.Event()
+
+    def disturb() -> None:
+        chance = random.Random(4)
+        while not is_done.is_set():
+            size = log.stat().st_size
+            os.truncate(log, chance.randrange(size + 1))
+            with log.open("ab") as file:
+                file.write(lines(chance.randrange(9000)))
+
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    for _ in range(8):
+        store.keep(found(config))
+    is_done.set()
+    thread.join()
+    assert store.verify() == ()
+    for state in store.states().all():
+        assert len(store.read(state)) == state.size
+    store.keep(found(config))
+    assert contents(store) == files_of(config)

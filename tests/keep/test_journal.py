@@ -1,0 +1,145 @@
+"""Lines of the journal: read back, torn, damaged, shortened."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from plait.keep import KeptFile
+from plait.keep.journal import Forgotten, Journal, States, decoded, encoded
+
+ONE = KeptFile(
+    root="/home/me/.claude",
+    path="projects/p/one.jsonl",
+    project="p",
+    session="one",
+    kind="session",
+    size=3,
+    sha256="a" * 64,
+    modified=5,
+    kept="2026-01-01T00:00:00.000000Z",
+    blocks=("a" * 64,),
+)
+TWO = replace(ONE, path="projects/p/two.jsonl", session="two", kept="2026-01-02T00:00:00.000000Z")
+GROWN = replace(ONE, sha256="b" * 64, grew_from="a" * 64, kept="2026-01-03T00:00:00.000000Z")
+ANEW = replace(ONE, sha256="c" * 64, kept="2026-01-04T00:00:00.000000Z")
+FORGET = Forgotten(root=ONE.root, path=ONE.path, size=3, modified=5, kept=GROWN.kept)
+
+
+def states_of(*lines: KeptFile | Forgotten) -> States:
+    states = States()
+    for line in lines:
+        states.take(line)
+    return states
+
+
+def test_a_line_is_what_it_was() -> None:
+    for line in (ONE, GROWN, FORGET, replace(ONE, path='ü\n\\"', mark="incomplete")):
+        assert decoded(encoded(line)[:-1]) == line
+
+
+@given(st.integers(0, len(encoded(ONE)) - 2), st.integers(1, 255))
+def test_no_byte_of_a_line_can_change_unnoticed(place: int, by: int) -> None:
+    line = bytearray(encoded(ONE)[:-1])
+    line[place] ^= by
+    assert decoded(bytes(line)) is None
+
+
+def test_growth_takes_the_place_of_what_it_grew_from() -> None:
+    assert states_of(ONE, GROWN).files[ONE.key] == [GROWN]
+    assert states_of(ONE, ANEW).files[ONE.key] == [ONE, ANEW]
+    assert states_of(ONE, replace(ONE, modified=6)).files[ONE.key] == [replace(ONE, modified=6)]
+
+
+def test_a_state_from_elsewhere_takes_its_place_in_time() -> None:
+    assert states_of(ANEW, ONE).files[ONE.key] == [ONE, ANEW]
+
+
+def test_what_is_forgotten_goes_and_can_come_again() -> None:
+    states = states_of(ONE, TWO, FORGET)
+    assert [*states.files] == [TWO.key]
+    assert states.forgotten == {ONE.key: FORGET}
+    states.take(ANEW)
+    assert (states.files[ONE.key], states.forgotten) == ([ANEW], {})
+
+
+def test_a_line_that_was_cut_off_is_taken_away_by_the_next(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add([ONE], States())
+    with journal.path.open("ab") as file:
+        file.write(encoded(TWO)[:-5])
+    states = journal.read()
+    assert [*states.all()] == [ONE]
+    journal.add([ANEW], states)
+    assert journal.path.read_bytes() == encoded(ONE) + encoded(ANEW)
+    assert journal.read() == states
+
+
+@given(st.data())
+def test_a_damaged_journal_is_read_in_its_copy(data: st.DataObject) -> None:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        journal = Journal(Path(folder))
+        states = States()
+        journal.add([ONE, TWO], states)
+        journal.add([GROWN], states)
+        journal.add([ANEW, FORGET], states)
+        whole = bytearray(journal.path.read_bytes())
+        place = data.draw(st.integers(0, len(whole) - 2))
+        whole[place] = data.draw(st.sampled_from([10, 0, whole[place] ^ 1]))
+        is_damaged = bytes(whole) != journal.path.read_bytes()
+        journal.path.write_bytes(whole)
+        found = journal.read()
+        assert (found.files, found.forgotten) == (states.files, states.forgotten)
+        assert (bool(found.damaged), found.lost) == (is_damaged, [])
+
+
+def test_a_journal_that_is_gone_is_read_in_its_copy(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add([ONE], states := States())
+    journal.add([TWO], states)
+    journal.path.unlink()
+    assert journal.read().files == states.files
+
+
+def test_a_copy_that_lags_behind_or_is_torn_is_made_anew(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add([ONE], states := States())
+    lagging = journal.copy.path.read_bytes()
+    journal.add([TWO], states)
+    for torn in (lagging, lagging[:-3], b"", b"nonsense"):
+        journal.copy.path.write_bytes(torn)
+        journal.add([ANEW], states)
+        assert journal.copy.read() == journal.path.read_bytes()
+
+
+def test_a_line_is_lost_only_where_its_copy_is_damaged_too(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add([ONE], states := States())
+    journal.add([TWO], states)
+    journal.path.write_bytes(b"x" + journal.path.read_bytes()[1:])
+    copy = bytearray(journal.copy.path.read_bytes())
+    copy[40] ^= 255
+    journal.copy.path.write_bytes(copy)
+    found = journal.read()
+    assert ([*found.all()], found.damaged, found.lost) == ([TWO], [1], [1])
+
+
+def test_a_shortened_journal_says_the_same(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.add([ONE, TWO, GROWN, ANEW], states := States())
+    before = journal.path.stat().st_size
+    journal.rewrite(states)
+    assert journal.path.stat().st_size < before
+    assert journal.read() == states
+    assert journal.copy.read() == journal.path.read_bytes()
+
+
+def test_a_journal_is_wordy_when_most_of_it_is_outlived() -> None:
+    states = states_of(ONE)
+    states.whole = 10_000
+    assert not states.is_wordy
+    states.whole = 100_000
+    assert states.is_wordy
