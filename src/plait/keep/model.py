@@ -263,12 +263,14 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What came in from another store."""
+    """What was packed, or came in from another store."""
 
     sessions: tuple[str, ...]
     files: int
     bytes: int
     stored_bytes: int
+    left_out: tuple[str, ...] = ()
+    """Files that cannot travel: not every system has such names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,9 @@ class PackWriter:
 
     def add(self, name: str, data: bytes | memoryview) -> None:
         """Takes a block in that the store does not have."""
+        if len(data) > len(self._room) - self._waiting:  # cut when blocks were larger
+            self._flush()
+            self._room = memoryview(bytearray(FRAME + len(data)))
         self._blocks[name] = len(data)
         self._room[self._waiting : self._waiting + len(data)] = data
         self._waiting += len(data)

@@ -45,7 +45,9 @@ def pack(store: "Store", path: Path, sessions: tuple[KeptSession, ...]) -> Merge
     """Writes sessions with all their states to a file; one that is there is not written over."""
     from plait.keep.store import Store
 
-    chosen = [file for one in sessions for file in (*one.earlier, *one.files)]
+    found = [file for one in sessions for file in (*one.earlier, *one.files)]
+    chosen = [file for file in found if _is_sound(file)]
+    left_out = tuple(dict.fromkeys(file.path for file in found if not _is_sound(file)))
     if not chosen:
         raise UserError("there is nothing to pack", "`plait keep` keeps sessions first")
     folder = path.absolute().parent
@@ -58,7 +60,7 @@ def pack(store: "Store", path: Path, sessions: tuple[KeptSession, ...]) -> Merge
             write_pack(path, _members(small), about)
     except OSError as error:
         raise unwritable(path, error) from error
-    return _merged(chosen, path.stat().st_size)
+    return _merged(chosen, path.stat().st_size, left_out)
 
 
 def _take(source: "Store", run: Run, chosen: Iterable[KeptFile]) -> None:
@@ -81,10 +83,10 @@ def _members(store: "Store") -> Iterator[Member]:
             yield Member(name, partial(pieces, path), 0, is_compressed=path.suffix == PACK)
 
 
-def _merged(states: Iterable[KeptFile], stored: int) -> Merged:
+def _merged(states: Iterable[KeptFile], stored: int, left_out: tuple[str, ...] = ()) -> Merged:
     states = tuple(states)
     names = tuple(dict.fromkeys(state.session for state in states))
-    return Merged(names, len(states), sum(state.size for state in states), stored)
+    return Merged(names, len(states), sum(state.size for state in states), stored, left_out)
 
 
 def unpack(store: "Store", path: Path, wait: float) -> Merged:
@@ -137,15 +139,13 @@ def _check(path: Path, states: States) -> None:
 
 
 def _is_sound(state: KeptFile) -> bool:
-    parts = PurePosixPath(state.path).parts
-    is_text = state.root.isprintable() and state.project.isprintable() and len(state.root) < 4096
-    is_named = bool(state.session) and is_plain_name(state.session) and state.mark.isprintable()
+    parts = tuple(state.path.split("/"))
+    names = (*parts, state.session, *filter(None, [state.project]))
+    is_text = state.root.isprintable() and state.mark.isprintable() and len(state.root) < 4096
     return (
-        "/".join(parts) == state.path
-        and all(map(is_plain_name, parts))
+        all("/" not in name and is_plain_name(name) for name in names)
         and _is_place(parts)
         and is_text
-        and is_named
         and all(map(NAME.fullmatch, (state.sha256, *state.blocks)))
         and TIME.fullmatch(state.kept) is not None
         and 0 <= state.modified < LATEST

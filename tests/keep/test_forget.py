@@ -1,0 +1,193 @@
+"""Sessions that go: the room comes back, the rest stays, they do not come again by themselves."""
+
+import os
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from plait.errors import SourceError
+from plait.keep import Limits, Store, tidying
+from plait.keep.pack_writer import PackWriter
+from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
+from tests.keep.small import small_blocks
+
+DAY = 86_400
+
+
+def noise(size: int) -> bytes:
+    return os.urandom(size // 2).hex().encode() + b"\n"
+
+
+@pytest.fixture
+def aged(tmp_path: Path) -> Path:
+    """Returns an archive of three sessions: the oldest shares its first half with the newest."""
+    config = tmp_path / "claude"
+    shared = noise(400_000)
+    written(config / PROJECT / "old.jsonl", shared + noise(400_000), modified=1 * DAY)
+    written(config / PROJECT / "middle.jsonl", noise(400_000), modified=50 * DAY)
+    written(config / PROJECT / "new.jsonl", shared, modified=99 * DAY)
+    return config
+
+
+def test_a_forgotten_session_gives_its_room_back(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    before = store.size()
+    freed = store.forget([store.session("middle")])
+    after = store.size()
+    assert (freed.sessions, freed.files, freed.bytes) == (("middle",), 1, 400_001)
+    assert freed.stored_bytes == before.stored_bytes - after.stored_bytes > 190_000
+    assert (before.sessions, after.sessions) == (3, 2)
+    assert store.verify() == ()
+
+
+def test_what_others_need_stays(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    store.forget([store.session("old")])
+    expected = {path: data for path, data in files_of(aged).items() if "old" not in path}
+    assert contents(Store.open(store.folder)) == expected
+
+
+def test_no_byte_of_it_is_left(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    blocks = {*store.session("middle").files[0].blocks}
+    store.forget([store.session("middle")])
+    for path in store.folder.rglob("*"):
+        if path.is_file():
+            text = path.read_bytes()
+            assert not [name for name in blocks if name.encode() in text], path
+    assert blocks.isdisjoint(store.packs.places)
+
+
+def test_all_can_be_forgotten(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    store.forget(store.sessions())
+    assert (store.sessions(), store.packs.numbers()) == ((), ())
+    assert store.size().bytes == 0
+
+
+def test_it_is_kept_again_only_when_it_changes_or_is_asked_for(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    store.forget(store.sessions())
+    assert store.keep(found(aged)).unchanged == 3
+    written(aged / PROJECT / "new.jsonl", lines(3), modified=100 * DAY)
+    assert store.keep(found(aged)).sessions == ["new"]
+    assert store.keep(found(aged), again=True).sessions == ["middle", "old"]
+
+
+def test_a_session_that_is_gone_at_its_source_is_gone_for_good(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    session = store.session("old")
+    (aged / PROJECT / "old.jsonl").unlink()
+    store.forget([session])
+    with pytest.raises(SourceError, match="it is in no pack"):
+        store.read(session.files[0])
+
+
+@pytest.mark.parametrize(
+    ("limits", "gone"),
+    [
+        (Limits(), []),
+        (Limits(max_age=200), []),
+        (Limits(max_age=60), ["old"]),
+        (Limits(max_age=0.5), ["old", "middle", "new"]),
+        (Limits(max_bytes=10_000_000), []),
+        (Limits(max_bytes=500_000), ["old"]),
+        (Limits(max_bytes=300_000), ["old", "middle"]),
+        (Limits(max_bytes=0), ["old", "middle", "new"]),
+        (Limits(max_age=60, max_bytes=300_000), ["old", "middle"]),
+    ],
+)
+def test_limits_take_the_oldest(aged: Path, store: Store, limits: Limits, gone: list[str]) -> None:
+    store.keep(found(aged))
+    beyond = store.beyond(limits, now=100.0 * DAY)
+    assert [one.session for one in beyond] == gone
+    store.forget(beyond)
+    if limits.max_bytes is not None:
+        assert store.packs.stored_bytes() <= limits.max_bytes + 3000
+    assert store.verify() == ()
+
+
+def test_being_cut_off_between_journal_and_packs_loses_nothing(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    expected = {path: data for path, data in files_of(aged).items() if "middle" not in path}
+    with (
+        patch.object(PackWriter, "commit", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        store.forget([store.session("middle")])
+    store = Store.open(store.folder)
+    assert contents(store) == expected
+    before = store.packs.stored_bytes()
+    store.forget([store.session("old")])
+    assert store.packs.stored_bytes() < before - 350_000
+    assert [file.session for file in kept_files(store)] == ["new"]
+
+
+def test_a_block_in_two_packs_is_read_and_one_of_them_goes(aged: Path, store: Store) -> None:
+    """Cut off after the new pack was written and before the old one went."""
+    store.keep(found(aged))
+    expected = contents(store)
+    unlink = Path.unlink
+    with patch.object(Path, "unlink", autospec=True) as refused:
+        refused.side_effect = lambda path, missing_ok=False: (
+            None if path.suffix in (".pack", ".index") else unlink(path, missing_ok=missing_ok)
+        )
+        with store.writing() as states:
+            tidying.rewrite(store.packs, states, [1])
+    store = Store.open(store.folder)
+    assert store.packs.numbers() == (1, 2)
+    assert contents(store) == expected
+    with store.writing() as states:
+        assert tidying.with_dead(store.packs, states) == {1}
+
+
+def test_many_small_packs_become_one(tmp_path: Path, store: Store) -> None:
+    config = tmp_path / "claude"
+    for number in range(2 * tidying.MANY):
+        written(config / PROJECT / f"{number:02}.jsonl", lines(5, number))
+        store.keep(found(config))
+        assert len(store.packs.numbers()) < tidying.MANY
+    assert contents(store) == files_of(config)
+
+
+def test_packs_of_which_little_is_dead_are_left_alone(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    with store.writing() as states:
+        states.files.pop(store.session("new").files[0].key)  # shared: nothing is dead
+        assert tidying.with_dead(store.packs, states) == set()
+        states.files.pop(store.session("middle").files[0].key)
+        assert tidying.with_dead(store.packs, states, 0.5) == set()
+        assert tidying.with_dead(store.packs, states, 0.2) == {1}
+
+
+def test_no_room_to_put_packs_together_is_no_fault_of_the_run(tmp_path: Path, store: Store) -> None:
+    config = tmp_path / "claude"
+    with patch.object(tidying, "rewrite", side_effect=OSError(28, "No space left on device")):
+        for number in range(tidying.MANY + 1):
+            written(config / PROJECT / f"{number}.jsonl", lines(5, number))
+            store.keep(found(config))
+    assert len(store.packs.numbers()) == tidying.MANY + 1
+    assert contents(store) == files_of(config)
+
+
+def test_a_damaged_pack_is_never_deleted(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    old = store.session("old")
+    pack = store.packs.path(1)
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 1
+    pack.write_bytes(data)
+    store = Store.open(store.folder)
+    assert store.verify()
+    store.forget([store.session("new")])
+    assert store.session("old") == old
+    assert pack.exists()
+
+
+def test_blocks_that_were_cut_larger_are_moved_too(aged: Path, store: Store) -> None:
+    store.keep(found(aged))
+    expected = {path: data for path, data in files_of(aged).items() if "middle" not in path}
+    with small_blocks():
+        store.forget([store.session("middle")])
+    assert contents(store) == expected

@@ -1,0 +1,94 @@
+"""Roots to sessions with their files: what belongs to whom."""
+
+import os
+from pathlib import Path
+
+from plait.keep import Source, sources_of
+from plait.line import root_at
+from tests.keep.archives import PROJECT, found, written
+
+
+def told(sources: tuple[Source, ...]) -> dict[str, list[tuple[str, str]]]:
+    return {one.session: [(file.path, file.kind) for file in one.files] for one in sources}
+
+
+def test_everything_beside_a_session_belongs_to_it(config: Path) -> None:
+    project = config / PROJECT / "one"
+    written(project / "subagents" / "workflows" / "wf_1" / "journal.jsonl", b"{}\n")
+    written(project / "subagents" / "workflows" / "wf_1" / "agent-c3.jsonl", b"{}\n")
+    written(project / "workflows" / "wf_1.json", b"{}")
+    written(config / "tasks" / "one" / "1.json", b"{}")
+    written(config / "tasks" / "nobody" / "1.json", b"{}")
+    written(config / "todos" / "nobody-agent-x.json", b"[]")
+    one = f"{PROJECT}/one"
+    assert told(found(config, backups=True)) == {
+        "one": [
+            ("file-history/one/0123456789abcdef@v1", "backup"),
+            (f"{one}.jsonl", "session"),
+            (f"{one}/custom-title.json", "beside"),
+            (f"{one}/subagents/agent-a1.jsonl", "agent"),
+            (f"{one}/subagents/agent-a1.meta.json", "beside"),
+            (f"{one}/subagents/workflows/wf_1/agent-c3.jsonl", "agent"),
+            (f"{one}/subagents/workflows/wf_1/journal.jsonl", "journal"),
+            (f"{one}/tool-results/out.txt", "beside"),
+            (f"{one}/workflows/wf_1.json", "beside"),
+            ("tasks/one/1.json", "list"),
+            ("todos/one-agent-one.json", "list"),
+        ],
+        "two": [(f"{PROJECT}/agent-b2.jsonl", "agent"), (f"{PROJECT}/two.jsonl", "session")],
+    }
+    assert {one.project for one in found(config)} == {"-home-me"}
+    assert {one.root for one in found(config)} == {str(config)}
+
+
+def test_what_is_left_of_a_session_whose_log_is_gone_is_its_own(config: Path) -> None:
+    (config / PROJECT / "one.jsonl").unlink()
+    assert len(told(found(config))["one"]) == 5
+
+
+def test_an_agent_of_nobody_stands_alone(config: Path) -> None:
+    written(config / PROJECT / "agent-d4.jsonl", b'{"text":"\\"sessionId\\":\\"one\\""}\n')
+    written(config / PROJECT / "agent-d4.meta.json", b"{}")
+    assert told(found(config))["agent-d4"] == [
+        (f"{PROJECT}/agent-d4.jsonl", "agent"),
+        (f"{PROJECT}/agent-d4.meta.json", "beside"),
+    ]
+
+
+def test_other_files_of_a_project_are_nobodys(config: Path) -> None:
+    before = told(found(config))
+    written(config / PROJECT / "sessions-index.json", b"{}")
+    written(config / PROJECT / "memory" / "MEMORY.md", b"#")
+    written(config / PROJECT / ".plait" / "journal" / "kept.jsonl", b"{}\n")
+    written(config / "history.jsonl", b"{}\n")
+    os.mkfifo(config / PROJECT / "pipe.jsonl")
+    (config / PROJECT / "link.jsonl").symlink_to(config / "nowhere")
+    (config / PROJECT / "back").symlink_to(config / PROJECT)
+    assert told(found(config)) == before
+
+
+def test_a_log_that_a_link_leads_to_is_kept(config: Path, tmp_path: Path) -> None:
+    log = written(tmp_path / "elsewhere" / "far.jsonl", b"{}\n")
+    (config / PROJECT / "far.jsonl").symlink_to(log)
+    assert told(found(config))["far"] == [(f"{PROJECT}/far.jsonl", "session")]
+
+
+def test_a_root_may_be_a_projects_folder_any_folder_or_one_file(config: Path) -> None:
+    whole = told(found(config))
+    assert told(sources_of([root_at(config / "projects")])) == whole
+    any_folder = told(sources_of([root_at(config / PROJECT)]))
+    assert any_folder["two"] == [("agent-b2.jsonl", "agent"), ("two.jsonl", "session")]
+    (one,) = sources_of([root_at(config / PROJECT / "one.jsonl")])
+    assert (one.session, len(one.files)) == ("one", 5)
+    assert one.root == str(config / PROJECT)
+
+
+def test_two_roots_that_are_one_are_kept_once(config: Path) -> None:
+    both = sources_of([root_at(config), root_at(config / "projects")])
+    assert told(both) == told(found(config))
+
+
+def test_whose_an_agent_is_need_not_be_read_again(config: Path) -> None:
+    agent = str(config / PROJECT / "agent-b2.jsonl")
+    sources = sources_of([root_at(config)], owners={agent: "one"})
+    assert (f"{PROJECT}/agent-b2.jsonl", "agent") in told(sources)["one"]
