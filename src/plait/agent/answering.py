@@ -26,7 +26,7 @@ from plait.agent.streaming import (
 from plait.write import Response, SessionWriter
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
-CUT_OFF: Final = "Connection closed mid-response. The response above may be incomplete."
+CUT_OFF: Final = "Connection dropped (ECONNRESET)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,13 @@ class Draft:
         """Logs how it ended; raises ModelFault where it did not."""
         response, ended = self._response, self._ended
         if response is None or ended is None:
-            raise ModelFault(CUT_OFF, kind=CONNECTION, may_retry=True)
+            raise ModelFault(
+                CUT_OFF,
+                kind=CONNECTION,
+                body="Connection error.",
+                connection={"code": "ECONNRESET", "message": CUT_OFF, "isSSLError": False},
+                may_retry=True,
+            )
         if ended.stop_reason is None:
             response.break_off(usage=ended.usage)
         else:

@@ -9,8 +9,8 @@ the model within it, or else has a turn of its own, before `send` is over.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import aclosing, suppress
 from random import Random
 from types import TracebackType
 from typing import Self
@@ -22,7 +22,7 @@ from plait.agent.loop import Turn
 from plait.agent.meter import Meter
 from plait.agent.parts import Parts
 from plait.agent.queue import PromptQueue
-from plait.agent.streaming import ModelFault
+from plait.agent.streaming import Closable, ModelFault
 from plait.conversation.prices import Prices
 from plait.errors import UserError
 from plait.write.model import Content
@@ -47,6 +47,8 @@ class Client:
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._work: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._is_left = False
+        """Whether nobody looks at the turn any more."""
 
     @property
     def session(self) -> str:
@@ -66,8 +68,9 @@ class Client:
     async def send(self, content: Content) -> AsyncGenerator[Event, None]:
         """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
         self._begin(lambda: self._turns(content))
-        async for event in self._followed():
-            yield event
+        async with aclosing(self._followed()) as events:
+            async for event in events:
+                yield event
 
     async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Has a summary stand for what was said."""
@@ -85,8 +88,9 @@ class Client:
             self._emit(compacted)
 
         self._begin(work)
-        async for event in self._followed():
-            yield event
+        async with aclosing(self._followed()) as events:
+            async for event in events:
+                yield event
 
     def queue(self, content: Content) -> None:
         """Has a prompt wait while a turn goes on."""
@@ -111,29 +115,28 @@ class Client:
         self._is_closed = True
         await self._stop()
         self.parts.writer.close()
+        if isinstance(self.parts.model, Closable):
+            await self.parts.model.close()
 
-    def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
+    def _begin(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
         if self.is_busy:
             raise UserError("a turn is going on", "`queue` has a prompt wait for it")
         if self._is_closed:
             raise UserError("the session is closed")
-        self._events = asyncio.Queue()
-        self._work = asyncio.ensure_future(self._done(work))
-
-    async def _done(self, work: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await work()
-        finally:
-            self._events.put_nowait(None)
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._events = events
+        self._is_left = False
+        self._work = asyncio.ensure_future(work())
+        self._work.add_done_callback(lambda _: events.put_nowait(None))
 
     async def _turns(self, content: Content) -> None:
-        """Does the turn of a prompt, then those of the prompts that waited."""
-        waiting: Content | None = content
-        while waiting is not None:
+        """Does the turn of a prompt, then that of the prompts that waited for its end."""
+        prompts, is_queued = [content], False
+        while prompts:
             turn = Turn(self.parts, self._emit, self._queue, self.meter, self._asking)
-            ended = await turn.run(waiting)
-            goes_on = ended.ending not in ("max_turns", "max_budget")
-            waiting = self._queue.take() if goes_on else None
+            ended = await turn.run(prompts, is_queued=is_queued)
+            goes_on = ended.ending not in ("max_turns", "max_budget") and not self._is_left
+            prompts, is_queued = self._queue.take() if goes_on else [], True
 
     async def _followed(self) -> AsyncGenerator[Event, None]:
         try:
@@ -142,9 +145,12 @@ class Client:
         finally:
             await self._stop()
         if self._work is not None:
-            await self._work
+            with suppress(asyncio.CancelledError):
+                await self._work
 
     async def _stop(self) -> None:
+        """Ends what goes on; what waits is not asked any more."""
+        self._is_left = True
         if self._work is None or self._work.done():
             return
         self._work.cancel()

@@ -1,6 +1,7 @@
 """A prompt to the end of its turn: answers, calls, results, until there is nothing left to do."""
 
 import asyncio
+from collections.abc import Sequence
 from time import monotonic
 
 from plait.agent.answering import Answer, Asking
@@ -11,10 +12,8 @@ from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
 from plait.agent.queue import PromptQueue
 from plait.agent.streaming import ModelFault
-from plait.errors import SourceError
-from plait.graph.client.speech import INTERRUPTED as LOST
 from plait.write.model import Content
-from plait.write.transcript import in_short
+from plait.write.transcript import words_of
 
 CUT_SHORT = (
     "Output token limit hit. Resume directly — no apology, no recap of what you were doing. Pick"
@@ -49,42 +48,39 @@ class Turn:
         self._is_cut = False
         """Whether the person stopped it, not by a refusal: then its duration is not told."""
 
-    async def run(self, content: Content) -> TurnEnded:
-        """Does the turn of a prompt; cancelled, it logs that it was stopped."""
+    async def run(self, prompts: Sequence[Content], *, is_queued: bool = False) -> TurnEnded:
+        """Does the turn of a prompt, or of several that waited; cancelled, it logs that."""
+        self._prompt(prompts, is_queued=is_queued)
         try:
-            return self._ended(await self._done(content))
-        except Exception as error:
-            self._parts.writer.recover()
-            if not isinstance(error, SourceError):
-                raise
-            return self._unwritten(error)
-
-    async def _done(self, content: Content) -> Ending:
-        self._prompt(content)
-        try:
-            return await self._steps()
+            ending = await self._steps()
         except asyncio.CancelledError:
-            return self._interrupted()
+            if task := asyncio.current_task():
+                task.uncancel()
+            ending = self._interrupted()
         except ModelFault as fault:
             self._text = log_fault(self._parts.writer, fault, self._parts.writer.setting.model)
-            return "failed"
+            ending = "failed"
+        return self._ended(ending)
 
-    def _prompt(self, content: Content) -> None:
+    def _prompt(self, prompts: Sequence[Content], *, is_queued: bool) -> None:
         writer = self._parts.writer
-        self._answer_lost_calls()
         self._before = writer.tip
-        if writer.setting.entrypoint != "cli" and not writer.setting.is_older:
-            writer.queue("enqueue", in_short(content))
-            writer.queue("dequeue")
-        self._prompt_uuid = writer.prompt(content)
-        self._emit(Prompted(self._prompt_uuid, in_short(content)))
+        for number, content in enumerate(prompts):
+            if not (is_queued or self._is_typed or writer.setting.is_older):
+                writer.queue("enqueue", words_of(content))
+                writer.queue("dequeue")
+            self._prompt_uuid = writer.prompt(
+                content, **self._of_a_waiting_prompt() if is_queued else {}, is_beside=number > 0
+            )
+            self._emit(Prompted(self._prompt_uuid, words_of(content)))
 
-    def _answer_lost_calls(self) -> None:
-        """Answers the calls of a turn whose log could not be written to its end."""
-        writer = self._parts.writer
-        denial = {} if writer.setting.is_older else {"tool_denial_kind": "interrupted"}
-        for call in writer.waiting_calls:
-            writer.result(call, LOST, LOST, is_error=True, **denial)
+    @property
+    def _is_typed(self) -> bool:
+        return self._parts.writer.setting.entrypoint == "cli"
+
+    def _of_a_waiting_prompt(self) -> dict[str, str]:
+        is_told = self._is_typed and not self._parts.writer.setting.is_older
+        return {"prompt_source": "queued"} if is_told else {}
 
     async def _steps(self) -> Ending:
         while True:
@@ -149,7 +145,7 @@ class Turn:
         """Tells the model within the turn what was typed meanwhile."""
         for waiting in self._queue.take_into_turn():
             self._parts.writer.queued_prompt(waiting.content, time=waiting.time)
-            self._emit(Prompted("", in_short(waiting.content)))
+            self._emit(Prompted(self._parts.writer.tip or "", words_of(waiting.content)))
 
     def _limit(self) -> Ending | None:
         limits = self._parts.limits
@@ -174,7 +170,7 @@ class Turn:
         """Logs that the person stopped the turn; before any answer, takes the prompt back."""
         writer = self._parts.writer
         self._is_cut = True
-        if writer.tip == self._prompt_uuid:
+        if writer.tip == self._prompt_uuid and self._is_typed:
             writer.rewind(self._before)
         else:
             writer.interrupt()
@@ -182,24 +178,12 @@ class Turn:
 
     def _ended(self, ending: Ending) -> TurnEnded:
         writer = self._parts.writer
-        took = self._milliseconds
-        is_told = writer.setting.is_older or writer.setting.entrypoint == "cli"
+        took = round((monotonic() - self._began) * 1000)
+        is_told = writer.setting.is_older or self._is_typed
         if is_told and not self._is_cut:
             writer.turn_ended(took)
-        return self._told(ending, took)
-
-    def _unwritten(self, error: SourceError) -> TurnEnded:
-        """Ends a turn whose log cannot be written: nothing is done that nobody would know of."""
-        self._text = error.message
-        self._emit(Noticed(error.message, is_error=True))
-        return self._told("failed", self._milliseconds)
-
-    @property
-    def _milliseconds(self) -> int:
-        return round((monotonic() - self._began) * 1000)
-
-    def _told(self, ending: Ending, took: int) -> TurnEnded:
-        meter = self._meter
-        ended = TurnEnded(ending, self._text, took, meter.responses, meter.by_kind(), meter.cost)
+        ended = TurnEnded(
+            ending, self._text, took, self._meter.responses, self._meter.by_kind(), self._meter.cost
+        )
         self._emit(ended)
         return ended

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from plait.write import SessionWriter
 from plait.write.model import Content
-from plait.write.transcript import in_short
+from plait.write.transcript import words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,15 @@ class PromptQueue:
     def put(self, content: Content) -> None:
         """Has a prompt wait."""
         self._waiting.append(Waiting(content, self._writer.ids.time()))
-        self._writer.queue("enqueue", in_short(content))
+        self._writer.queue("enqueue", words_of(content))
 
-    def take(self) -> Content | None:
-        """Returns the first prompt for a turn of its own, None where none waits."""
-        if not self._waiting:
-            return None
-        self._writer.queue("dequeue")
-        return self._waiting.popleft().content
+    def take(self) -> list[Content]:
+        """Returns all prompts, for a turn of their own."""
+        taken = [one.content for one in self._waiting]
+        self._waiting.clear()
+        for _ in taken:
+            self._writer.queue("dequeue")
+        return taken
 
     def take_into_turn(self) -> list[Waiting]:
         """Returns all prompts, for the turn that is going on; the log says that they left."""
@@ -53,7 +54,7 @@ class PromptQueue:
     def take_back(self) -> list[Content]:
         """Returns all prompts to whoever typed them, so that they can be changed."""
         taken = [one.content for one in self._waiting]
-        if taken:
-            self._writer.queue("popAll", "\n".join(map(in_short, taken)))
         self._waiting.clear()
+        for content in taken:
+            self._writer.queue("popAll", words_of(content))
         return taken

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 Block: TypeAlias = Mapping[str, Any]
 Message: TypeAlias = Mapping[str, Any]
@@ -110,4 +110,13 @@ class Model(Protocol):
 
     def stream(self, request: Request) -> AsyncGenerator[Streamed, None]:
         """Answers a request piece by piece; raises ModelFault where it cannot."""
+        ...
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A model that holds something, such as connections."""
+
+    async def close(self) -> None:
+        """Lets go of it."""
         ...

@@ -43,8 +43,10 @@ OF_A_KIND = {
         timestamp isAbortedMidStream effort perTurnEffort madeBy
     """,
     "api error": """
-        type uuid timestamp message requestId error isApiErrorMessage apiErrorStatus apiErrorType
-        refusedMessageId refusingModel perTurnEffort failedResponseHadNoToolCall madeBy
+        type uuid timestamp message requestId apiError apiErrorIsTransient error errorDetails
+        isApiErrorMessage healsDistinctCarrier streamCutCause apiErrorStatus apiErrorType
+        refusedMessageId refusingModel perTurnEffort failedResponseHadNoToolCall resendCannotCure
+        madeBy
     """,
     "attachment": "attachment type uuid timestamp rendered renderedRole renderedBesideToolResult",
     "progress": "type data toolUseID parentToolUseID uuid timestamp",

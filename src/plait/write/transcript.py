@@ -70,15 +70,19 @@ class Transcript:
         """The calls that no result has answered."""
         return tuple(self._standing.calls)
 
-    def prompt(self, content: Content, **fields: Any) -> str:
-        """Writes what a person asked and returns its message."""
+    def prompt(self, content: Content, *, is_beside: bool = False, **fields: Any) -> str:
+        """Writes what a person asked and returns its message.
+
+        What waited and is asked together is one turn: all but the first stand beside it.
+        """
         self._needs_no_response()
         self.prompt_id = self.prompt_id if self.setting.agent else self.ids.uuid()
         uuid = self.ids.uuid()
         self._before_prompt(uuid)
-        self._user(content, self._of_a_prompt() | wire_fields(fields), uuid)
+        count = self._standing.position.prompts + (not is_beside)
+        self._user(content, self._of_a_prompt(count) | wire_fields(fields), uuid)
         position = self._standing.position
-        self._standing.positions[uuid] = position._replace(prompts=position.prompts + 1)
+        self._standing.positions[uuid] = position._replace(prompts=count)
         self._standing.prompt = uuid
         self._standing.words = in_short(content)
         self._after_prompt()
@@ -90,7 +94,7 @@ class Transcript:
     def _after_prompt(self) -> None:
         """Has what stands behind a prompt written."""
 
-    def _of_a_prompt(self) -> Fields:
+    def _of_a_prompt(self, count: int) -> Fields:
         setting = self.setting
         if setting.agent:
             return {}
@@ -103,7 +107,7 @@ class Transcript:
             **({"origin": {"kind": "human"}} if is_typed else {}),
             "promptSource": "typed" if is_typed else "sdk",
             "turnOrigin": "human" if is_typed else "sdk",
-            "turnPosition": self._turn_position(self._standing.position.prompts + 1),
+            "turnPosition": self._turn_position(count),
         }
 
     def _turn_position(self, prompts: int) -> Fields:
@@ -167,11 +171,6 @@ class Transcript:
         self._response = None
         self._standing.tip = tip
 
-    def recover(self) -> None:
-        """Drops a response that could not be written to its end: what follows stands before it."""
-        if self._response:
-            self._response.discard()
-
     def result(
         self,
         call: str,
@@ -209,7 +208,8 @@ class Transcript:
         for call in self.waiting_calls:
             self.result(call, REJECTED, "User rejected tool use", is_error=True, **denial)
         fields: Fields = {} if self.setting.is_older else self._of_a_turn
-        if self._standing.response and not self.setting.is_older:
+        is_typed = self.setting.entrypoint == "cli" and not self.setting.is_older
+        if self._standing.response and is_typed:
             fields["interruptedMessageId"] = self._standing.response
         return self._user([{"type": "text", "text": text}], fields)
 
@@ -379,9 +379,14 @@ def _result_block(call: str, content: str | Sequence[Block], is_error: bool | No
     return block if is_error is None else {**block, "is_error": False}
 
 
+def words_of(content: Content) -> str:
+    """Returns the words of a prompt, as they were typed."""
+    if isinstance(content, str):
+        return content
+    return " ".join(block["text"] for block in content if block.get("type") == "text")
+
+
 def in_short(content: Content) -> str:
     """Returns the words of a prompt as far as lists tell them."""
-    if not isinstance(content, str):
-        content = " ".join(block["text"] for block in content if block.get("type") == "text")
-    words = " ".join(content.split())
+    words = " ".join(words_of(content).split())
     return words if len(words) <= SHORTEST else f"{words[:SHORTEST]}…"

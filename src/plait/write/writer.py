@@ -30,7 +30,7 @@ from plait.write.lines import QueueOperation
 from plait.write.model import Content, Fields, Past, Setting, wire_fields
 from plait.write.order import NEWEST, VERSIONS, Version
 from plait.write.place import branch_of, history_folder, session_file
-from plait.write.transcript import in_short
+from plait.write.transcript import words_of
 
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 CONTINUED = (
@@ -261,7 +261,7 @@ class SessionWriter(CommandLog):
         Both its line and what it says of itself bear the time when it was typed.
         """
         command, delivery = self.ids.uuid(), self.ids.uuid()
-        words, time = in_short(content), time or self.ids.time()
+        words, time = words_of(content), time or self.ids.time()
         reason = {"reason": "absorbed_mid_turn", "command_uuid": command, "delivery_id": delivery}
         self.queue("remove", words, **({} if self.setting.is_older else reason))
         attachment = {
