@@ -171,6 +171,11 @@ class Transcript:
         self._response = None
         self._standing.tip = tip
 
+    def recover(self) -> None:
+        """Drops a response that could not be written to its end: what follows stands before it."""
+        if self._response:
+            self._response.discard()
+
     def result(
         self,
         call: str,
