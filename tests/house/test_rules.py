@@ -25,9 +25,12 @@ NAMED_BY_OTHERS = {
     "do_GET",
     "do_HEAD",
     "do_POST",
+    "handle_data",
+    "handle_endtag",
     "handle_error",
+    "handle_starttag",
     "get_command",
-}  # click's, the server's
+}  # click's, the server's, the parser's
 
 
 def name_of(path: Path) -> str:

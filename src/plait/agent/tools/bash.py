@@ -27,6 +27,10 @@ MOST_BACKGROUND_MS = 7_200_000
 QUIET = 3.0
 """Seconds before a command that goes on is reported of, once a second."""
 IMAGE = re.compile(r"data:(image/[a-z0-9.+-]+);base64,([A-Za-z0-9+/=\s]+)\Z", re.IGNORECASE)
+SILENT = (
+    " No output had been read from it when it was moved. A program that buffers its output, or a"
+    " pipe into one such as tail, can keep the output file empty until the command finishes."
+)
 FIELDS = (
     Field("command", "string", "The command to run", is_needed=True),
     Field("timeout", "number", "Milliseconds it may take, at most 600000 in the foreground"),
@@ -115,9 +119,10 @@ def _finished(taken: Arguments, running: Running, name: str, place: Workplace) -
     try:
         interpreted = meaning_of(taken["command"], code)
         if code and interpreted is None:
-            told = "\n".join(part for part in (f"Exit code {code}", text, moved.strip()) if part)
+            parts = (f"Exit code {code}", text[:LIMIT], moved.strip())
+            told = "\n".join(part for part in parts if part)
             raise ToolError(shortened(told))
-        return _said(taken, text, moved, interpreted, _kept(running, text, name, place))
+        return _said(taken, running.text, moved, interpreted, _kept(running, text, name, place))
     finally:
         whole.unlink(missing_ok=True)
 
@@ -131,15 +136,16 @@ def _kept(running: Running, text: str, name: str, place: Workplace) -> Path | No
     """Returns where output is kept that is too long to be told, None where it is not."""
     if len(text) <= LIMIT or place.results is None:
         return None
-    return persisted(running.output, place.results / f"{name}.txt")
+    return persisted(running.output, place.results / f"{name}.txt", place.secrets)
 
 
 def _said(
-    taken: Arguments, text: str, moved: str, interpreted: str | None, kept: Path | None
+    taken: Arguments, raw: str, moved: str, interpreted: str | None, kept: Path | None
 ) -> Outcome:
+    text = tidy(raw)
     image = IMAGE.match(text)
     output: dict[str, Any] = {
-        "stdout": text if image else text[:LIMIT].rstrip(),
+        "stdout": text if image else tidy(raw[:LIMIT]),
         "stderr": moved,
         "interrupted": False,
         "isImage": image is not None,
@@ -208,13 +214,14 @@ async def _late(taken: Arguments, running: Running, name: str, place: Workplace)
         raise ToolError(shortened("\n".join(part for part in end if part)))
     background.keep(place, name, running, str(taken.get("description") or ""), background.LONGEST)
     said = tidy(running.text)
+    silent = "" if said else SILENT
     told = (
         f"Command did not complete within its {span(ms)} timeout and was moved to the background"
         f" (ID: {name}). Output is being written to: {running.output}. You will be notified when it"
         f" completes. If it is still running after {span(background.LONGEST * 1000)} in the"
         " background, it will be stopped and you will be notified. It is running now: do not start"
-        " a second copy while it runs. If it is no longer needed, stop it with TaskStop. To check"
-        " interim output, use Read on that file path."
+        " a second copy while it runs. If it is no longer needed, stop it with"
+        f" TaskStop.{silent} To check interim output, use Read on that file path."
     )
     output = _unfinished(running, name, timedOutAfterMs=int(ms))
     parts = (shortened(said, LIMIT), told)

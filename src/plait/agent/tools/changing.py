@@ -9,6 +9,8 @@ from plait.agent.tools.text import FileText, digest_of, size_of, to_change
 
 LARGEST = 16 * 1024 * 1024
 """Bytes of a file that is changed: what it held goes into the log."""
+LONGEST_ORIGINAL = 10_000
+"""Letters that a file held and that the log keeps; the file history has the rest."""
 CHANGED_SINCE = (
     "File has been modified since read, either by the user or by a linter. Read it again before"
     " attempting to write it."
@@ -78,6 +80,11 @@ def again(proposal: Proposal, place: Workplace) -> Target:
     if path not in place.seen and (text.text if text else None) != proposal.before:
         raise ToolError(CHANGED_SINCE, is_misuse=True)
     return found
+
+
+def original(text: str) -> str | None:
+    """Returns what a file held as the log keeps it: not at all where it is long."""
+    return text if len(text) <= LONGEST_ORIGINAL else None
 
 
 def write(path: Path, data: bytes, place: Workplace, *, is_whole: bool) -> None:

@@ -31,6 +31,7 @@ ABOUT = (
     "Replaces a text in a file of the workspace. The text has to stand there exactly, and once,"
     " unless all of them are to be replaced. The numbers that Read shows are not part of the file."
 )
+NO_FILE = "Error calling tool (Edit): EISDIR: illegal operation on a directory, read"
 STRAIGHT = str.maketrans("‘’“”", "''\"\"")
 OPENS_AFTER = re.compile(r"[\s(\[{—–]\Z")
 
@@ -65,6 +66,8 @@ class Edit:
             raise _misuse("No changes to make: old_string and new_string are exactly the same.")
         if text.endswith(".ipynb"):
             raise _misuse("File is a Jupyter Notebook. Use the NotebookEdit to edit this file.")
+        if named(text, place).is_dir():
+            raise ToolError(NO_FILE, is_misuse=True, logged=NO_FILE)
         found = changing.target(text, place)
         if found.data is None and taken["old_string"]:
             raise _misuse(missing(named(text, place), place))
@@ -159,7 +162,7 @@ def _outcome(
         "filePath": taken["file_path"],
         "oldString": made.old,
         "newString": taken["new_string"],
-        "originalFile": before,
+        "originalFile": changing.original(before),
         "structuredPatch": patch(before, after),
         "userModified": proposal.is_changed,
         "replaceAll": taken["replace_all"],

@@ -1,6 +1,6 @@
 """What a tool is, what it proposes to do, where it works, and what came of it, as values."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -9,6 +9,13 @@ Arguments: TypeAlias = Mapping[str, Any]
 Effect: TypeAlias = Literal["none", "read", "write", "execute", "network"]
 Report: TypeAlias = Callable[[Mapping[str, Any]], None]
 """Takes the data of a progress line, such as `{"type": "bash_progress", …}`."""
+
+HIDDEN = "[secret of the environment]"
+"""What stands where a secret of the environment would."""
+Ask: TypeAlias = Callable[
+    [str, Sequence[Mapping[str, Any]]], Awaitable[Sequence[Mapping[str, Any]]]
+]
+"""Asks the model something beside the conversation, with tools; returns the blocks it answers."""
 
 
 class ToolError(Exception):
@@ -100,6 +107,8 @@ class Workplace:
     when_done: Callable[[Any], None] = lambda task: None
     """Called with what has ended in the background (a `Task`), so that the model is told."""
     has_network: bool = False
+    ask: Ask | None = None
+    """Asks the model beside the conversation, for tools that have it read or search."""
 
     def holds(self, path: Path) -> bool:
         """Tells whether a path, links followed, lies in the workspace."""

@@ -7,16 +7,25 @@ from typing import Any
 from plait.agent.tools.model import Outcome, ToolError
 
 MOST_OUTPUT = 10_000
+"""Letters of what came of one cell."""
+NO_NOTEBOOK = (
+    'Notebook file is not a valid Jupyter notebook (top-level "cells" must be an array of cell'
+    ' objects, each with a string or string-array "source").'
+)
+TOO_LARGE = (
+    "Outputs are too large to include. Use Bash with: cat <notebook_path> | jq '.cells[{}].outputs'"
+)
 IMAGE_KINDS = ("image/png", "image/jpeg")
 
 
 def notebook_outcome(path: str, data: bytes) -> Outcome:
     """Returns the cells of a notebook; raises ToolError where it is none."""
     found = parsed(data)
-    language = _language(found)
+    language = language_of(found)
     cells = [_cell(cell, at, language) for at, cell in enumerate(found["cells"])]
     file = {"filePath": path, "cells": cells}
-    return Outcome([*_joined(cells)], {"type": "notebook", "file": file})
+    told = [*_joined(cells)] or "(Read completed with no output)"
+    return Outcome(told, {"type": "notebook", "file": file})
 
 
 def parsed(data: bytes) -> dict[str, Any]:
@@ -29,18 +38,26 @@ def parsed(data: bytes) -> dict[str, Any]:
             f" written): {error}"
         ) from error
     cells = found.get("cells") if isinstance(found, dict) else None
-    if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
-        raise ToolError("Notebook file has no list of cells.")
+    if not isinstance(cells, list) or not all(map(_is_cell, cells)):
+        raise ToolError(NO_NOTEBOOK)
     return dict(found)
 
 
-def _language(notebook: Mapping[str, Any]) -> str:
+def _is_cell(cell: Any) -> bool:
+    source = cell.get("source") if isinstance(cell, dict) else None
+    is_list = isinstance(source, list) and all(isinstance(line, str) for line in source)
+    return is_list or isinstance(source, str)
+
+
+def language_of(notebook: Mapping[str, Any]) -> str:
+    """Returns the language that the code of a notebook is in."""
     metadata = notebook.get("metadata")
     info = metadata.get("language_info") if isinstance(metadata, dict) else None
     return str(info.get("name", "python")) if isinstance(info, dict) else "python"
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Returns a text that may be a list of lines."""
     return "".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
@@ -51,7 +68,7 @@ def cell_id(cell: Mapping[str, Any], at: int) -> str:
 
 def _cell(cell: Mapping[str, Any], at: int, language: str) -> dict[str, Any]:
     kind = str(cell.get("cell_type", "code"))
-    told: dict[str, Any] = {"cellType": kind, "source": _text(cell.get("source"))}
+    told: dict[str, Any] = {"cellType": kind, "source": text_of(cell.get("source"))}
     if kind == "code" and cell.get("execution_count") is not None:
         told["execution_count"] = cell["execution_count"]
     told["cell_id"] = cell_id(cell, at)
@@ -59,7 +76,10 @@ def _cell(cell: Mapping[str, Any], at: int, language: str) -> dict[str, Any]:
         told["language"] = language
         outputs = cell.get("outputs")
         if isinstance(outputs, list) and outputs:
-            told["outputs"] = [_output(one) for one in outputs if isinstance(one, dict)]
+            found = [_output(one) for one in outputs if isinstance(one, dict)]
+            is_long = sum(len(one["text"]) for one in found) > MOST_OUTPUT
+            large = {"output_type": "stream", "text": TOO_LARGE.format(at)}
+            told["outputs"] = [large] if is_long else found
     return told
 
 
@@ -73,22 +93,16 @@ def _output(output: Mapping[str, Any]) -> dict[str, Any]:
         return told
     data = output.get("data")
     shown = data if isinstance(data, dict) else {"text/plain": output.get("text")}
-    told["text"] = _short(_text(shown.get("text/plain")))
+    told["text"] = text_of(shown.get("text/plain"))
     if image := _image(shown):
         told["image"] = image
     return told
 
 
-def _short(text: str) -> str:
-    if len(text) <= MOST_OUTPUT:
-        return text
-    return f"{text[:MOST_OUTPUT]}\n\n... [{len(text) - MOST_OUTPUT} characters truncated] ..."
-
-
 def _image(data: Mapping[str, Any]) -> dict[str, str] | None:
     for kind in IMAGE_KINDS:
         if isinstance(encoded := data.get(kind), (str, list)):
-            return {"image_data": "".join(_text(encoded).split()), "media_type": kind}
+            return {"image_data": "".join(text_of(encoded).split()), "media_type": kind}
     return None
 
 

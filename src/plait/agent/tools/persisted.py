@@ -1,10 +1,9 @@
 """Output that is too long for the log to a file beside it, and to what is told of it."""
 
 import os
-import shutil
 from pathlib import Path
 
-from plait.agent.tools.model import ToolError
+from plait.agent.tools.model import HIDDEN, ToolError
 from plait.agent.tools.text import size_of
 
 LIMIT = 30_000
@@ -13,13 +12,16 @@ MOST_ERROR = 10_000
 PREVIEW = 2000
 
 
-def persisted(output: Path, place: Path) -> Path:
-    """Keeps a file of output where the session keeps such files."""
+def persisted(output: Path, place: Path, secrets: tuple[str, ...] = ()) -> Path:
+    """Keeps a file of output where the session keeps such files, without secrets."""
     try:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as target, output.open("rb") as source:
-            shutil.copyfileobj(source, target)
+        data = output.read_bytes()
+        for secret in secrets:
+            data = data.replace(secret.encode("utf-8", "surrogateescape"), HIDDEN.encode())
+        with os.fdopen(handle, "wb") as target:
+            target.write(data)
     except OSError as error:
         raise ToolError(f"The command has ended, but its output cannot be kept: {error}") from error
     return place
@@ -39,8 +41,6 @@ def preview(text: str, size: int, place: Path) -> str:
 
 def shortened(text: str, most: int = MOST_ERROR) -> str:
     """Returns a text without its middle where it is too long."""
-    if len(text) <= most:
-        return text
     half = most // 2
-    left = len(text) - 2 * half
-    return f"{text[:half]}\n\n... [{left} characters truncated] ...\n\n{text[-half:]}"
+    note = f"\n\n... [{len(text) - 2 * half} characters truncated] ...\n\n"
+    return text if len(text) <= 2 * half + len(note) else text[:half] + note + text[-half:]

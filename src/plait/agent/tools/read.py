@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import accumulate, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,22 @@ from plait.agent.tools.model import (
 )
 from plait.agent.tools.notebooks import notebook_outcome
 from plait.agent.tools.pdf import pdf_outcome
-from plait.agent.tools.text import NOT_READ_WELL, decoded, digest_of, is_binary, size_of
+from plait.agent.tools.text import decoded, digest_of, size_of
 
 MOST_BYTES = 256 * 1024
 MOST_LETTERS = 100_000
+MOST_SHOWN = 85_000
+"""Letters that are shown of a file that is longer than that."""
+BINARY = frozenset(
+    (
+        ".7z .a .aac .accdb .ai .avi .bin .bmp .bz2 .cab .class .dat .db .deb .dll .dmg .doc "
+        ".docx .dylib .ear .eot .exe .flac .flv .gz .ico .idx .iso .jar .lib .lz4 .m4a .m4v "
+        ".mdb .mkv .mov .mp3 .mp4 .mpeg .mpg .msi .o .obj .odp .ods .odt .ogg .otf .pak "
+        ".parquet .pkg .pkl .ppt .pptx .psd .pyc .pyd .pyo .rar .rlib .rpm .sketch .so "
+        ".sqlite .sqlite3 .swf .tar .tgz .tif .tiff .ttf .war .wasm .wav .webm .wma .wmv "
+        ".woff .woff2 .xls .xlsx .xz .z .zip .zst "
+    ).split()
+)
 LARGEST = 64 * 1024 * 1024
 """Bytes that are ever read of a file, however they are asked for."""
 FIELDS = (
@@ -82,6 +95,8 @@ def _read(proposal: Proposal, place: Workplace) -> Outcome:
                 return _seen(notebook_outcome(text, paths.read_bytes(path, LARGEST)), path, place)
             case ".pdf":
                 return pdf_outcome(text, size, paths.read_bytes(path, LARGEST))
+            case suffix if suffix in BINARY:
+                raise ToolError(_binary(suffix), is_misuse=True)
             case suffix if suffix in IMAGES:
                 return image_outcome(text, paths.read_bytes(path, LARGEST))
             case _:
@@ -115,14 +130,16 @@ def _lines(arguments: Arguments, size: int, path: Path, place: Workplace) -> Out
     if size > MOST_BYTES and not is_part and not arguments.get("allow_large"):
         raise _too_much(f"({size_of(size)}) exceeds maximum allowed size (256KB)")
     data = paths.read_bytes(path, LARGEST)
-    if is_binary(data):
-        raise ToolError(_binary(path), is_misuse=True)
     found = decoded(data)
     lines = found.shown.split("\n")
     start, picked = _picked(arguments, lines)
     content = "\n".join(picked)
-    if len(content) > MOST_LETTERS and not arguments.get("allow_large"):
-        raise _too_much(f"({len(content) // 4} tokens) exceeds maximum allowed tokens (25000)")
+    is_cut = len(content) > MOST_LETTERS and not arguments.get("allow_large")
+    if is_cut:
+        picked = [] if is_part else _fitting(picked)
+        if not picked:
+            raise _too_much(f"({len(content) // 4} tokens) exceeds maximum allowed tokens (25000)")
+        content = "\n".join(picked)
     place.seen[path] = Sight(digest_of(data), len(picked) == len(lines))
     file = {
         "filePath": arguments["file_path"],
@@ -130,10 +147,25 @@ def _lines(arguments: Arguments, size: int, path: Path, place: Workplace) -> Out
         "numLines": len(picked),
         "startLine": start,
         "totalLines": len(lines),
+        **({"truncatedByTokenCap": True} if is_cut else {}),
     }
     told = "\n".join(_numbered(picked, start)) or ""
     told = _nothing(start, len(lines)) if not content and len(picked) < 2 else told
-    return Outcome(told + ("" if found.is_sound else NOT_READ_WELL), {"type": "text", "file": file})
+    note = _cut_note(len(picked), len(lines)) if is_cut else ""
+    return Outcome(told + found.note + note, {"type": "text", "file": file})
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """Returns the first lines, as many as the model is shown of a file that it asked for whole."""
+    ends = accumulate(len(line) + 1 for line in lines)
+    return lines[: sum(1 for _ in takewhile(lambda end: end <= MOST_SHOWN, ends))]
+
+
+def _cut_note(shown: int, total: int) -> str:
+    return (
+        f"\n\n[The first {shown} of {total} lines. Read the rest with offset and limit, or search"
+        " for what is needed.]"
+    )
 
 
 def _picked(arguments: Arguments, lines: list[str]) -> tuple[int, list[str]]:
@@ -161,10 +193,9 @@ def _seen(outcome: Outcome, path: Path, place: Workplace) -> Outcome:
     return outcome
 
 
-def _binary(path: Path) -> str:
-    kind = f"{path.suffix} " if path.suffix else ""
+def _binary(suffix: str) -> str:
     return (
-        f"This tool cannot read binary files. The file appears to be a binary {kind}file. Use a"
+        f"This tool cannot read binary files. The file appears to be a binary {suffix} file. Use a"
         " skill for this file type if one is available, or a shell command or script that can"
         " read the format."
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plait.agent.tools.model import (
+    HIDDEN,
     Arguments,
     Effect,
     Outcome,
@@ -26,7 +27,6 @@ OPEN = frozenset(("SSH_AUTH_SOCK", "KEYBOARD", "XAUTHORITY", "ANTHROPIC_MODEL"))
 """Names that only look like a secret's."""
 SHORTEST = 6
 """Letters of a secret that is told from ordinary words."""
-HIDDEN = "[secret of the environment]"
 
 
 def is_secret(name: str, value: str) -> bool:

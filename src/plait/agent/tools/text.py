@@ -9,16 +9,22 @@ from plait.agent.tools.model import ToolError
 
 UTF16 = b"\xff\xfe"
 MARK = "\ufeff"
-NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 SAMPLE = 8192
-FOREIGN = "it uses a legacy encoding such as Windows-1252, Shift-JIS or GBK, or it is binary."
-NOT_READ_WELL = (
-    f"\n\n[This file is not valid UTF-8: {FOREIGN} Its undecodable bytes show above as U+FFFD."
+FOREIGN = (
+    "is not valid UTF-8: it uses a legacy encoding such as Windows-1252, Shift-JIS or GBK, or it is"
+    " binary."
+)
+NULLS = (
+    "has NUL bytes in its first 8 KB: binary data, UTF-16/UTF-32 without a byte-order mark, or text"
+    " with embedded NULs."
+)
+SHOWN_AS = " Its undecodable bytes show above as U+FFFD."
+NOT_FOR_TOOLS = (
     " Edit and Write will refuse it: change it with a shell command that keeps its encoding, or"
     " ask the user whether to convert it to UTF-8.]"
 )
 NOT_WRITTEN = (
-    f"File is not valid UTF-8: {FOREIGN} These tools write UTF-8 (or UTF-16LE behind its"
+    " These tools write UTF-8 (or UTF-16LE behind its"
     " byte-order mark) and never convert a file's encoding on their own, so nothing was written."
     " If the file is text, make the change with a shell command that reads and writes it in its"
     " own encoding (iconv, or PowerShell Get-Content/Set-Content -Encoding), or ask the user"
@@ -36,6 +42,21 @@ class FileText:
     encoding: str
     is_sound: bool
     """Whether every byte was of the encoding."""
+    has_nulls: bool
+    """Whether it begins as only binary data does."""
+
+    @property
+    def trouble(self) -> str:
+        """Why it cannot be written again, empty where it can."""
+        return NULLS if self.has_nulls else "" if self.is_sound else FOREIGN
+
+    @property
+    def note(self) -> str:
+        """What is told of that to whoever reads it."""
+        if not self.trouble:
+            return ""
+        shown = "" if self.has_nulls else SHOWN_AS
+        return f"\n\n[This file {self.trouble}{shown}{NOT_FOR_TOOLS}"
 
     @property
     def text(self) -> str:
@@ -85,25 +106,21 @@ def _put_in(raw: str, spans: list[tuple[int, int]], new: str) -> str:
 
 def decoded(data: bytes) -> FileText:
     """Returns bytes as text; what is not of the encoding becomes U+FFFD."""
-    encoding = "utf-16-le" if data.startswith(UTF16) else "utf-8"
+    is_wide = data.startswith(UTF16)
+    encoding = "utf-16-le" if is_wide else "utf-8"
+    has_nulls = not is_wide and b"\0" in data[:SAMPLE]
     try:
-        return FileText(data.decode(encoding), encoding, True)
+        return FileText(data.decode(encoding), encoding, True, has_nulls)
     except UnicodeDecodeError:
-        return FileText(data.decode(encoding, "replace"), encoding, False)
+        return FileText(data.decode(encoding, "replace"), encoding, False, has_nulls)
 
 
 def to_change(data: bytes, *, is_misuse: bool) -> FileText:
     """Returns bytes as text that can be written again; raises ToolError where it cannot."""
     found = decoded(data)
-    if not found.is_sound:
-        raise ToolError(NOT_WRITTEN, is_misuse=is_misuse)
+    if found.trouble:
+        raise ToolError(f"File {found.trouble}{NOT_WRITTEN}", is_misuse=is_misuse)
     return found
-
-
-def is_binary(data: bytes) -> bool:
-    """Tells by its beginning whether data is no text in any encoding."""
-    head = data[:SAMPLE]
-    return not head.startswith(UTF16) and NO_TEXT.search(head) is not None
 
 
 def digest_of(data: bytes) -> bytes:

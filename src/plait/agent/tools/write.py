@@ -57,15 +57,16 @@ class Write:
         """Writes it, whole or not at all."""
         found = changing.again(proposal, place)
         held = found.held(is_misuse=False)
-        content = str(proposal.arguments["content"])
+        content = _as_held(str(proposal.arguments["content"]), held)
         path, text = found.path, str(proposal.arguments["file_path"])
-        changing.write(path, _encoded(content, held), place, is_whole=True)
+        data = held.encoded(content) if held else content.encode("utf-8", "replace")
+        changing.write(path, data, place, is_whole=True)
         output = {
             "type": "update" if held else "create",
             "filePath": text,
             "content": content,
             "structuredPatch": patch(held.text, content) if held else [],
-            "originalFile": held.text if held else None,
+            "originalFile": changing.original(held.text) if held else None,
             "userModified": proposal.is_changed,
         }
         return Outcome(_told(text, held is None, proposal.is_changed), output)
@@ -80,10 +81,10 @@ def _refuse_folder(text: str, place: Workplace) -> None:
         )
 
 
-def _encoded(content: str, held: FileText | None) -> bytes:
-    if held is None or held.encoding == "utf-8":
-        return content.encode("utf-8", "replace")
-    return held.encoded(content if content.startswith(MARK) else MARK + content)
+def _as_held(content: str, held: FileText | None) -> str:
+    """Returns a content with the mark of byte order that its file had."""
+    is_marked = held is not None and held.raw.startswith(MARK)
+    return MARK + content if is_marked and not content.startswith(MARK) else content
 
 
 def _told(text: str, is_new: bool, is_changed: bool) -> str:
