@@ -1,9 +1,22 @@
 """Sessions: how they are loaded as published, begun, gone on with, forked, cleared and named."""
 
 import json
+import os
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import plait.agent
+from plait.agent.context import LiveContext
+from plait.agent.sessions import cleared, newest_session, rename, session_named, title_of
+from plait.errors import SourceError, UserError
+from plait.graph.client import context
+from plait.line import lines
+from plait.record import client_records
+from plait.write import SessionWriter
+from plait.write.order import VERSIONS, Version
+from tests.agent.stage import picture
 
 ANSWER = [{"type": "text", "text": "A"}]
 
@@ -32,3 +45,249 @@ def test_a_session_is_loaded_as_the_published_protocol_says(tmp_path: Path) -> N
         {"role": "assistant", "content": [*ANSWER, {"type": "tool_use"}]},
         {"role": "assistant", "content": ANSWER},
     ]
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def drawn(path: Path) -> list[str]:
+    """The lines of a log as a drawing."""
+    return picture(lines_of(path)).splitlines()
+
+
+def sent(path: Path) -> list[Any]:
+    """What resuming a log would send."""
+    return context(client_records(lines(path)), size=path.stat().st_size).messages
+
+
+def begun(folder: Path, cwd: Path, *prompts: str, **options: Any) -> SessionWriter:
+    """A session of a few turns."""
+    session = SessionWriter.new(folder, cwd=cwd, **options)
+    for prompt in prompts:
+        session.prompt(prompt)
+        session.answer(f"To {prompt}")
+    session.close()
+    return session
+
+
+def aged(path: Path, seconds: int) -> None:
+    """Makes a file one that was last written to so many seconds after all began."""
+    os.utime(path, (seconds, seconds))
+
+
+def test_the_newest_session_of_a_directory_goes_on(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    for place in (here, there):
+        place.mkdir()
+    old, new = begun(tmp_path, here, "a"), begun(tmp_path, here, "b")
+    other, empty = begun(tmp_path, there, "c"), SessionWriter.new(tmp_path, cwd=here)
+    empty.title("Nothing was said")
+    (new.path.parent / "agent-a1.jsonl").write_bytes(new.path.read_bytes())
+    for age, session in enumerate((new, old, other, empty), 1000):
+        aged(session.path, age)
+    assert newest_session(tmp_path, here) == old.path
+    aged(new.path, 2000)
+    assert newest_session(tmp_path / "projects", here) == new.path
+    assert newest_session(tmp_path, there) == other.path
+    with pytest.raises(UserError, match="can go on"):
+        newest_session(tmp_path, tmp_path)
+
+
+def test_a_session_is_named_by_the_beginning_of_its_id(tmp_path: Path) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    ids = ("aaaa1111", "aaaa2222", "aaaa")
+    first, second, third = (begun(tmp_path, here, "x", session=one) for one in ids)
+    far = begun(tmp_path, there, "x", session="bbbb1111")
+    near = begun(tmp_path, here, "x", session="bbbb2222")
+    assert session_named(tmp_path, here, "aaaa1") == first.path
+    assert session_named(tmp_path, here, "aaaa2222") == second.path
+    assert session_named(tmp_path, here, "aaaa") == third.path, "a whole id is one"
+    assert session_named(tmp_path, here, "bbbb") == near.path, "those of the directory go first"
+    assert session_named(tmp_path, here, "bbbb1") == far.path
+    assert session_named(tmp_path, here, str(far.path)) == far.path
+    with pytest.raises(UserError, match="3 sessions begin with 'aaa'"):
+        session_named(tmp_path, here, "aaa")
+    with pytest.raises(UserError, match="no session starts with 'zz'"):
+        session_named(tmp_path, here, "zz")
+
+
+def in_parallel(folder: Path, **options: Any) -> SessionWriter:
+    """A session with two calls at once and a turn that was taken back."""
+    session = SessionWriter.new(folder, cwd=folder, **options)
+    session.prompt("Both.")
+    with session.response() as response:
+        first = response.call("Bash", {"command": "1"})
+        second = response.call("Bash", {"command": "2"})
+    session.result(second, "two")
+    session.result(first, "one")
+    end = session.answer("Done.").messages[-1]
+    session.prompt("Taken back.")
+    session.rewind(end)
+    session.prompt("Instead.")
+    session.answer("Well.")
+    session.close()
+    return session
+
+
+def test_a_fork_copies_what_is_sent_with_its_first_message(tmp_path: Path) -> None:
+    source = in_parallel(tmp_path)
+    before = source.path.read_bytes()
+    fork = SessionWriter.fork(source.path, tmp_path, session="f0f0")
+    assert not fork.path.exists()
+    assert fork.tip == source.tip
+    fork.queue("enqueue", "Another way.")
+    fork.prompt("Another way.")
+    fork.answer("So.")
+    fork.close()
+    assert source.path.read_bytes() == before
+    picture = [line for line in drawn(fork.path) if "snapshot" not in line]
+    assert picture == [
+        "     queue-operation enqueue",
+        "A<·  user Both.",
+        "B<A  assistant Bash({'command': '1'})",
+        "C<B  assistant Bash({'command': '2'})",
+        "D<C  user → two",
+        "E<B  user → one",
+        "F<E  assistant Done.",
+        "G<F  user Instead.",
+        "H<G  assistant Well.",
+        "I<H  user Another way.",
+        "J<I  assistant So.",
+        "     last-prompt",
+    ]
+    entries = [line for line in lines_of(fork.path) if "uuid" in line]
+    assert {line["sessionId"] for line in entries} == {"f0f0"}
+    assert len({line["promptId"] for line in entries if "promptId" in line}) == 1
+    assert {line.get("slug") for line in entries} == {None, fork.setting.slug}
+    assert fork.setting.slug != source.setting.slug
+    assert not any("forkedFrom" in line for line in entries)
+    assert sent(fork.path)[:-2] == sent(source.path)
+    live = LiveContext(fork)
+    assert [message["role"] for message in live.messages()][-2:] == ["user", "assistant"]
+
+
+def test_a_fork_of_a_compaction_begins_with_it(tmp_path: Path) -> None:
+    source = SessionWriter.new(tmp_path, cwd=tmp_path)
+    source.prompt("Long ago.")
+    kept = source.answer("Kept.").messages
+    source.compact("They spoke.", preserved=kept)
+    source.prompt("Now.")
+    source.answer("Yes.")
+    source.close()
+    fork = SessionWriter.fork(source.path, tmp_path, has_snapshots=False)
+    fork.prompt("On.")
+    assert [line[:3] for line in drawn(fork.path)] == ["A<·", "B<A", "C<B", "D<C", "E<D", "F<E"]
+    assert sent(fork.path)[:4] == sent(source.path)
+
+
+def test_a_fork_closes_what_was_cut_off(tmp_path: Path) -> None:
+    source = SessionWriter.new(tmp_path, cwd=tmp_path)
+    source.prompt("Go.")
+    with source.response() as response:
+        response.call("Bash", {"command": "sleep"})
+    fork = SessionWriter.fork(source.path, tmp_path)
+    fork.prompt("What became of it?")
+    words = [line for line in drawn(fork.path) if "Tool call interrupted" in line]
+    assert len(words) == 1
+    assert sent(fork.path)[:4] == sent(source.path)
+
+
+def test_a_fork_has_the_title_of_its_source(tmp_path: Path) -> None:
+    source = begun(tmp_path, tmp_path, "x")
+    for title in ("First", "Second"):
+        rename(source, title)
+    fork = SessionWriter.fork(source.path, tmp_path)
+    fork.prompt("y")
+    assert title_of(fork.path) == "Second"
+    assert [line for line in drawn(fork.path) if "title" in line or "agent-name" in line] == [
+        "     custom-title",
+        "     agent-name",
+    ]
+
+
+def test_a_fork_is_a_new_session(tmp_path: Path) -> None:
+    source = begun(tmp_path, tmp_path, "x", session="aaaa")
+    with pytest.raises(UserError, match="there is a session 'aaaa' already"):
+        SessionWriter.fork(source.path, tmp_path, session="aaaa")
+    fork = SessionWriter.fork(source.path, tmp_path, session="bbbb")
+    fork.path.write_bytes(b"{}\n")
+    with pytest.raises(SourceError):
+        fork.prompt("y")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_cleared_session_is_left_for_a_new_one(tmp_path: Path, version: Version) -> None:
+    old = SessionWriter.new(
+        tmp_path, cwd=tmp_path, version=version, model="claude-x", permission_mode="plan"
+    )
+    old.prompt("Before.")
+    old.answer("y")
+    new = cleared(old)
+    assert new.session != old.session
+    assert new.path.parent == old.path.parent
+    same = ("cwd", "version", "model", "permission_mode", "entrypoint", "git_branch")
+    assert [getattr(new.setting, one) for one in same] == [
+        getattr(old.setting, one) for one in same
+    ]
+    if version == "2.1.325":
+        assert drawn(old.path)[-1].strip() == "last-prompt"
+        assert [line for line in drawn(new.path) if "<" in line[:2]] == [
+            "A<·  user <local-command-caveat>The command below was run ",
+            "B<A  user <command-name>/clear</command-name>",
+            "C<B  system local_command",
+        ]
+    new.prompt("z")
+    assert "Before." not in str(sent(new.path))
+
+
+def test_a_session_is_renamed_as_on_a_screen(tmp_path: Path) -> None:
+    session = begun(tmp_path, tmp_path, "x")
+    assert title_of(session.path) is None
+    assert rename(session, "  The best\nof names ") == "Session renamed to: The best of names"
+    assert title_of(session.path) == "The best of names"
+    added = lines_of(session.path)[-5:]
+    assert [line["type"] for line in added] == [
+        "custom-title",
+        "agent-name",
+        "system",
+        "system",
+        "user",
+    ]
+    assert added[0]["customTitle"] == added[1]["agentName"] == "The best of names"
+    assert added[4]["isMeta"] and 'named this session "The best of names"' in str(added[4])
+    beside = session.path.with_suffix("") / "custom-title.json"
+    assert beside.read_bytes() == b'{"customTitle":"The best of names"}'
+    with pytest.raises(UserError, match="a title needs words"):
+        rename(session, " \n")
+
+
+def test_a_name_goes_along_where_a_session_is_cleared(tmp_path: Path) -> None:
+    session = begun(tmp_path, tmp_path, "x", entrypoint="sdk-cli")
+    rename(session, "First")
+    rename(session, "Second")
+    assert lines_of(session.path)[-1]["commandRun"] == {"command": "rename", "args": "Second"}
+    assert not any("named this session" in str(line) for line in lines_of(session.path))
+    new = cleared(session)
+    assert [line["type"] for line in lines_of(new.path)][:2] == ["custom-title", "agent-name"]
+    assert title_of(new.path) == "Second"
+    assert (new.path.with_suffix("") / "custom-title.json").exists()
+
+
+def test_the_older_form_has_a_title_alone(tmp_path: Path) -> None:
+    session = begun(tmp_path, tmp_path, "x", version="2.1.29")
+    rename(session, "Name")
+    assert [line["type"] for line in lines_of(session.path)][-3:] == [
+        "custom-title",
+        "system",
+        "system",
+    ]
+    assert not session.path.with_suffix("").exists()
+
+
+def test_what_is_no_title_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    assert title_of(path) is None
+    head = b'{"type":"custom-title"'
+    path.write_bytes(head + b',"customTitle":"A"}\n' + head + b',"customTitle":7}\n' + head)
+    assert title_of(path) == "A"

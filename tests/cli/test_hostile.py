@@ -24,6 +24,15 @@ FILE = "FILE"
 PLAIT = (sys.executable, "-m", "plait")
 RUNS: dict[str, list[list[str]]] = {
     "cat": [["--pretty", SESSION], ["--pretty", FILE]],
+    "chat": [
+        ["--demo", "-p", "\x1b]0;x\x07"],
+        ["--demo", "-p", "x", "--output-format", "stream-json"],
+        ["--demo", "\x1b]0;x\x07"],
+        ["--resume", "\x1b]0;x\x07", "--model", "script:x"],
+        ["--model", "script:\x1b]0;x\x07", "hi"],
+        ["--model", f"replay:{SESSION}", "--resume", FILE, "-p", "hi"],
+        ["hi"],
+    ],
     "check": [[SESSION], [FILE], [FILE, "--json"]],
     "clone": [[FILE, "--dry-run"], [FILE, "--dry-run", "--json"], [SESSION, "--dry-run"]],
     "completion": [["bash"]],

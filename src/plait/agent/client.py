@@ -61,6 +61,11 @@ class Client:
         return self._work is not None and not self._work.done()
 
     @property
+    def has_news(self) -> bool:
+        """Whether something has happened that whoever follows has not taken yet."""
+        return self.is_busy and not self._events.empty()
+
+    @property
     def waiting(self) -> tuple[Content, ...]:
         """The prompts that wait."""
         return self._queue.prompts

@@ -12,6 +12,8 @@ from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
 from plait.agent.queue import PromptQueue
 from plait.agent.streaming import ModelFault
+from plait.errors import SourceError
+from plait.graph.client.speech import INTERRUPTED as LOST
 from plait.write.model import Content
 from plait.write.transcript import words_of
 
@@ -50,20 +52,29 @@ class Turn:
 
     async def run(self, prompts: Sequence[Content], *, is_queued: bool = False) -> TurnEnded:
         """Does the turn of a prompt, or of several that waited; cancelled, it logs that."""
+        try:
+            return self._ended(await self._done(prompts, is_queued=is_queued))
+        except Exception as error:
+            self._parts.writer.recover()
+            if not isinstance(error, SourceError):
+                raise
+            return self._unwritten(error)
+
+    async def _done(self, prompts: Sequence[Content], *, is_queued: bool) -> Ending:
         self._prompt(prompts, is_queued=is_queued)
         try:
-            ending = await self._steps()
+            return await self._steps()
         except asyncio.CancelledError:
             if task := asyncio.current_task():
                 task.uncancel()
-            ending = self._interrupted()
+            return self._interrupted()
         except ModelFault as fault:
             self._text = log_fault(self._parts.writer, fault, self._parts.writer.setting.model)
-            ending = "failed"
-        return self._ended(ending)
+            return "failed"
 
     def _prompt(self, prompts: Sequence[Content], *, is_queued: bool) -> None:
         writer = self._parts.writer
+        self._answer_lost_calls()
         self._before = writer.tip
         for number, content in enumerate(prompts):
             if not (is_queued or self._is_typed or writer.setting.is_older):
@@ -73,6 +84,13 @@ class Turn:
                 content, **self._of_a_waiting_prompt() if is_queued else {}, is_beside=number > 0
             )
             self._emit(Prompted(self._prompt_uuid, words_of(content)))
+
+    def _answer_lost_calls(self) -> None:
+        """Answers the calls of a turn whose log could not be written to its end."""
+        writer = self._parts.writer
+        denial = {} if writer.setting.is_older else {"tool_denial_kind": "interrupted"}
+        for call in writer.waiting_calls:
+            writer.result(call, LOST, LOST, is_error=True, **denial)
 
     @property
     def _is_typed(self) -> bool:
@@ -178,12 +196,24 @@ class Turn:
 
     def _ended(self, ending: Ending) -> TurnEnded:
         writer = self._parts.writer
-        took = round((monotonic() - self._began) * 1000)
+        took = self._milliseconds
         is_told = writer.setting.is_older or self._is_typed
         if is_told and not self._is_cut:
             writer.turn_ended(took)
-        ended = TurnEnded(
-            ending, self._text, took, self._meter.responses, self._meter.by_kind(), self._meter.cost
-        )
+        return self._told(ending, took)
+
+    def _unwritten(self, error: SourceError) -> TurnEnded:
+        """Ends a turn whose log cannot be written: nothing is done that nobody would know of."""
+        self._text = error.message
+        self._emit(Noticed(error.message, is_error=True))
+        return self._told("failed", self._milliseconds)
+
+    @property
+    def _milliseconds(self) -> int:
+        return round((monotonic() - self._began) * 1000)
+
+    def _told(self, ending: Ending, took: int) -> TurnEnded:
+        meter = self._meter
+        ended = TurnEnded(ending, self._text, took, meter.responses, meter.by_kind(), meter.cost)
         self._emit(ended)
         return ended

@@ -17,6 +17,10 @@ from plait.errors import PlaitError, SourceError, UserError
 
 COMMANDS = {
     "cat": ("plait.cli.cat", "Print a session's lines, raw or pretty."),
+    "chat": (
+        "plait.cli.chat",
+        "Talk with a model that reads, changes and runs things here.",
+    ),
     "check": (
         "plait.cli.edit.health:check_command",
         "Check a session by the rules for what Plait writes.",

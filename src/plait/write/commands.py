@@ -51,6 +51,11 @@ class CommandLog(Transcript):
         run = {"command_run": {"command": name, "args": arguments}} | outcome
         return self.system("local_command", content=shown, **({} if self.setting.is_older else run))
 
+    def remind(self, text: str) -> str:
+        """Writes what the client tells the model beside the turns, in the person's place."""
+        self.prompt_id = self.ids.uuid()
+        return self._user(text, {"isMeta": True})
+
     def _ask_command(self, called: str, *, is_new: bool) -> None:
         """Writes a command in a prompt's place; the first of a session belongs to no turn."""
         if is_new:

@@ -49,6 +49,8 @@ class Transcript:
         self.prompt_id: str | None = None
         self.on_line: Callable[[bytes], None] | None = None
         """Told of every line that is in the log."""
+        self.held: Callable[[], list[bytes]] | None = None
+        """Gives the lines that go before the first message."""
 
     @property
     def session(self) -> str:
@@ -170,6 +172,11 @@ class Transcript:
         """Goes back to where a response began that failed."""
         self._response = None
         self._standing.tip = tip
+
+    def recover(self) -> None:
+        """Drops a response that could not be written to its end: what follows stands before it."""
+        if self._response:
+            self._response.discard()
 
     def result(
         self,
@@ -352,6 +359,9 @@ class Transcript:
 
     def written(self, kind: str, entry: Fields, *, is_tip: bool = True) -> None:
         """Appends a message; the next one follows it."""
+        held, self.held = self.held, None
+        for line in held() if held else ():
+            self.append(line)
         if kind in ("assistant", "api error") and not self.setting.is_older:
             entry = {"madeBy": "model", **self._of_a_turn, **self._of_a_response(), **entry}
         self.append(encode(ordered(kind, entry, self.setting.version)))

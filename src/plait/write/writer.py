@@ -13,13 +13,16 @@ lines lie between each other, whole, and each goes on from its own last one.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import TracebackType
 from typing import Any, Literal, Self
 
 from plait.errors import UserError
+from plait.line import lines as read_lines
 from plait.line import stamp_of
+from plait.record import Record, client_records
 from plait.record.message import NO_RESPONSE
 from plait.write import lines
 from plait.write.agents import SUBAGENTS, AgentWriter, Errand, sent_out
@@ -126,13 +129,11 @@ class SessionWriter(CommandLog):
         uuid: Callable[[], str] | None = None,
     ) -> Self:
         """Goes on with the session of a file, from the message that the client would choose."""
-        from plait.record import read
         from plait.write.resume import past_of
 
         log = Path(path)
         ids = Ids(random, clock, uuid)
-        records, stamp = list(read(log)), stamp_of(log)
-        past = past_of(records, stamp.size if stamp else 0)
+        past = past_of(*_read(log))
         place = str(Path(cwd).resolve()) if cwd else past.cwd
         if place is None:
             raise UserError(f"'{log}' does not say its working directory", "`cwd` tells it")
@@ -142,6 +143,33 @@ class SessionWriter(CommandLog):
         setting.permission_mode = permission_mode or past.permission_mode or "default"
         setting.entrypoint = entrypoint
         return cls(log, setting, ids, past, has_snapshots=has_snapshots, is_settled=is_settled)
+
+    @classmethod
+    def fork(
+        cls, path: str | Path, folder: str | Path, *, session: str | None = None, **options: Any
+    ) -> Self:
+        """Begins a session with the messages of another, in the client's configuration folder.
+
+        They are copied with the first message that is added; till then there is no file.
+        Options are those of `resume`.
+        """
+        from plait.write.fork import forked_chain, forked_lines, names_in
+
+        source = cls.resume(path, **options)
+        name = session or source.ids.uuid()
+        place = session_file(Path(folder), Path(source.setting.cwd), name)
+        if stamp_of(place):
+            raise UserError(f"there is a session '{name}' already", "a fork is a new one")
+        setting = replace(source.setting, session=name, slug=source.ids.name())
+        past = source._past and replace(source._past, backups={})
+        own = cls(place, setting, source.ids, past, is_settled=source.is_settled)
+        if source._history is None:
+            own._history = None
+        own._is_new = True
+        records, size = _read(Path(path))
+        names, chain = names_in(records, name), forked_chain(records, size)
+        own.held = lambda: [*names, *forked_lines(chain, name, own.prompt_id)]
+        return own
 
     def _before_prompt(self, uuid: str) -> None:
         if self._past and self.tip == self._resumed_tip:
@@ -335,6 +363,12 @@ class SessionWriter(CommandLog):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _read(log: Path) -> tuple[list[Record], int]:
+    """Returns what the client reads of a file, and how many bytes it has."""
+    stamp = stamp_of(log)
+    return list(client_records(read_lines(log))), stamp.size if stamp else 0
 
 
 def _preserved(uuids: Sequence[str], anchor: str) -> Fields:

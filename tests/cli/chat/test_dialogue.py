@@ -40,6 +40,9 @@ class Typed:
     async def prompt(self) -> str | None:
         return None
 
+    def alone(self) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
     async def answer(self, question: str) -> str | None:
         return self.answers.pop(0)
 
@@ -52,10 +55,19 @@ class Typed:
     async def above(self, text: str) -> None:
         print(text, end="")
 
+    def redraw(self) -> None: ...
+
+    def put_back(self, text: str) -> None: ...
+
+    def interrupted(self) -> None: ...
+
+
+async def _at_once() -> None: ...
+
 
 def asked(proposal: Proposal, keyboard: Typed) -> Answer:
     output = Output(load_settings(environment={"HOME": "/h"}))
-    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard)
+    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard, _at_once)
     return asyncio.run(dialogue.ask(proposal, "toolu_1"))
 
 
@@ -99,25 +111,25 @@ def test_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 QUESTIONS = """\
-○ Bash  make  → wants to be done
+○ Bash  → may it run?
     make
     make test
     y  yes
-    a  yes, and the like until this session ends
+    a  yes, and this command until this session ends
     e  yes, but let me change it first
     n  no, and stop; any other words say what to do instead
-○ Edit  a.py  → wants to be done
+○ Edit  a.py  → may it be written?
     1   x
     2 - a = 1
     2 + a = 2
     3   y
     y  yes
-    a  yes, and the like until this session ends
+    a  yes, and all changes of files here until this session ends
     e  yes, but let me change it first
     n  no, and stop; any other words say what to do instead
-○ Read  /etc/hosts  → wants to be done
+○ Read  /etc/hosts  → may it be read?
     y  yes
-    a  yes, and the like until this session ends
+    a  yes, and all in this folder until this session ends
     n  no, and stop; any other words say what to do instead
 """
 
@@ -134,7 +146,7 @@ def test_one_question_at_a_time() -> None:
 
     keyboard = Slow()
     output = Output(load_settings(environment={"HOME": "/h"}))
-    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard)
+    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard, _at_once)
 
     async def both() -> None:
         await asyncio.gather(dialogue.ask(READ, "1"), dialogue.ask(READ, "2"))

@@ -3,6 +3,7 @@
 import asyncio
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ from plait.cli.settings import load_settings
 HERE = "/home/me/app"
 
 
-def answered(model: str = "claude-opus-5-5", *content: dict[str, str]) -> Answered:
+def answered(model: str = "claude-opus-5-5", *content: Any) -> Answered:
     return Answered("msg_1", "req_1", model, content, "end_turn", {"input_tokens": 5})
 
 
@@ -121,7 +122,7 @@ def test_output_is_folded_and_failure_told(capsys: pytest.CaptureFixture[str]) -
             Resulted("t1", "Bash", Outcome(long, detail)),
             bash("t2", "make"),
             Resulted("t2", "Bash", Outcome("Exit code 2\nno rule", "Error: x", is_error=True)),
-            bash("t3", "rm -r ."),
+            answered("opus", {"type": "tool_use", "id": "t3", "input": {"command": "rm -r ."}}),
             Resulted("t3", "Bash", Outcome("no", "no", is_error=True), is_denied=True),
         )
         == FOLDED
@@ -137,7 +138,7 @@ FOLDED = """\
     line 100
 ✗ Bash  make  → exit 2                                                                           2 s
     no rule
-⊘ Bash  rm -r .  → rejected                                                                      2 s
+⊘ Bash  rm -r .  → rejected
 """
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from plait.agent.events import Answered, Called, Resulted, Said, TurnEnded
-from plait.agent.tools.model import Outcome, Proposal
+from plait.agent.events import Answered, Resulted, Said, TurnEnded
+from plait.agent.tools.model import Outcome
 from plait.cli.chat.stream import Stream, beginning
 from plait.cli.chat.tally import Tally
 
@@ -27,11 +27,10 @@ def ended(ending: Any = "done", text: str = "ok", cost: float | None = 0.5) -> T
 
 def test_a_result() -> None:
     counted = tally(price=lambda model, usage: 0.25)
-    write = Proposal("Write", {"file_path": "/w/x"}, "write", "x")
+    write = {"type": "tool_use", "id": "t1", "name": "Write", "input": {"file_path": "/w/x"}}
     for event in (
         Said("o"),
-        Answered("m1", "r1", "opus", (), "tool_use", USED),
-        Called("t1", write),
+        Answered("m1", "r1", "opus", (write,), "tool_use", USED),
         Resulted("t1", "Write", Outcome("no", is_error=True), is_denied=True),
         Resulted("t2", "Read", Outcome("yes")),
         Answered("m2", "r2", "opus", (), "end_turn", {**USED, "cache_creation_input_tokens": 1}),
@@ -234,6 +233,23 @@ def test_a_compaction_is_told_other_lines_are_not() -> None:
         {"type": "attachment", **ENVELOPE},
     )
     assert found["compact_metadata"] == {"trigger": "manual", "pre_tokens": 9}
+
+
+def test_a_summary_and_what_a_command_printed() -> None:
+    printed = "<local-command-stdout>9 tokens</local-command-stdout>"
+    noted = {"type": "system", "subtype": "local_command", "content": printed, **ENVELOPE}
+    summary, heard, command = told(
+        line("user", "It was said.", isCompactSummary=True),
+        line("user", printed),
+        {**noted, "content": "<command-name>/cost</command-name>"},
+        noted,
+    )
+    assert (summary["isReplay"], summary["isSynthetic"]) == (False, True)
+    assert heard["isReplay"] is True
+    assert command["type"] == "assistant"
+    assert command["message"]["model"] == "<synthetic>"
+    assert command["message"]["content"] == [{"type": "text", "text": "9 tokens"}]
+    assert command["local_command_source"] == printed
 
 
 def test_the_beginning() -> None:

@@ -1,15 +1,16 @@
 """A proposal to a question at the keyboard, and what is typed to an answer."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
 from plait.agent.permission import Answer
-from plait.agent.tools.model import Arguments, Proposal
+from plait.agent.tools.model import Arguments, Effect, Proposal
 from plait.cli.chat.keyboard import Keyboard
 from plait.cli.chat.screen import Screen
 from plait.conversation.patches import Patch, hunks_between
-from plait.view.passages.tools import CallLine, tool_name
+from plait.view.passages.call_view import path_from
+from plait.view.passages.tools import CallLine, first_line, tool_name
 from plait.view.terminal.calls import changed
 from plait.view.terminal.model import AnyBlock, Printed, printed_lines
 
@@ -17,7 +18,23 @@ YES, ALWAYS, CHANGE, NO = "y", "a", "e", "n"
 SPELLED = {"yes": YES, "1": YES, "always": ALWAYS, "2": ALWAYS, "edit": CHANGE, "no": NO}
 CHANGED_IN = {"Bash": "command", "Write": "content", "Edit": "new_string"}
 """The argument that a person may change, by tool."""
-MOST_LINES = 40
+ASKED: dict[Effect, str] = {
+    "none": "may it be done?",
+    "read": "may it be read?",
+    "write": "may it be written?",
+    "execute": "may it run?",
+    "network": "may it be fetched?",
+}
+ALIKE: dict[Effect, str] = {
+    "none": "the like",
+    "read": "all in this folder",
+    "write": "all changes of files here",
+    "execute": "this command",
+    "network": "all of this host",
+}
+"""What is allowed with it for the rest of the session."""
+MOST_LINES = 1000
+"""Lines that are shown of what is asked about; what a person allows, they can see."""
 QUESTION = "Do it? "
 
 
@@ -27,12 +44,16 @@ class Dialogue:
 
     screen: Screen
     keyboard: Keyboard
+    settled: Callable[[], Awaitable[None]]
+    """Waits until all that went before the question is on the screen."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def ask(self, proposal: Proposal, call: str) -> Answer:
         """Returns what the person says; Ctrl-C and the end of input stop the turn."""
-        async with self._turn:
-            await self.screen.print([*proposed(proposal), choices(proposal)])
+        async with self._turn, self.keyboard.alone():
+            await self.settled()
+            shown = [*proposed(proposal, self.screen.drawing.directory), choices(proposal)]
+            await self.screen.print(shown, is_whole=True)
             while (said := await self.keyboard.answer(QUESTION)) is not None:
                 if answer := await self._understood(said.strip(), proposal):
                     return answer
@@ -63,20 +84,21 @@ class Dialogue:
         return Answer(is_allowed=True, arguments=arguments if text != before else None)
 
 
-def proposed(proposal: Proposal) -> Iterator[AnyBlock]:
+def proposed(proposal: Proposal, directory: str | None = None) -> Iterator[AnyBlock]:
     """Yields what would be done: the command in full, or the change."""
+    is_command = proposal.effect == "execute"
     yield CallLine(
         tool=tool_name(proposal.tool),
-        subject=proposal.title.partition("\n")[0],
-        result="wants to be done",
+        subject="" if is_command else first_line(path_from(proposal.title, directory)),
+        result=ASKED[proposal.effect],
         outcome="missing",
     )
-    if proposal.after is not None:
+    if is_command:
+        yield from printed_lines(proposal.title, MOST_LINES, tone="plain")
+    elif proposal.after is not None:
         hunks = hunks_between(proposal.before or "", proposal.after)
         path = str(proposal.paths[0]) if proposal.paths else ""
         yield changed(Patch(path, hunks, 0, 0, is_new=proposal.before is None), MOST_LINES)
-    elif proposal.tool == "Bash":
-        yield from printed_lines(str(proposal.arguments.get("command", "")), MOST_LINES)
 
 
 def choices(proposal: Proposal) -> Printed:
@@ -84,7 +106,7 @@ def choices(proposal: Proposal) -> Printed:
     edit = (f"{CHANGE}  yes, but let me change it first",) if proposal.tool in CHANGED_IN else ()
     lines = (
         f"{YES}  yes",
-        f"{ALWAYS}  yes, and the like until this session ends",
+        f"{ALWAYS}  yes, and {ALIKE[proposal.effect]} until this session ends",
         *edit,
         f"{NO}  no, and stop; any other words say what to do instead",
     )

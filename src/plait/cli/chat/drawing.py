@@ -65,6 +65,8 @@ class Drawing:
     words: Paragraphs = field(default_factory=Paragraphs)
     running: dict[str, tuple[Called, float]] = field(default_factory=dict)
     """The calls that are being done, and since when."""
+    given: dict[str, Any] = field(default_factory=dict)
+    """What calls were given, as the model asked for them."""
     doing: str = ""
     """What is going on, in a few words."""
 
@@ -118,31 +120,34 @@ class Drawing:
 
     def _answered(self, event: Answered) -> Iterator[AnyBlock]:
         """Yields what is left of the words; those of the client are not streamed."""
-        if event.model != SYNTHETIC:
-            yield from self.rest()
-            return
+        yield from self.rest()
         for block in event.content:
-            if block.get("type") == "text":
+            if block.get("type") == "tool_use":
+                self.given[str(block.get("id"))] = block.get("input")
+            elif event.model == SYNTHETIC and block.get("type") == "text":
                 yield Words(voice="error", text=str(block.get("text", "")))
 
     def _result(self, event: Resulted) -> Iterator[AnyBlock]:
         now = self.clock()
         call, since = self.running.pop(event.call, (None, now))
         took = (now - since) * THOUSAND
-        seen = CallView(_as_called(event, call), self.directory)
+        asked = self.given.pop(event.call, {})
+        given = dict(call.proposal.arguments) if call else asked
+        seen = CallView(_as_called(event, given), self.directory)
         yield replace(call_line(seen), duration_ms=took)
         yield from CallBlocks(seen).all()
 
     def _ending(self, event: TurnEnded) -> Iterator[AnyBlock]:
         yield from self.rest()
         self.running.clear()
+        self.given.clear()
         words, tone = ENDINGS[event.ending]
         if event.ending == "failed" and event.text:
             yield Words(voice="error", text=event.text)
         yield Remark(text=dotted(words, *_figures(event)), tone=tone)
 
 
-def _as_called(event: Resulted, call: Called | None) -> told.Called:
+def _as_called(event: Resulted, given: Any) -> told.Called:
     """Returns a call as the log would tell it."""
     block = ToolResult(
         tool_use_id=event.call,
@@ -156,7 +161,7 @@ def _as_called(event: Resulted, call: Called | None) -> told.Called:
         response=0,
         call=event.call,
         name=event.tool,
-        input=dict(call.proposal.arguments) if call else {},
+        input=given,
         outcome=result.outcome,
         result=result,
         answered_by=event.call,

@@ -6,10 +6,26 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Protocol
 
 CHUNK = 1 << 16
 END_OF_TEXT = "."
+MARK = "> "
+
+
+@dataclass
+class Live:
+    """What a keyboard with lines below it tells there, and what it can stop."""
+
+    words: Callable[[], str] = str
+    """The words that stream."""
+    doing: Callable[[], str] = str
+    standing: Callable[[], str] = str
+    """What is always told, at the very bottom."""
+    waiting: list[str] = field(default_factory=list)
+    """Prompts that were typed ahead."""
+    stop: Callable[[], bool] = bool
 
 
 class Keyboard(Protocol):
@@ -20,6 +36,10 @@ class Keyboard(Protocol):
 
     async def prompt(self) -> str | None:
         """Returns the next prompt, None where there will be none."""
+        ...
+
+    def alone(self) -> AbstractAsyncContextManager[None]:
+        """While entered, what is typed answers questions."""
         ...
 
     async def answer(self, question: str) -> str | None:
@@ -38,6 +58,18 @@ class Keyboard(Protocol):
         """Writes what is drawn, above where one types."""
         ...
 
+    def redraw(self) -> None:
+        """Draws anew what is below."""
+        ...
+
+    def put_back(self, text: str) -> None:
+        """Gives words back to whoever typed them, to be changed or sent again."""
+        ...
+
+    def interrupted(self) -> None:
+        """Stops what goes on, or leaves."""
+        ...
+
 
 class PlainKeyboard:
     """Reads lines of standard input, whatever it is: a pipe, a file, a terminal."""
@@ -52,7 +84,8 @@ class PlainKeyboard:
     async def prompt(self) -> str | None:
         """Returns the next line that says something; one that ends with a backslash goes on."""
         parts: list[str] = []
-        while (line := await self._line()) is not None:
+        self._mark()
+        while (line := await self.line()) is not None:
             if line.endswith("\\"):
                 parts.append(line[:-1])
                 continue
@@ -62,11 +95,16 @@ class PlainKeyboard:
             parts = []
         return "\n".join(parts) or None
 
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Takes nothing from anybody: all is asked in turn."""
+        yield
+
     async def answer(self, question: str) -> str | None:
         """Asks, and returns the next line."""
         sys.stdout.write(question)
         sys.stdout.flush()
-        said = await self._line()
+        said = await self.line()
         if not os.isatty(self._descriptor):
             sys.stdout.write("\n" if said is None else f"{_printable(said)}\n")
         return said
@@ -76,7 +114,7 @@ class PlainKeyboard:
         sys.stdout.write(f"Write it anew; a line with `{END_OF_TEXT}` alone ends it.\n")
         sys.stdout.flush()
         lines: list[str] = []
-        while (line := await self._line()) is not None:
+        while (line := await self.line()) is not None:
             if line == END_OF_TEXT:
                 return "\n".join(lines)
             lines.append(line)
@@ -92,11 +130,44 @@ class PlainKeyboard:
         sys.stdout.write(text)
         sys.stdout.flush()
 
-    async def _line(self) -> str | None:
+    def redraw(self) -> None:
+        """Draws nothing: all that there is stands already."""
+
+    def put_back(self, text: str) -> None:
+        """Keeps nothing: the line can be sent again."""
+
+    def interrupted(self) -> None:
+        """Leaves it to the signal."""
+
+    def _mark(self) -> None:
+        if os.isatty(self._descriptor) and sys.stdout.isatty():
+            sys.stdout.write(MARK)
+            sys.stdout.flush()
+
+    async def comes(self, seconds: float) -> bool:
+        """Tells whether anything is there before so many seconds have passed."""
+        try:
+            await asyncio.wait_for(self._more(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def rest(self) -> str:
+        """Returns all that is left, as it is."""
+        while not self._is_over:
+            await self._more()
+        data, self._read = self._read, b""
+        return data.decode("utf-8", "replace")
+
+    async def _more(self) -> None:
+        more = await _in_thread(lambda: os.read(self._descriptor, CHUNK))
+        self._read += more
+        self._is_over = not more
+
+    async def line(self) -> str | None:
+        """Returns the next line, None where there are no more."""
         while b"\n" not in self._read and not self._is_over:
-            more = await _in_thread(lambda: os.read(self._descriptor, CHUNK))
-            self._read += more
-            self._is_over = not more
+            await self._more()
         if not self._read:
             return None
         line, _, self._read = self._read.partition(b"\n")

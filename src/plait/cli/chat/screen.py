@@ -1,6 +1,7 @@
 """Events to lines above the keyboard, each drawn once; nothing in them commands the terminal."""
 
-from collections.abc import Iterable
+import asyncio
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from plait.agent.events import Event
@@ -19,6 +20,8 @@ class Screen:
     drawing: Drawing
     keyboard: Keyboard
     _page: Page = field(init=False)
+    _drawn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while something is drawn: what comes first stands above."""
 
     def __post_init__(self) -> None:
         self._page = Page(self.output, session="", hint="")
@@ -27,26 +30,32 @@ class Screen:
         """Draws what an event adds."""
         await self.print(list(self.drawing.of(event)))
 
-    async def print(self, blocks: Iterable[AnyBlock]) -> None:
-        """Draws some passages, all at once."""
+    async def print(self, blocks: Iterable[AnyBlock], *, is_whole: bool = False) -> None:
+        """Draws some passages, all at once; what must be seen whole is not cut at the edge."""
         parts = list(blocks)
         if not parts:
             return
-        if self._page.is_plain:
-            self._page.print(parts)
-            self.output.console.file.flush()
-            return
-        with self.output.console.capture() as capture:
-            self._page.print(parts)
-        await self.keyboard.above(capture.get())
+        async with self._drawn:
+            self._page.beyond = "wrap" if is_whole else "cut"
+            await self._put(lambda: self._page.print(parts))
 
     async def say(self, *lines: str) -> None:
         """Writes lines of our own."""
+        async with self._drawn:
+            await self._put(lambda: self._write(lines))
+
+    def _write(self, lines: tuple[str, ...]) -> None:
         if self._page.is_plain:
             self.output.plain("".join(f"{line}\n" for line in lines))
+            return
+        for line in lines:
+            self.output.print(line)
+
+    async def _put(self, draw: Callable[[], None]) -> None:
+        if self._page.is_plain:
+            draw()
             self.output.console.file.flush()
             return
         with self.output.console.capture() as capture:
-            for line in lines:
-                self.output.print(line)
+            draw()
         await self.keyboard.above(capture.get())

@@ -6,6 +6,14 @@ from typing import Any, TypeAlias
 
 Json: TypeAlias = dict[str, Any]
 SYNTHETIC = "<synthetic>"
+METADATA = {
+    "trigger": "trigger",
+    "preTokens": "pre_tokens",
+    "postTokens": "post_tokens",
+    "cumulativeDroppedTokens": "cumulative_dropped_tokens",
+    "durationMs": "duration_ms",
+}
+PRINTED = ("<local-command-stdout>", "</local-command-stdout>")
 
 
 def beginning(
@@ -62,8 +70,29 @@ class Stream:
                 yield from self._user(line)
             case "system" if line.get("subtype") == "compact_boundary":
                 yield self._boundary(line)
+            case "system" if line.get("subtype") == "local_command":
+                yield from self._command(line)
             case _:
                 pass
+
+    def _command(self, line: Mapping[str, Any]) -> Iterator[Json]:
+        """Yields what a command printed, as if it were an answer."""
+        source = str(line.get("content", ""))
+        if not source.startswith(PRINTED[0]):
+            return
+        text = source.removeprefix(PRINTED[0]).removesuffix(PRINTED[1])
+        message = {
+            "id": line["uuid"],
+            "type": "message",
+            "role": "assistant",
+            "model": SYNTHETIC,
+            "content": [{"type": "text", "text": text}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 0, "output_tokens": 0},
+            "context_management": None,
+        }
+        yield {**_told(line, message), "type": "assistant", "local_command_source": source}
 
     def _response(self, line: Mapping[str, Any]) -> Json:
         message = line["message"]
@@ -78,8 +107,7 @@ class Stream:
         content = line["message"]["content"]
         results = [one for one in content if _is_result(one)]
         if not results:
-            if self.replays:
-                yield _told(line, line["message"]) | {"isReplay": True}
+            yield from self._words(line, content)
             return
         denial = line.get("toolDenialKind")
         for one in results if denial else ():
@@ -88,6 +116,12 @@ class Stream:
             "tool_use_result": line.get("toolUseResult"),
             "tool_result_meta": [_meta(line, one["tool_use_id"]) for one in results],
         }
+
+    def _words(self, line: Mapping[str, Any], content: object) -> Iterator[Json]:
+        if line.get("isCompactSummary"):
+            yield _told(line, line["message"]) | {"isReplay": False, "isSynthetic": True}
+        elif self.replays or str(content).startswith(PRINTED[0]):
+            yield _told(line, line["message"]) | {"isReplay": True}
 
     def _denied(self, line: Mapping[str, Any], result: Mapping[str, Any]) -> Json:
         return {
@@ -108,9 +142,9 @@ class Stream:
             "session_id": line["sessionId"],
             "uuid": line["uuid"],
             "compact_metadata": {
-                "trigger": metadata.get("trigger"),
-                "pre_tokens": metadata.get("preTokens"),
+                name: metadata[wire] for wire, name in METADATA.items() if wire in metadata
             },
+            "logical_parent_uuid": line.get("logicalParentUuid"),
         }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from plait.agent.events import Answered, Called, Ending, Event, Resulted, Said, Thought, TurnEnded
+from plait.agent.events import Answered, Ending, Event, Resulted, Said, Thought, TurnEnded
 
 Json: TypeAlias = dict[str, Any]
 PER_MODEL = {
@@ -47,7 +47,7 @@ class Tally:
     results: int = 0
     _usage: Json = field(default_factory=dict)
     _denials: list[Json] = field(default_factory=list)
-    _calls: dict[str, Called] = field(default_factory=dict)
+    _given: dict[str, Any] = field(default_factory=dict)
     _stop_reason: str | None = None
     _began: float = 0.0
     _first: float | None = None
@@ -55,9 +55,18 @@ class Tally:
     def begin(self) -> None:
         """Forgets the last turn."""
         self._usage = dict.fromkeys(USAGE, 0)
-        self._denials, self._calls = [], {}
+        self._denials, self._given = [], {}
         self._stop_reason, self._first = None, None
         self._began = self.clock()
+
+    @property
+    def took_ms(self) -> int:
+        """How long the turn has taken so far."""
+        return round((self.clock() - self._began) * 1000)
+
+    def of_command(self, event: TurnEnded, name: str) -> Json:
+        """Returns the result of a command that the model has no part in."""
+        return {**self._result(event), "local_command": name}
 
     def add(self, event: Event) -> Json | None:
         """Takes an event; returns the result where the turn ends with it."""
@@ -66,8 +75,6 @@ class Tally:
                 self._first = self._first or self.clock()
             case Answered():
                 self._answered(event)
-            case Called():
-                self._calls[event.call] = event
             case Resulted(is_denied=True):
                 self._denials.append(self._denial(event))
             case TurnEnded():
@@ -78,6 +85,9 @@ class Tally:
 
     def _answered(self, event: Answered) -> None:
         self._stop_reason = event.stop_reason
+        for block in event.content:
+            if block.get("type") == "tool_use":
+                self._given[str(block.get("id"))] = block.get("input")
         if event.model == SYNTHETIC:
             return
         model = self.models.setdefault(event.model, {**dict.fromkeys(PER_MODEL, 0), "costUSD": 0.0})
@@ -88,8 +98,7 @@ class Tally:
         model["costUSD"] += self.price(event.model, event.usage) or 0.0
 
     def _denial(self, event: Resulted) -> Json:
-        call = self._calls.get(event.call)
-        given = dict(call.proposal.arguments) if call else {}
+        given = self._given.get(event.call, {})
         return {"tool_name": event.tool, "tool_use_id": event.call, "tool_input": given}
 
     def _result(self, event: TurnEnded) -> Json:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
@@ -22,6 +22,7 @@ from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
+from plait.cli.chat.keyboard import MARK, Live
 from plait.cli.text import clipped, safe, safe_line
 from plait.view.text import columns
 
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 
     from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-MARK = "> "
 REFRESH = 0.5
+GRACE = 2.0
+"""Seconds in which a second Ctrl-C leaves."""
 TAIL_LINES = 8
 LEAVE = "Ctrl-C again to leave"
 STYLE = Style.from_dict({"tail": "", "state": "italic", "bottom-toolbar": "noreverse"})
@@ -46,19 +48,6 @@ class _Away(Exception):
     """Something else needs the keyboard."""
 
 
-@dataclass
-class Live:
-    """What the lines below tell while a turn goes on."""
-
-    words: Callable[[], str] = str
-    """The words that stream."""
-    doing: Callable[[], str] = str
-    standing: Callable[[], str] = str
-    """What is always told, at the very bottom."""
-    waiting: list[str] = field(default_factory=list)
-    """Prompts that were typed ahead."""
-
-
 class TerminalKeyboard:
     """Reads keys with line editing, history and completion of commands."""
 
@@ -67,21 +56,20 @@ class TerminalKeyboard:
     def __init__(
         self,
         live: Live,
-        stop: Callable[[], None],
         commands: "Iterable[str]" = (),
         *,
         has_colours: bool = True,
         **streams: Any,
     ) -> None:
         self.live = live
-        self._stop = stop
         self._kept = Document()
-        self._free, self._idle = asyncio.Event(), asyncio.Event()
+        self._free = asyncio.Event()
+        """Whether nothing is asked."""
         self._free.set()
-        self._idle.set()
+        self._held = asyncio.Lock()
         self._is_busy = False
         self._began = 0.0
-        self._warned = False
+        self._warned_at = -GRACE
         self._session: PromptSession[str] = PromptSession(
             multiline=True,
             history=InMemoryHistory(),
@@ -108,19 +96,18 @@ class TerminalKeyboard:
 
     async def answer(self, question: str) -> str | None:
         """Returns what is said to a question, None for Ctrl-C or Ctrl-D."""
-        async with self._alone():
-            return await self._asked(question, "")
+        return await self._asked(question, "")
 
     async def changed(self, text: str) -> str | None:
         """Returns a text as the person edited it, None where they gave up."""
-        async with self._alone():
-            await self.above("Edit it; Esc Enter takes it, Ctrl-C leaves it as it was.\n")
-            return await self._asked("", text, is_text=True)
+        await self.above("Edit it; Esc Enter takes it, Ctrl-C leaves it as it was.\n")
+        return await self._asked("", text, is_text=True)
 
     @asynccontextmanager
     async def ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
         """While entered, prompts are taken ahead, and Ctrl-C stops what goes on."""
-        self._is_busy, self._began, self._warned = True, time.monotonic(), False
+        self._is_busy, self._began = True, time.monotonic()
+        self._warned_at = -GRACE
         typing = asyncio.ensure_future(self._typing(take))
         leaving = asyncio.current_task()
         typing.add_done_callback(lambda done: _pass_on(done, leaving))
@@ -140,28 +127,45 @@ class TerminalKeyboard:
         """Draws the lines below again."""
         self._session.app.invalidate()
 
+    @property
+    def typed(self) -> str:
+        """What is typed and not sent."""
+        return self._session.default_buffer.text
+
+    def below(self) -> str:
+        """Returns the lines below as words alone."""
+        return "".join(part[1] for part in self._message())
+
+    def put_back(self, text: str) -> None:
+        """Has words stand where one types, before what was typed since."""
+        self._kept = Document("\n".join(filter(None, (text, self._kept.text))))
+
     async def _typing(self, take: Callable[[str], None]) -> None:
         while True:
             await self._free.wait()
-            try:
-                text = await self._read(self._message)
-            except _Away:
-                continue
+            async with self._held:
+                try:
+                    text = await self._read(self._message)
+                except _Away:
+                    continue
             if text.strip():
-                self.live.waiting.append(text)
                 take(text)
 
     @asynccontextmanager
-    async def _alone(self) -> AsyncIterator[None]:
-        """Takes the keyboard from whoever is typing ahead, and gives it back."""
+    async def alone(self) -> AsyncIterator[None]:
+        """While entered, the keyboard is not typed ahead at; what was typed so far stays."""
         self._free.clear()
-        if not self._idle.is_set() and self._session.app.is_running:
-            self._session.app.exit(exception=_Away())
-        await self._idle.wait()
+        self._yield()
         try:
-            yield
+            async with self._held:
+                yield
         finally:
             self._free.set()
+
+    def _yield(self) -> None:
+        app = self._session.app
+        if not self._free.is_set() and app.is_running:
+            app.exit(exception=_Away())
 
     async def _asked(self, question: str, text: str, *, is_text: bool = False) -> str | None:
         keys = _text_keys() if is_text else _answer_keys()
@@ -182,21 +186,19 @@ class TerminalKeyboard:
         return said
 
     async def _read(self, message: "Callable[[], StyleAndTextTuples]") -> str:
-        self._idle.clear()
         try:
             text = await self._session.prompt_async(
                 message,
                 default=self._kept,
-                refresh_interval=REFRESH if self._is_busy else 0,
+                refresh_interval=REFRESH,
+                pre_run=self._yield,
                 handle_sigint=False,
             )
-            self._kept = Document()
-            return text
         except BaseException:
             self._kept = self._session.default_buffer.document
             raise
-        finally:
-            self._idle.set()
+        self._kept = Document()
+        return text
 
     def _message(self) -> "StyleAndTextTuples":
         if not self._is_busy:
@@ -205,7 +207,7 @@ class TerminalKeyboard:
         lines = [("class:tail", f"{line}\n") for line in _tail(self.live.words(), width - 1)]
         took = int(time.monotonic() - self._began)
         state = f"· {safe_line(self.live.doing())}"
-        margin = f" {took} s, Ctrl-C stops" if not self._warned else f" {LEAVE}"
+        margin = f" {took} s, Ctrl-C stops" if not self._is_warned else f" {LEAVE}"
         room = max(width - 1 - columns(margin), 8)
         waiting = [("", f"  queued: {safe_line(one)}") for one in self.live.waiting]
         return [
@@ -215,24 +217,27 @@ class TerminalKeyboard:
             ("bold", MARK),
         ]
 
+    @property
+    def _is_warned(self) -> bool:
+        return time.monotonic() - self._warned_at < GRACE
+
     def _toolbar(self) -> str:
         width = shutil.get_terminal_size().columns
-        words = LEAVE if self._warned and not self._is_busy else self.live.standing()
+        words = LEAVE if self._is_warned and not self._is_busy else self.live.standing()
         return clipped(safe_line(words), width - 1)
 
     def interrupted(self) -> None:
         """Stops what goes on; a second time, or where nothing does, leaves."""
         app = self._session.app
-        if self._is_busy and not self._warned:
-            self._warned = True
-            self._stop()
+        if self._is_busy and not self._is_warned:
+            self._warned_at = time.monotonic()
+            self.live.stop()
         elif not self._is_busy and self._session.default_buffer.text:
             self._session.default_buffer.reset()
-        elif self._warned:
-            if app.is_running:
-                app.exit(exception=Left())
-        else:
-            self._warned = True
+        elif not self._is_warned:
+            self._warned_at = time.monotonic()
+        elif app.is_running:
+            app.exit(exception=Left())
         app.invalidate()
 
     def _keys(self) -> KeyBindings:
@@ -244,7 +249,7 @@ class TerminalKeyboard:
 
         @keys.add("<any>")
         def _(event: KeyPressEvent) -> None:
-            self._warned = self._warned and self._is_busy
+            self._warned_at = -GRACE
             event.current_buffer.insert_text(event.data)
 
         @keys.add("c-d")
@@ -312,13 +317,19 @@ def _text_keys() -> KeyBindings:
 
 def _tail(text: str, width: int) -> list[str]:
     """Returns the last lines of a text, broken at the edge."""
-    from rich.cells import chop_cells
-
     if not text.strip():
         return []
     shown = safe(text[-width * TAIL_LINES * 4 :]).expandtabs(4).split("\n")
-    lines = [part for line in shown for part in chop_cells(line, max(width, 8)) or [""]]
+    lines = [part for line in shown for part in _broken(line, max(width, 8))]
     return lines[-TAIL_LINES:]
+
+
+def _broken(line: str, width: int) -> list[str]:
+    from rich.cells import chop_cells
+
+    if columns(line) <= width:
+        return [line]
+    return [part for words in wrap(line, width) for part in chop_cells(words, width)]
 
 
 def _write(text: str) -> None:

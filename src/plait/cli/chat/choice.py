@@ -1,0 +1,122 @@
+"""Options and settings to what was chosen for a session, or to what is wrong with it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+from plait.agent.permission import Mode
+from plait.agent.rules import Rule, rules_of
+from plait.cli.settings import ChatSettings
+from plait.errors import UserError
+from plait.write.order import NEWEST, Version
+
+REPLAY, SCRIPT = "replay:", "script:"
+DEFAULT_MODEL = "claude-opus-5-5"
+MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a session is begun with."""
+
+    model: str = DEFAULT_MODEL
+    api_key: str | None = field(default=None, repr=False)
+    key_from: str | None = None
+    base_url: str | None = None
+    mode: Mode = "default"
+    allowed: tuple[Rule, ...] = ()
+    denied: tuple[Rule, ...] = ()
+    others: tuple[Path, ...] = ()
+    max_turns: int | None = None
+    max_budget_usd: float | None = None
+    system_prompt: str | None = None
+    appended: str = ""
+    version: Version = NEWEST
+    session: str | None = None
+    title: str | None = None
+    is_printed: bool = False
+
+    @property
+    def asks_api(self) -> bool:
+        """Whether somebody far away answers."""
+        return not self.model.startswith((REPLAY, SCRIPT))
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """How far it may go, by the names of the options."""
+        return {"max_turns": self.max_turns, "max_budget_usd": self.max_budget_usd}
+
+
+def chosen(asked: Mapping[str, Any], settings: ChatSettings) -> Choice:
+    """Returns what options and settings come to; an option goes first."""
+    _check_sessions(asked)
+    _check_forms(asked)
+    choice = Choice(
+        model=asked["model"] or settings.model or DEFAULT_MODEL,
+        api_key=settings.api_key,
+        key_from=settings.key_from,
+        base_url=asked["base_url"] or settings.base_url,
+        mode=_mode(asked["permission_mode"] or settings.permission_mode or "default"),
+        allowed=rules_of(asked["allowed"]),
+        denied=rules_of(asked["denied"]),
+        others=tuple(map(Path, asked["others"])),
+        max_turns=asked["max_turns"] or settings.max_turns,
+        max_budget_usd=asked["max_budget_usd"] or settings.max_budget_usd,
+        system_prompt=asked["system_prompt"],
+        appended=asked["append_system_prompt"] or "",
+        version=asked["log_version"] or NEWEST,
+        session=_session_id(asked["session_id"]),
+        title=asked["title"],
+        is_printed=asked["is_printed"],
+    )
+    if choice.asks_api and not choice.api_key and not asked["demo"]:
+        raise UserError(
+            "there is no key for the API",
+            "set `ANTHROPIC_API_KEY`, or `api_key` in config.toml",
+            "`plait chat --demo` shows it without one",
+        )
+    return choice
+
+
+def _check_sessions(asked: Mapping[str, Any]) -> None:
+    is_old = asked["resume"] or asked["is_continued"]
+    if asked["resume"] and asked["is_continued"]:
+        raise UserError("say either `--resume` or `--continue`, not both")
+    if asked["is_fork"] and not is_old:
+        raise UserError("`--fork-session` needs a session", "add `--resume` or `--continue`")
+    if asked["session_id"] and is_old and not asked["is_fork"]:
+        raise UserError(
+            "a session that goes on has its id already", "`--fork-session` gives it a new one"
+        )
+    if asked["demo"] and (is_old or asked["model"]):
+        raise UserError("the demo has a session and a model of its own")
+
+
+def _check_forms(asked: Mapping[str, Any]) -> None:
+    is_stream = asked["input_format"] == "stream-json"
+    if not asked["is_printed"] and (asked["output_format"] != "text" or is_stream):
+        raise UserError("other forms than text are for programs", "add `-p`")
+    if is_stream and asked["output_format"] != "stream-json":
+        raise UserError(
+            "`--input-format stream-json` needs `--output-format stream-json`",
+        )
+    if asked["replays"] and not is_stream:
+        raise UserError("only prompts of `--input-format stream-json` are told back")
+
+
+def _mode(name: str) -> Mode:
+    for mode in MODES:
+        if name == mode:
+            return mode  # type: ignore[return-value]
+    raise UserError(f"there is no permission mode '{name}'", f"there are {', '.join(MODES)}")
+
+
+def _session_id(text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        return str(UUID(text))
+    except ValueError:
+        raise UserError(f"'{text}' is no UUID", "without `--session-id` one is made up") from None

@@ -1,0 +1,85 @@
+"""A session and a person at its keyboard: what they see, what they are asked, what stops it."""
+
+import os
+import sys
+from contextlib import AbstractContextManager
+
+from plait.agent.client import Client
+from plait.cli.chat.commands import COMMANDS
+from plait.cli.chat.dialogue import Dialogue
+from plait.cli.chat.drawing import Drawing
+from plait.cli.chat.keyboard import Keyboard, Live, PlainKeyboard
+from plait.cli.chat.opening import Opening
+from plait.cli.chat.screen import Screen
+from plait.cli.chat.signals import caught, stopped_by
+from plait.cli.chat.talk import Talk
+from plait.cli.output import Output
+from plait.cli.text import short, to_type
+from plait.view.amounts import dotted, money_in_words, tokens_in_words
+
+
+async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
+    """Talks with whoever is there until they leave; returns the exit code."""
+    live = Live()
+    drawing = Drawing(str(opening.directory), echoes=True)
+    keyboard = _keyboard(live, has_colours=output.settings.colour != "never")
+    screen = Screen(output, drawing, keyboard)
+    opening.asker = Dialogue(screen, keyboard, lambda: talk.settled())
+    talk = Talk(opening.client(), screen, keyboard, opening.cleared)
+    live.words, live.doing = lambda: drawing.words.open, lambda: drawing.doing
+    live.standing, live.stop, live.waiting = lambda: _standing(talk), talk.stop, talk.waiting
+    try:
+        with _stopping(keyboard, talk):
+            await screen.say(*_greeting(opening, talk.client))
+            code = await talk.run(prompt)
+        await screen.say(*(opening.farewell or _farewell(talk)))
+    finally:
+        await talk.client.close()
+    return code
+
+
+def _keyboard(live: Live, *, has_colours: bool) -> Keyboard:
+    """Returns the keyboard that there is; a plain one without a terminal, or what reads keys."""
+    if not (os.isatty(0) and sys.stdout.isatty()):
+        return PlainKeyboard()
+    try:
+        from plait.cli.chat.terminal import TerminalKeyboard
+    except ImportError:
+        return PlainKeyboard()
+    return TerminalKeyboard(live, [one.name for one in COMMANDS], has_colours=has_colours)
+
+
+def _stopping(keyboard: Keyboard, talk: Talk) -> AbstractContextManager[None]:
+    if not keyboard.is_live:
+        return stopped_by(talk.stop)
+    return caught(keyboard.interrupted)
+
+
+def _greeting(opening: Opening, client: Client) -> list[str]:
+    what = "goes on" if opening.old else "begins"
+    return [
+        *opening.greeting,
+        f"{opening.model_name} in {opening.directory}",
+        f"session {client.session} {what}; /help lists commands",
+        "",
+    ]
+
+
+def _standing(talk: Talk) -> str:
+    client = talk.client
+    mode = client.parts.writer.setting.permission_mode or ""
+    total = client.meter.tokens.total
+    return dotted(
+        client.parts.writer.setting.model or "",
+        "" if mode == "default" else mode,
+        f"{tokens_in_words(total)} tokens" if total else "",
+        money_in_words(client.meter.dollars) if client.meter.dollars else "",
+        "/help",
+    )
+
+
+def _farewell(talk: Talk) -> list[str]:
+    if not talk.has_spoken:
+        return []
+    typed = to_type("plait", "chat", "--resume", short(talk.client.session))
+    return [f"`{typed}` goes on with it"]

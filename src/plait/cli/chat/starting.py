@@ -1,0 +1,100 @@
+"""Options to a session, and to whoever talks with it: a person at a terminal, or a program."""
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from plait.cli.chat.choice import REPLAY, SCRIPT, Choice, chosen
+from plait.cli.chat.keyboard import PlainKeyboard
+from plait.cli.chat.opening import Opening
+from plait.cli.chat.signals import stopped_by
+from plait.cli.options import Request
+from plait.errors import UserError
+
+if TYPE_CHECKING:
+    from plait.agent.streaming import Model
+    from plait.archive import Session
+
+
+def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int:
+    """Runs a session to its end; returns the exit code."""
+    choice = chosen(asked, request.settings.chat)
+    if asked["demo"]:
+        from plait.cli.chat.demo import demo_opening
+
+        opening = demo_opening(choice)
+    else:
+        opening = _opening(request, choice, asked)
+    if choice.is_printed:
+        return asyncio.run(_printed(opening, prompt, asked))
+    from plait.cli.chat.sitting import sit
+
+    return asyncio.run(sit(request.output, opening, prompt))
+
+
+def _named(request: Request, asked: Mapping[str, Any]) -> "Session | None":
+    """Returns the session that goes on, None for a new one."""
+    if asked["resume"]:
+        return request.session(asked["resume"])
+    return request.session(".") if asked["is_continued"] else None
+
+
+def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Opening:
+    settings, old = request.settings, _named(request, asked)
+    return Opening(
+        root=settings.roots[0],
+        directory=_directory(request, old),
+        choice=choice,
+        model=_model(request, choice),
+        prices=request.prices,
+        environment=settings.chat.environment,
+        let_through=settings.chat.let_through,
+        old=old.path if old else None,
+        is_fork=asked["is_fork"],
+    )
+
+
+def _directory(request: Request, old: "Session | None") -> Path:
+    """Returns where the tools work: here, or where a session that goes on worked."""
+    here = request.settings.directory
+    if old is None:
+        return here
+    resume = request.archive.resume(old, default=request.settings.roots[0])
+    if resume.why_not:
+        raise UserError(f"it cannot go on: {resume.why_not}")
+    if live := resume.warning("live"):
+        request.output.note(f"warning: {live.sentence}")
+    place = Path(resume.directory) if resume.directory else here
+    if not place.is_dir():
+        raise UserError(
+            f"'{place}' is not here, where the session worked",
+            f"make it again, or `plait move {place} .` lets its sessions be those of this one",
+        )
+    if place.resolve() != here.resolve():
+        request.output.note(f"works in {place}")
+    return place
+
+
+def _model(request: Request, choice: Choice) -> "Model":
+    from plait.agent import models
+
+    if choice.model.startswith(SCRIPT):
+        return models.ScriptModel.of_file(Path(choice.model.removeprefix(SCRIPT)))
+    if choice.model.startswith(REPLAY):
+        raise UserError("recorded sessions are not played yet", "`script:FILE` follows a script")
+    return models.MessagesApi(choice.model, key=choice.api_key, base_url=choice.base_url)
+
+
+async def _printed(opening: Opening, prompt: str | None, asked: Mapping[str, Any]) -> int:
+    from plait.cli.chat.printing import Printing, given_words, one, streamed
+
+    lines = PlainKeyboard()
+    is_streamed = asked["input_format"] == "stream-json"
+    if is_streamed and prompt:
+        raise UserError("prompts of a stream come on standard input alone")
+    words = "" if is_streamed else await given_words(lines, prompt)
+    async with opening.opened() as client:
+        printing = Printing.of(client, opening, asked["output_format"], replays=asked["replays"])
+        with stopped_by(client.interrupt):
+            return await printing.run(streamed(lines) if is_streamed else one(words))

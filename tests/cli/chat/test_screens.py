@@ -1,0 +1,264 @@
+"""A newcomer at a terminal of 80 columns, in tmux: what stands on the screen, step by step."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+pytest.importorskip("prompt_toolkit")
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+PATIENCE = 30.0
+WIDTH, HEIGHT = 80, 60
+
+
+class Screen:
+    """`plait chat` in a terminal."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.project = folder / "app"
+        self.project.mkdir()
+        (self.project / "notes.txt").write_text("one\ntwo\n")
+
+    def start(self, script: dict[str, Any], *arguments: str) -> None:
+        """Starts it with a model that follows a script."""
+        file = self.folder / "script.json"
+        file.write_text(json.dumps(script))
+        root = self.folder / "claude"
+        root.mkdir(exist_ok=True)
+        words = [sys.executable, "-m", "plait", "chat", "--root", str(root)]
+        words += ["--model", f"script:{file}", *arguments]
+        size = ("-x", str(WIDTH), "-y", str(HEIGHT))
+        end = "; echo ended with $?; sleep 60"
+        line = " ".join(f"'{word}'" for word in words) + end
+        self._tmux("new-session", "-d", "-s", "chat", *size, "sh", "-c", line)
+        self.wait_for("\n>\n")
+
+    def type(self, text: str, *keys: str) -> None:
+        """Types a text, then presses keys by their names."""
+        if text:
+            self._tmux("send-keys", "-t", "chat", "-l", text)
+        for key in keys:
+            self._tmux("send-keys", "-t", "chat", key)
+
+    def shown(self) -> str:
+        """Returns what stands on the screen, without what differs from run to run."""
+        text = self._tmux("capture-pane", "-p", "-t", "chat")
+        text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "SESSION", text)
+        text = re.sub(r"--resume [0-9a-f]{8}", "--resume SESSION", text)
+        text = re.sub(r"[\d.k]+ tokens", "TOKENS", text)
+        text = re.sub(r"^(?:(stopped) · )?\d+ s · ", r"\1", text, flags=re.MULTILINE)
+        text = re.sub(r" *\d+ s(?=,|$)", " N s", text, flags=re.MULTILINE)
+        text = text.replace(str(self.project.resolve()), "PROJECT")
+        lines = [line.rstrip() for line in text.split("\n")]
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
+
+    def wait_for(self, text: str) -> str:
+        """Waits until a text stands on the screen, and returns all of it."""
+        end = time.monotonic() + PATIENCE
+        while text not in (shown := self.shown()):
+            assert time.monotonic() < end, f"{text!r} did not come up:\n{shown}"
+            time.sleep(0.05)
+        return shown
+
+    def close(self) -> None:
+        """Ends the terminal and all in it."""
+        self._tmux("kill-server")
+
+    def _tmux(self, *arguments: str) -> str:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.folder),
+            "LANG": "C.UTF-8",
+            "TERM": "xterm-256color",
+            "TMUX_TMPDIR": str(self.folder),
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        }
+        done = subprocess.run(
+            ["tmux", "-L", "plait", "-f", "/dev/null", *arguments],
+            cwd=self.project,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        return done.stdout
+
+
+@pytest.fixture
+def screen() -> Iterator[Screen]:
+    """Gives a terminal, in a folder with a short name, and ends it."""
+    with TemporaryDirectory(prefix="plait-") as folder:
+        found = Screen(Path(folder))
+        try:
+            yield found
+        finally:
+            found.close()
+
+
+EDIT = {"file_path": "notes.txt", "old_string": "two", "new_string": "three"}
+READ = {"name": "Read", "input": {"file_path": "notes.txt"}}
+MENDS = {
+    "rules": [
+        {
+            "when": "mend",
+            "answers": [
+                {"text": "I look.", "calls": [READ]},
+                {"text": "It is *two*.", "calls": [{"name": "Edit", "input": EDIT}]},
+                {"text": "Done:\n\n- **three** it is\n\n```python\nx = 1\n\ny = 2\n```"},
+            ],
+        },
+        {"when": "slowly", "answers": [{"text": "word " * 400, "pause": 0.05}]},
+    ],
+    "otherwise": {"text": "I heard you."},
+}
+
+
+def test_a_change_is_asked_for_changed_and_made(screen: Screen) -> None:
+    screen.start(MENDS)
+    screen.type("mend it", "Enter")
+    assert screen.wait_for("Do it?") == ASKED
+    screen.type("e", "Enter")
+    screen.wait_for("Esc Enter takes it")
+    screen.type("!", "Escape", "Enter")
+    assert screen.wait_for("TOKENS · /help") == DONE
+    assert (screen.project / "notes.txt").read_text() == "one\nthree!\n"
+    screen.type("/exit", "Enter")
+    assert screen.wait_for("ended with 0").endswith(ENDED)
+
+
+ASKED = """\
+script:script.json in PROJECT
+session SESSION begins; /help lists commands
+
+▌ mend it
+
+I look.
+
+● Read  notes.txt (3 lines)
+
+It is two.
+
+○ Edit  notes.txt  → may it be written?
+    1   one
+    2 - two
+    2 + three
+    y  yes
+    a  yes, and all changes of files here until this session ends
+    e  yes, but let me change it first
+    n  no, and stop; any other words say what to do instead
+Do it?
+"""
+DONE = """\
+script:script.json in PROJECT
+session SESSION begins; /help lists commands
+
+▌ mend it
+
+I look.
+
+● Read  notes.txt (3 lines)
+
+It is two.
+
+○ Edit  notes.txt  → may it be written?
+    1   one
+    2 - two
+    2 + three
+    y  yes
+    a  yes, and all changes of files here until this session ends
+    e  yes, but let me change it first
+    n  no, and stop; any other words say what to do instead
+Do it? e
+Edit it; Esc Enter takes it, Ctrl-C leaves it as it was.
+● Edit  notes.txt  → +1 −1, changed by the person
+    1   one
+    2 - two
+    2 + three!
+
+Done:
+
+ • three it is
+
+  x = 1
+
+  y = 2
+
+3 responses · TOKENS
+>
+
+script:script.json · TOKENS · /help
+"""
+ENDED = """\
+▌ /exit
+`plait chat --resume SESSION` goes on with it
+ended with 0
+"""
+
+
+def test_a_turn_is_stopped_and_what_is_typed_meanwhile_waits(screen: Screen) -> None:
+    screen.start(MENDS)
+    screen.type("slowly please", "Enter")
+    screen.wait_for("· answering")
+    screen.type("and then this", "Enter")
+    screen.wait_for("queued: and then this")
+    screen.type("half ty")
+    shown = re.sub(r"word[word ]*", "", screen.wait_for("> half ty"))
+    assert re.sub(r"\n{3,}", "\n\n", shown).endswith(WAITING)
+    screen.type("", "C-c")
+    screen.wait_for("I heard you.")
+    assert screen.wait_for("TOKENS · /help").endswith(STOPPED)
+    screen.type("ped", "Enter")
+    screen.wait_for("▌ half typed")
+    screen.wait_for("I heard you.")
+    screen.type("", "C-c")
+    assert screen.wait_for("Ctrl-C again to leave")
+    screen.type("", "C-c")
+    screen.wait_for("ended with 0")
+
+
+WAITING = """\
+
+· answering N s, Ctrl-C stops
+  queued: and then this
+> half ty
+
+script:script.json · /help
+"""
+STOPPED = """
+stopped
+
+▌ and then this
+
+I heard you.
+
+TOKENS
+> half ty
+
+script:script.json · TOKENS · /help
+"""
+
+
+def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Screen) -> None:
+    screen.start(MENDS)
+    screen.type("mend it", "Enter")
+    screen.wait_for("Do it?")
+    screen.type("make it four", "Enter")
+    shown = screen.wait_for("3 responses")
+    assert "Do it? make it four\n⊘ Edit  notes.txt  → rejected\n" in shown
+    assert "make it four" in shown
+    screen.type("mend it again", "Enter")
+    screen.wait_for("Do it?\n")
+    screen.type("", "C-c")
+    screen.wait_for("stopped")
+    assert (screen.project / "notes.txt").read_text() == "one\ntwo\n"
