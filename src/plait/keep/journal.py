@@ -69,6 +69,8 @@ class States:
     """Those of them that cannot be read in the copy either."""
     whole: int = 0
     """Bytes up to the end of the last whole line."""
+    mark: tuple[int, ...] = field(default=(), compare=False)
+    """What the system said of the journal: as long as it says so, nothing was added."""
 
     def take(self, line: JournalLine) -> None:
         """Takes one line in."""
@@ -137,7 +139,7 @@ class Journal:
 
     def read(self) -> States:
         """Returns what it says; a last line without its end does not count."""
-        states = States()
+        states = States(mark=self.mark())
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -153,6 +155,14 @@ class Journal:
         for start in sorted(found) if broken else found:
             states.take(found[start][1])
         return states
+
+    def mark(self) -> tuple[int, ...]:
+        """Returns what the system says of it now, nothing where there is none."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            return ()
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
     def add(self, lines: Iterable[JournalLine], states: States) -> None:
         """Adds lines behind what is whole, waits for the disk, and takes them in."""

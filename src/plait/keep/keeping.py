@@ -12,10 +12,11 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from io import BytesIO, FileIO
+
+from msgspec.structs import replace
 
 from plait.keep.blocks import LEAST, Cutter
 from plait.keep.journal import Journal, States

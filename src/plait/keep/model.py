@@ -23,8 +23,7 @@ class Stamp(NamedTuple):
     mode: int
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(Struct, frozen=True):
     """A file that can be kept."""
 
     place: str
@@ -35,8 +34,7 @@ class SourceFile:
     stamp: Stamp
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A session as it lies at its source, with all its files."""
 
     root: str

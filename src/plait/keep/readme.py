@@ -5,9 +5,8 @@ from pathlib import Path
 from plait.line.atomic import replace_file
 
 NAME = "README.txt"
-TEXT = """\
-Sessions of Claude Code, kept by Plait (`plait keep`). Whatever becomes of Plait, they can be
-read with zstd and sha256sum.
+TEXT = r"""Sessions of Claude Code, kept by Plait (`plait keep`). Whatever becomes of Plait,
+they can be read with zstd and sha256sum.
 
 journal.jsonl        one JSON line for each state of a file that was kept; the last line of a path
                      is the newest. "sha256" is that of the whole file, "blocks" are those of its
@@ -20,6 +19,24 @@ packs/NNNNNN.index   one JSON line for each block: its "sha256", its first byte 
                      the frame lies that holds it.
 
 A block, by hand:    zstd -dc packs/NNNNNN.pack | tail -c +$((at + 1)) | head -c $size | sha256sum
+
+A file, by hand: in a shell, from this folder, with its "path" in $1.
+
+    file=$1   # as the journal has it: projects/…/….jsonl
+    plain=$(mktemp -d)
+    for pack in packs/*.pack; do
+        zstd -dc "$pack" > "$plain/$(basename "$pack" .pack)"
+    done
+    line=$(grep -F "\"path\":\"$file\"" journal.jsonl | tail -n 1)
+    for block in $(printf '%s\n' "$line" | sed 's/.*"blocks":\[//' | grep -o '[0-9a-f]\{64\}'); do
+        entry=$(grep -H "$block" packs/*.index | tail -n 1)
+        number=$(basename "${entry%%.index:*}")
+        at=$(printf '%s\n' "$entry" | sed 's/.*"at":\([0-9]*\).*/\1/')
+        size=$(printf '%s\n' "$entry" | sed 's/.*"size":\([0-9]*\).*/\1/')
+        tail -c +$((at + 1)) "$plain/$number" | head -c "$size"
+    done > "$plain/file"
+    sha256sum "$plain/file"                                        # is it what the journal says?
+    printf '%s\n' "$line" | sed 's/.*"sha256":"\([0-9a-f]*\)".*/\1/'
 """
 
 

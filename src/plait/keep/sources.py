@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import TypeAlias
@@ -46,10 +47,10 @@ def sources_of(
             walk.lists(walk.home, backups)
         for (project, session), files in walk.found.items():
             found.setdefault((walk.home, project, session), []).extend(files)
-    return tuple(
-        Source(root, project, session, tuple(sorted(files, key=lambda file: file.path)))
-        for (root, project, session), files in sorted(found.items())
-    )
+    for files in found.values():
+        if len(files) > 1:
+            files.sort(key=attrgetter("path"))
+    return tuple(Source(*key, tuple(files)) for key, files in sorted(found.items()))
 
 
 def _home(root: Root) -> str:

@@ -63,8 +63,11 @@ class Store:
             raise unreadable(self.journal.path, error) from error
 
     @contextmanager
-    def writing(self, wait: float = PATIENCE) -> Iterator[States]:
-        """Holds the store for one who writes, and clears away what a run that was cut off left."""
+    def writing(self, wait: float = PATIENCE, known: States | None = None) -> Iterator[States]:
+        """Holds the store for one who writes, and clears away what a run that was cut off left.
+
+        States that are known already are not read again, unless the journal is another one.
+        """
         from shutil import rmtree
 
         from plait.keep.pack_writer import clear_away
@@ -80,7 +83,8 @@ class Store:
                 for draft in self.folder.glob(f"{DRAFT}*"):
                     rmtree(draft, ignore_errors=True)
                 write_readme(self.folder)
-                states = self.states()
+                is_known = known is not None and known.mark == self.journal.mark() != ()
+                states = known if known is not None and is_known else self.states()
                 if states.damaged and not states.lost:
                     self.journal.rewrite(states)
                 yield states
@@ -106,12 +110,14 @@ class Store:
         from plait.keep.tidying import tidy
 
         found, damaged = tuple(sources), damaged_blocks(self.folder)
-        planned = plan(self.states(), found, again=again, damaged=damaged)
+        known = self.states()
+        planned = plan(known, found, again=again, damaged=damaged)
         if not planned.sessions:
             return KeepReport(unchanged=planned.unchanged)
-        with self.writing(wait) as states:
+        with self.writing(wait, known) as states:
             self.packs.miss(damaged)
-            planned = plan(states, found, again=again, damaged=damaged)
+            if states is not known:
+                planned = plan(states, found, again=again, damaged=damaged)
             done = Run(self.journal, self.packs, states).keep(planned, report)
             mark_damaged(self.folder, damaged - self.packs.places.keys())
             tidy(self, states)
