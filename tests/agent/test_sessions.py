@@ -1,7 +1,6 @@
 """Sessions: how they are loaded as published, begun, gone on with, forked, cleared and named."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 import plait.agent
 from plait.agent.context import LiveContext
-from plait.agent.sessions import cleared, newest_session, rename, session_named, title_of
+from plait.agent.sessions import cleared, rename, title_of
 from plait.errors import SourceError, UserError
 from plait.graph.client import context
 from plait.line import lines
@@ -69,47 +68,6 @@ def begun(folder: Path, cwd: Path, *prompts: str, **options: Any) -> SessionWrit
         session.answer(f"To {prompt}")
     session.close()
     return session
-
-
-def aged(path: Path, seconds: int) -> None:
-    """Makes a file one that was last written to so many seconds after all began."""
-    os.utime(path, (seconds, seconds))
-
-
-def test_the_newest_session_of_a_directory_goes_on(tmp_path: Path) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    for place in (here, there):
-        place.mkdir()
-    old, new = begun(tmp_path, here, "a"), begun(tmp_path, here, "b")
-    other, empty = begun(tmp_path, there, "c"), SessionWriter.new(tmp_path, cwd=here)
-    empty.title("Nothing was said")
-    (new.path.parent / "agent-a1.jsonl").write_bytes(new.path.read_bytes())
-    for age, session in enumerate((new, old, other, empty), 1000):
-        aged(session.path, age)
-    assert newest_session(tmp_path, here) == old.path
-    aged(new.path, 2000)
-    assert newest_session(tmp_path / "projects", here) == new.path
-    assert newest_session(tmp_path, there) == other.path
-    with pytest.raises(UserError, match="can go on"):
-        newest_session(tmp_path, tmp_path)
-
-
-def test_a_session_is_named_by_the_beginning_of_its_id(tmp_path: Path) -> None:
-    here, there = tmp_path / "here", tmp_path / "there"
-    ids = ("aaaa1111", "aaaa2222", "aaaa")
-    first, second, third = (begun(tmp_path, here, "x", session=one) for one in ids)
-    far = begun(tmp_path, there, "x", session="bbbb1111")
-    near = begun(tmp_path, here, "x", session="bbbb2222")
-    assert session_named(tmp_path, here, "aaaa1") == first.path
-    assert session_named(tmp_path, here, "aaaa2222") == second.path
-    assert session_named(tmp_path, here, "aaaa") == third.path, "a whole id is one"
-    assert session_named(tmp_path, here, "bbbb") == near.path, "those of the directory go first"
-    assert session_named(tmp_path, here, "bbbb1") == far.path
-    assert session_named(tmp_path, here, str(far.path)) == far.path
-    with pytest.raises(UserError, match="3 sessions begin with 'aaa'"):
-        session_named(tmp_path, here, "aaa")
-    with pytest.raises(UserError, match="no session starts with 'zz'"):
-        session_named(tmp_path, here, "zz")
 
 
 def in_parallel(folder: Path, **options: Any) -> SessionWriter:

@@ -1,19 +1,15 @@
-"""Working directories to the sessions that are begun, gone on with, named or left in them."""
+"""Sessions that are loaded as published, cleared and named, with what the log says of it."""
 
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from plait.documents import rebuild_messages
 from plait.errors import UserError
-from plait.graph.client import refusal
-from plait.line import lines, slug_of, stamp_of
+from plait.line import lines, stamp_of
 from plait.line.folder import OutputFolder
-from plait.record import client_records, read
+from plait.record import read
 from plait.record.codec import NotAnObject, encode, object_of
 from plait.write import SessionWriter
-from plait.write.place import PROJECTS
 
 TITLE_FILE = "custom-title.json"
 TITLE_LINE = b'{"type":"custom-title"'
@@ -30,33 +26,6 @@ def load_session(path: str | Path) -> list[dict[str, Any]]:
     `plait.agent.context`.
     """
     return rebuild_messages(read(path))
-
-
-def newest_session(folder: Path, cwd: Path) -> Path:
-    """Returns the session of a directory that was written to last, of those that can go on."""
-    for path in _by_age(_project(folder, cwd)):
-        stamp = stamp_of(path)
-        if stamp and refusal(client_records(lines(path)), stamp.size) is None:
-            return path
-    raise UserError(f"no session of '{cwd}' can go on", "leave `--continue` out to begin one")
-
-
-def session_named(folder: Path, cwd: Path, name: str) -> Path:
-    """Returns the session with an id, or whose id begins so; those of the directory go first."""
-    given = Path(name)
-    if given.suffix == ".jsonl" and stamp_of(given):
-        return given
-    own = _project(folder, cwd)
-    others = [place for place in _projects(folder).glob("*") if place != own]
-    for places in ([own], others):
-        found = {path.stem: path for place in places for path in _named(place, name)}
-        if name in found:
-            return found[name]
-        if len(found) > 1:
-            raise UserError(f"{len(found)} sessions begin with '{name}'", "more letters tell which")
-        if found:
-            return next(iter(found.values()))
-    raise UserError(f"no session starts with '{name}'", "`plait ls` lists them")
 
 
 def cleared(session: SessionWriter) -> SessionWriter:
@@ -117,26 +86,3 @@ def _name(session: SessionWriter, title: str) -> None:
     session.state("agent-name", agent_name=title)
     beside = OutputFolder(session.path.with_suffix(""))
     beside.write(TITLE_FILE, encode({"customTitle": title}))
-
-
-def _projects(folder: Path) -> Path:
-    return folder if folder.name == PROJECTS else folder / PROJECTS
-
-
-def _project(folder: Path, cwd: Path) -> Path:
-    return _projects(folder) / slug_of(str(cwd.resolve()))
-
-
-def _named(place: Path, beginning: str) -> Iterator[Path]:
-    for path in place.glob("*.jsonl"):
-        if path.stem.startswith(beginning) and not path.stem.startswith("agent-"):
-            yield path
-
-
-def _by_age(place: Path) -> list[Path]:
-    """Returns the logs of a folder, the newest first."""
-    found: list[tuple[int, Path]] = []
-    for path in _named(place, ""):
-        with suppress(OSError):  # it went away meanwhile
-            found.append((path.stat().st_mtime_ns, path))
-    return [path for _, path in sorted(found, reverse=True)]

@@ -380,3 +380,39 @@ def test_what_is_not_needed_is_not_loaded(arguments: list[str], tmp_path: Path) 
         stdin=subprocess.DEVNULL,
     )
     assert done.stderr.splitlines()[-1] == "0 []"
+
+
+def logs(project: Path) -> dict[str, list[dict[str, Any]]]:
+    """All logs by the ids of their sessions."""
+    files = (project.parent / "claude").rglob("*.jsonl")
+    return {
+        file.stem: [json.loads(line) for line in file.read_text().splitlines()] for file in files
+    }
+
+
+FORK = "f0f0f0f0-0000-4000-8000-000000000000"
+
+
+@pytest.mark.parametrize("named", [["--resume", ""], ["--continue"]])
+def test_a_session_goes_on_in_a_copy(chat: Chat, project: Path, named: list[str]) -> None:
+    assert chat("-p", "first") == 0
+    ((old, before),) = logs(project).items()
+    named = [one or old for one in named]
+    assert chat("-p", "second", *named, "--fork-session", "--session-id", FORK) == 0
+    after = logs(project)
+    assert after[old] == before
+    asked = [line for line in after[FORK] if line["type"] == "user"]
+    assert [line["message"]["content"] for line in asked] == ["first", "second"]
+    assert {line.get("sessionId", FORK) for line in after[FORK]} == {FORK}
+
+
+def test_a_name_goes_along_where_the_context_is_cleared(
+    chat: Chat, typed: Typed, project: Path
+) -> None:
+    typed("first\n/rename The best\n/clear\nsecond\n")
+    assert chat() == 0
+    titles = [
+        [line["customTitle"] for line in lines if line["type"] == "custom-title"]
+        for lines in logs(project).values()
+    ]
+    assert titles == [["The best"], ["The best"]]

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from plait.agent.capacity import capacity_of
 from plait.agent.client import Client
-from plait.agent.local_commands import rename, unknown
+from plait.agent.local_commands import unknown
 from plait.agent.memory import SessionMemory
 from plait.agent.meter import Meter
+from plait.agent.sessions import rename
 from plait.errors import UserError
 from plait.view.amounts import dotted, many, money_in_words, tokens_in_words
 

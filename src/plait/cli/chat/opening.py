@@ -14,6 +14,7 @@ from plait.agent.memory import SessionMemory
 from plait.agent.parts import Limits, Parts
 from plait.agent.permission import Asker
 from plait.agent.permissions import SessionPermissions
+from plait.agent.sessions import cleared
 from plait.agent.streaming import Model
 from plait.agent.system_prompt import Surroundings, system_prompt
 from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
@@ -66,7 +67,9 @@ class Opening:
 
     def client(self) -> Client:
         """Returns the client of the session that was chosen."""
-        return self.resumed(self.old) if self.old else self.new(self.choice.session)
+        if self.old is None:
+            return self.new(self.choice.session)
+        return self.forked(self.old) if self.is_fork else self.resumed(self.old)
 
     def new(self, session: str | None = None) -> Client:
         """Begins a session."""
@@ -77,9 +80,16 @@ class Opening:
         """Goes on with a session where it lies."""
         return self._client(SessionWriter.resume(path, cwd=self.directory, **self._manner))
 
+    def forked(self, path: Path) -> Client:
+        """Goes on with a session in a copy."""
+        writer = SessionWriter.fork(
+            path, self.root, session=self.choice.session, cwd=self.directory, **self._manner
+        )
+        return self._client(writer)
+
     def cleared(self, old: Client) -> Client:
         """Begins a session in the place of another."""
-        return self.new()
+        return self._client(cleared(old.parts.writer))
 
     @property
     def _manner(self) -> dict[str, Any]:
