@@ -14,6 +14,7 @@ from bench.measure import CACHE
 PEERS = CACHE.parent / "peers"
 CCUSAGE = "20.0.24"
 COZEMPIC = "1.8.39"
+BORG = "1.4.5"
 
 
 def ccusage() -> tuple[Path, Path] | None:
@@ -42,6 +43,23 @@ def cozempic() -> Path | None:
             if subprocess.run([str(word) for word in step], check=False).returncode:
                 return None
     return command
+
+
+def borg() -> Path | None:
+    """Returns the `borg` command: the system's, else built once, which needs headers of its
+    libraries; None where it cannot be.
+    """
+    if found := shutil.which("borg"):
+        return Path(found)
+    folder = PEERS / f"borg-{BORG}"
+    command = folder / "bin" / "borg"
+    if not command.exists() and not (folder / ".failed").exists():
+        wanted = [folder / "bin" / "pip", "install", "--quiet", f"borgbackup=={BORG}"]
+        for step in ([sys.executable, "-m", "venv", folder], wanted):
+            if subprocess.run([str(word) for word in step], check=False).returncode:
+                (folder / ".failed").touch()
+                return None
+    return command if command.exists() else None
 
 
 def nobodys(config: Path, home: Path) -> dict[str, str]:

@@ -60,6 +60,9 @@ RUNS: dict[str, list[list[str]]] = {
                 ["status", "--json"],
                 ["verify"],
                 ["forget", "\x1b]0;x\x07"],
+                ["rescue", "--dry-run"],
+                ["--install", "hook", "--dry-run"],
+                ["--uninstall", "--dry-run"],
                 ["pack", "x/\x1b]0;x\x07"],
             ]
         ),

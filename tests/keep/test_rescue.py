@@ -40,7 +40,9 @@ def _told(entry: dict[str, Any]) -> str:
         case "user":
             return f"{time} user: {entry['message']['content']}"
         case "system":
-            return f"{time} note: {entry['content']}"
+            assert entry["subtype"] == "local_command"
+            words = entry["content"].removeprefix("<local-command-stdout>")
+            return f"{time} note: {words.removesuffix('</local-command-stdout>')}"
         case "file-history-delta":
             held = entry["backup"]
             return f"{time} file: {entry['trackingPath']} is {held['backupFileName'][16:]}"
@@ -278,22 +280,24 @@ def test_every_prompt_stands_in_the_log(
 
 def test_what_is_rescued_is_kept_and_marked(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("hello")), Store.open(tmp_path / "keep")
-    assert [one.session for one in rescue(store, config, (), is_dry=True).sessions] == [LOST]
+    assert [
+        one.session for one in rescue(store, leftovers_in(config), (), is_dry=True).sessions
+    ] == [LOST]
     assert store.sessions() == ()
-    assert [one.session for one in rescue(store, config, ()).sessions] == [LOST]
+    assert [one.session for one in rescue(store, leftovers_in(config), ()).sessions] == [LOST]
     (kept,) = store.sessions()
     assert (kept.session, kept.mark) == (LOST, "incomplete")
-    again = rescue(store, config, ())
+    again = rescue(store, leftovers_in(config), ())
     assert (again.sessions, again.unchanged) == ((), 1)
 
 
 def test_what_was_rescued_gives_way_to_more_never_to_less(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("one"), typed("two", 1)), Store.open(tmp_path / "k")
-    rescue(store, config, ())
+    rescue(store, leftovers_in(config), ())
     remains(tmp_path, typed("two", 1))
-    assert rescue(store, config, ()).sessions == ()
+    assert rescue(store, leftovers_in(config), ()).sessions == ()
     remains(tmp_path, typed("one"), typed("two", 1), typed("three", 2))
-    rescue(store, config, ())
+    rescue(store, leftovers_in(config), ())
     (kept,) = store.sessions()
     assert kept.log is not None
     assert all(word in store.read(kept.log) for word in (b"one", b"two", b"three"))
@@ -303,5 +307,5 @@ def test_a_session_that_is_kept_whole_is_not_rescued(tmp_path: Path) -> None:
     config, store = remains(tmp_path, typed("hello")), Store.open(tmp_path / "keep")
     log = NewFile(str(config), f"projects/-srv-app/{LOST}.jsonl", "-srv-app", LOST, b"{}\n")
     store.put([log])
-    assert rescue(store, config, ()).sessions == ()
+    assert rescue(store, leftovers_in(config), ()).sessions == ()
     assert store.sessions()[0].mark == ""

@@ -21,6 +21,7 @@ An option beats the environment, the environment beats the file, the file beats 
     $ANTHROPIC_MODEL         whom it asks
     $NO_COLOR, $FORCE_COLOR  colours never, or always
     $DISPLAY, $BROWSER       whether a browser can be opened, and which
+    $XDG_CONFIG_HOME         where systemd looks for units of the user
 """
 
 import os
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
 
 Colour = Literal["auto", "always", "never"]
 COLOURS = ("auto", "always", "never")
+STANDING = (
+    *("CLAUDE_CONFIG_DIR", "PLAIT_ROOT", "PLAIT_CONFIG", "PLAIT_DATA_DIR", "PLAIT_CACHE_DIR"),
+    *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"),
+)
 CONTENTS = ("redacted", "strict", "all", "none")
 MOST_JOBS = 64
 LANGFUSE = ("public_key", "secret_key", "host")
@@ -287,6 +292,21 @@ def own_home() -> Path:
 def claude_home() -> Path:
     """Returns where Claude Code keeps its own settings."""
     return expanded(claude_folder(os.environ), os.environ)
+
+
+def units_folder() -> Path:
+    """Returns where systemd looks for units of whoever asks."""
+    return expanded(os.environ.get("XDG_CONFIG_HOME") or "~/.config", os.environ) / "systemd/user"
+
+
+def standing_environment() -> dict[str, str]:
+    """Returns what is set now and says where sessions and the store are: a timer has none of it."""
+    found = {name: _listed(os.environ.get(name)) for name in STANDING}
+    absolute = {
+        name: [str(expanded(path, os.environ).absolute()) for path in paths]
+        for name, paths in found.items()
+    }
+    return {name: os.pathsep.join(paths) for name, paths in absolute.items() if paths}
 
 
 def claude_folder(env: Mapping[str, str]) -> str:

@@ -10,6 +10,7 @@ from plait.archive.model import Named, Session, Several
 from plait.errors import UserError
 from plait.line import Root
 from plait.line.discover import PROJECTS, config_above
+from plait.record.time import moment
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         Restored,
         Source,
     )
+    from plait.keep.rescue import Known, Leftovers, Rescued
     from plait.keep.store import Store
 
 DAY = 86400
@@ -63,7 +65,40 @@ class Keeping:
         is kept again only where it is named.
         """
         found = self._sources(sessions, backups=backups)
+        if sessions is None:
+            self._take_in_mirrored()
         return self.store.keep(found, report=report, again=sessions is not None)
+
+    def _take_in_mirrored(self) -> None:
+        """Packs what programs with an SDK have left in plain files."""
+        from plait.keep.sdk_store import LIVE, SessionStore
+
+        if (self.store.folder / LIVE).is_dir():
+            SessionStore(self.store.folder).pack()
+
+    def rescue(self, *, is_dry: bool = False) -> "Rescued":
+        """Puts together what is left of sessions whose logs are gone, marked incomplete."""
+        from plait.keep.rescue import leftovers_in, rescue, together
+
+        if not self._archive.inventory.configs:
+            raise UserError(
+                "none of the roots is a configuration folder", "name one: `--root ~/.claude`"
+            )
+        left = map(leftovers_in, self._archive.inventory.configs)
+        return together(rescue(self.store, one, self._known(one), is_dry=is_dry) for one in left)
+
+    def _known(self, left: "Leftovers") -> "list[Known]":
+        """Returns the sessions that are there; with their times where prompts name none."""
+        from plait.keep.rescue import Known
+
+        there = [one for one in self._archive.sessions if one.file and not one.is_incomplete]
+        if all(prompt.session for prompt in left.prompts):
+            return [Known(one.id) for one in there]
+        told = ((one.id, self._archive.facts(one)) for one in there)
+        return [
+            Known(name, facts.cwd, moment(facts.started), moment(facts.ended))
+            for name, facts in told
+        ]
 
     def status(self) -> "KeepStatus":
         """Returns what is kept, what is not, and what the client's cleanup will delete when."""

@@ -60,7 +60,7 @@ def install_command(request: Request, scope: str, yes: bool, dry_run: bool, is_t
     sent is not sent again.
     """
     path = _settings_file(request, scope)
-    plan = install_plan(path, _own_command(), is_told=is_told)
+    plan = install_plan(path, shlex.join(own_program()), is_told=is_told)
     output = request.output
     if not plan.is_change:
         output.print(f"the hooks are in {path} already")
@@ -91,20 +91,22 @@ def _carried_out(request: Request, plan: SettingsPlan, *, is_sure: bool, is_dry:
         if not sys.stdin.isatty():
             raise UserError("nobody is there to ask", "add `--yes` to write this change")
         click.confirm("write this?", default=True, abort=True, err=True)
-    write_settings(plan, _backup_of(request, plan.path))
+    write_settings(plan, backup_of(request, plan.path))
     return True
 
 
-def _backup_of(request: Request, path: Path) -> Path:
+def backup_of(request: Request, path: Path) -> Path:
+    """Returns where a copy of a file goes that is written anew."""
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     return request.settings.data / "backups" / f"{stamp}-{path.name}"
 
 
-def _own_command() -> str:
+def own_program() -> list[str]:
+    """Returns what starts this program again, from anywhere."""
     program = Path(sys.argv[0])
     if program.stem == "plait" and program.is_file():
-        return shlex.quote(str(program.absolute()))
-    return f"{shlex.quote(sys.executable)} -m plait"
+        return [str(program.absolute())]
+    return [sys.executable, "-m", "plait"]
 
 
 def _take_over(request: Request) -> None:

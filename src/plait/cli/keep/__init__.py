@@ -16,11 +16,17 @@ from plait.cli.options import (
     global_options,
     json_option,
 )
+from plait.errors import UserError
 
+WAYS = ("hook", "systemd", "cron")
 SUBCOMMANDS = {
     "status": ("plait.cli.keep.status", "Show what is kept, what is not, and what will be lost."),
     "verify": ("plait.cli.keep.verify", "Read all that is kept, and name what is damaged."),
     "forget": ("plait.cli.keep.forget", "Delete sessions from the store."),
+    "rescue": (
+        "plait.cli.keep.rescue",
+        "Put together what is left of sessions that are gone.",
+    ),
     "pack": ("plait.cli.keep.parcel:pack_command", "Write what is kept to one file."),
     "unpack": ("plait.cli.keep.parcel:unpack_command", "Take in such a file."),
 }
@@ -77,16 +83,69 @@ def _subcommand(name: str) -> click.Command:
 @click.option("--project", metavar="NAME", help="Only projects with this in their name.")
 @click.option("--file-history", "backups", is_flag=True, help="Backups of edited files, too.")
 @click.option("--dry-run", "is_dry", is_flag=True, help="Show what would be kept; keep nothing.")
+@click.option(
+    "--install",
+    metavar="[hook|systemd|cron]",
+    type=click.Choice(WAYS),
+    is_flag=False,
+    flag_value=WAYS[0],
+    help="Keep them by itself from now on: at the end of each session, or every hour.",
+)
+@click.option(
+    "--uninstall",
+    metavar="[hook|systemd|cron]",
+    type=click.Choice([*WAYS, "all"]),
+    is_flag=False,
+    flag_value="all",
+    help="Do so no more; what is kept stays.",
+)
+@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask before it is installed.")
+@click.option("--background", is_flag=True, help="In a process of its own, silently: for hooks.")
 @json_option
 @global_options
 @click.pass_obj
-def command(request: Request, /, **asked: Any) -> None:
+def command(
+    request: Request,
+    /,
+    install: str | None,
+    uninstall: str | None,
+    is_sure: bool,
+    background: bool,
+    **asked: Any,
+) -> None:
     """Keep sessions in a store that outlives the cleanup of Claude Code.
 
     With all that lies beside them, compressed, and only what has changed since the last time.
     Kept sessions are listed, read and searched when they are gone, and `plait restore` brings
     them back.
     """
-    from plait.cli.keep.sessions import keep
+    if install or uninstall:
+        _change(request, install, uninstall, is_sure, asked)
+    elif background:
+        from plait.cli.keep.background import keep_in_background
 
-    keep(request, **asked)
+        keep_in_background(request)
+    else:
+        from plait.cli.keep.sessions import keep
+
+        keep(request, **asked)
+
+
+def _change(
+    request: Request,
+    install: str | None,
+    uninstall: str | None,
+    is_sure: bool,
+    asked: dict[str, Any],
+) -> None:
+    """Has sessions kept by themselves, or no more."""
+    from plait.cli.keep import install as ways
+
+    others = [asked[name] for name in ("names", "is_all", "project", "backups")]
+    if any(others) or (install and uninstall):
+        raise UserError("`--install` and `--uninstall` are about all sessions, one at a time")
+    how = {"is_sure": is_sure, "is_dry": asked["is_dry"], "as_json": asked["as_json"]}
+    if install:
+        ways.install(request, install, **how)
+    else:
+        ways.uninstall(request, str(uninstall), **how)

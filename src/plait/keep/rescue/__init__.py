@@ -4,7 +4,7 @@ from plait.keep.rescue.leftovers import leftovers_in
 from plait.keep.rescue.lost import Lost, lost_sessions
 from plait.keep.rescue.made_log import INCOMPLETE, found_words, made_files
 from plait.keep.rescue.model import Known, Leftovers, LostSession
-from plait.keep.rescue.rescuing import Rescued, rescue
+from plait.keep.rescue.rescuing import Rescued, rescue, together
 
 __all__ = [
     "INCOMPLETE",
@@ -18,4 +18,5 @@ __all__ = [
     "lost_sessions",
     "made_files",
     "rescue",
+    "together",
 ]

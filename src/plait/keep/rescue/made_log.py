@@ -87,7 +87,7 @@ def _written(one: LostSession, folder: Path) -> Path:
     clock.moment = one.began or clock.moment
     ids = Ids(Random(one.session), clock)
     with SessionWriter(path, setting, ids, has_snapshots=False) as writer:
-        writer.system("informational", content=note(one))
+        _note(writer, note(one))
         for event in _events(one):
             clock.moment = max(clock.moment, event.time)
             _tell(writer, event, cwd)
@@ -120,7 +120,13 @@ def _tell(writer: SessionWriter, event: Event, cwd: str) -> None:
             time = written_time(event.time)
             writer.append(file_delta(message, message, name, _backup(event), time))
         case Commit():
-            writer.system("informational", content=_commit_words(event, cwd))
+            _note(writer, _commit_words(event, cwd))
+
+
+def _note(writer: SessionWriter, words: str) -> None:
+    """Writes something that readers see, and the model when it goes on from here."""
+    content = f"<local-command-stdout>{words}</local-command-stdout>"
+    writer.system("local_command", content=content)
 
 
 def _as_logged(text: str) -> str:

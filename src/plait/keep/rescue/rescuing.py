@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from plait.keep.model import NewFile
-from plait.keep.rescue.leftovers import leftovers_in
 from plait.keep.rescue.lost import lost_sessions
 from plait.keep.rescue.made_log import INCOMPLETE, made_files
-from plait.keep.rescue.model import Known, LostSession
+from plait.keep.rescue.model import Known, Leftovers, LostSession
 from plait.keep.store import Store
 
 
@@ -26,14 +24,15 @@ class Rescued:
     """Lines of the list of prompts that say nothing."""
 
 
-def rescue(store: Store, config: Path, known: Iterable[Known], *, is_dry: bool = False) -> Rescued:
+def rescue(
+    store: Store, left: Leftovers, known: Iterable[Known], *, is_dry: bool = False
+) -> Rescued:
     """Puts together the sessions of a configuration folder whose logs are neither there nor kept.
 
     What was put together before is replaced only where more is left now.
     """
-    left = leftovers_in(config)
     lost = lost_sessions(left, (*known, *_whole_in(store)))
-    made = [(one, made_files(one, config)) for one in lost.sessions]
+    made = [(one, made_files(one, left.config)) for one in lost.sessions]
     held = {file.key: file for one in store.sessions() for file in one.files}
 
     def is_new(files: tuple[NewFile, ...]) -> bool:
@@ -52,3 +51,14 @@ def _whole_in(store: Store) -> list[Known]:
     """Returns the sessions whose own logs are kept."""
     logs = ((one.session, one.log) for one in store.sessions())
     return [Known(session) for session, log in logs if log and log.mark != INCOMPLETE]
+
+
+def together(found: Iterable[Rescued]) -> Rescued:
+    """Returns what was put together in several folders as one."""
+    all_ = list(found)
+    return Rescued(
+        tuple(session for one in all_ for session in one.sessions),
+        sum(one.unchanged for one in all_),
+        sum(one.bare for one in all_),
+        sum(one.unread for one in all_),
+    )

@@ -26,10 +26,25 @@ DECODER = json.JSONDecoder()
 MARK = "\ufeff"
 TIMEOUT = 10
 """Seconds that Claude Code gives the hook; it needs a fraction of one."""
-OURS = re.compile(
-    r"(?:^|[\s/\\'\"])plait(?:\.exe)?['\"]? hook "
-    rf"(?:{'|'.join(EVENTS)})(?:\s|$)"
-)
+
+
+class HookSet(NamedTuple):
+    """Hooks of ours that come and go together."""
+
+    events: Mapping[str, str]
+    """Words of ours to the events of Claude Code."""
+    call: str
+    """What `plait` is called with, with `{}` for the word."""
+
+    @property
+    def ours(self) -> re.Pattern[str]:
+        """What the command of such a hook looks like."""
+        words = self.call.format(f"(?:{'|'.join(self.events)})")
+        return re.compile(rf"(?:^|[\s/\\'\"])plait(?:\.exe)?['\"]? {words}(?:\s|$)")
+
+
+TRACING = HookSet(EVENTS, "hook {}")
+KEEPING = HookSet({"session-end": "SessionEnd"}, "keep --background")
 
 
 class JsonMember(NamedTuple):
@@ -160,52 +175,56 @@ class SettingsPlan(Struct, frozen=True):
         return "\n".join(unified_diff(old, new, str(self.path), str(self.path), lineterm=""))
 
 
-def install_plan(path: Path, command: str, *, is_told: bool = False) -> SettingsPlan:
+def install_plan(
+    path: Path, command: str, *, is_told: bool = False, hooks: HookSet = TRACING
+) -> SettingsPlan:
     """Returns the plan that adds our hooks, or brings them up to date; the one that Claude Code
     tells of only where it is there already, or asked for.
     """
     before = _text_of(path)
-    known = dict(_ours_in(_hooks_of(path, _settings_in(path, before))))
-    events = {
-        event: name for event, name in EVENTS.items() if event != TOLD or is_told or name in known
+    known = dict(_ours_in(_hooks_of(path, _settings_in(path, before)), hooks.ours))
+    groups = {
+        name: _group(f"{command} {hooks.call.format(event)}")
+        for event, name in hooks.events.items()
+        if event != TOLD or is_told or name in known
     }
     mark, text = _without_mark(before)
     if not text.strip():
-        return SettingsPlan(path, before, _new_settings(command, events) + "\n" * (before is None))
-    for event, name in events.items():
-        text = _with_ours(path, text, name, _group(command, event))
+        return SettingsPlan(path, before, _new_settings(groups) + "\n" * (before is None))
+    for name, group in groups.items():
+        text = _with_ours(path, text, name, group, hooks.ours)
     return SettingsPlan(path, before, mark + text)
 
 
-def uninstall_plan(path: Path) -> SettingsPlan:
+def uninstall_plan(path: Path, hooks: HookSet = TRACING) -> SettingsPlan:
     """Returns the plan that removes our hooks and what they leave empty."""
     before = _text_of(path)
-    names = dict(_ours_in(_hooks_of(path, _settings_in(path, before))))
+    names = dict(_ours_in(_hooks_of(path, _settings_in(path, before)), hooks.ours))
     if not names:
         return SettingsPlan(path, before, before)
     mark, text = _without_mark(before)
     for name in names:
-        text = _without_ours(text, name)
+        text = _without_ours(text, name, hooks.ours)
     if text.strip() != "{}" or _without_mark(before)[1].startswith('{"'):
         return SettingsPlan(path, before, mark + text)
     return SettingsPlan(path, before, None if text.endswith("\n") else "")  # all of it was ours
 
 
-def _new_settings(command: str, events: Mapping[str, str]) -> str:
-    hooks = {name: [_group(command, event)] for event, name in events.items()}
+def _new_settings(groups: Mapping[str, Any]) -> str:
+    hooks = {name: [group] for name, group in groups.items()}
     return json.dumps({"hooks": hooks}, indent=2, ensure_ascii=False)
 
 
-def installed_hooks(path: Path) -> dict[str, str]:
+def installed_hooks(path: Path, hooks: HookSet = TRACING) -> dict[str, str]:
     """Returns our hooks in a settings file: the event and the command."""
-    return dict(_ours_in(_hooks_of(path, _settings_in(path, _text_of(path)))))
+    return dict(_ours_in(_hooks_of(path, _settings_in(path, _text_of(path))), hooks.ours))
 
 
 def other_tracing_hooks(path: Path) -> list[str]:
     """Returns the commands of hooks that seem to send traces, too."""
     hooks = _hooks_of(path, _settings_in(path, _text_of(path)))
     commands = (str(one.get("command", "")) for _, one in _entries_in(hooks))
-    return [one for one in commands if "langfuse" in one.lower() and not OURS.search(one)]
+    return [one for one in commands if "langfuse" in one.lower() and not TRACING.ours.search(one)]
 
 
 def _text_of(path: Path) -> str | None:
@@ -249,20 +268,21 @@ def _hooks_of(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     return hooks
 
 
-def _group(command: str, event: str) -> dict[str, Any]:
-    call = f"{command} hook {event}"
+def _group(call: str) -> dict[str, Any]:
     return {"hooks": [{"type": "command", "command": call, "timeout": TIMEOUT}]}
 
 
-def _with_ours(path: Path, text: str, name: str, wanted: dict[str, Any]) -> str:
+def _with_ours(
+    path: Path, text: str, name: str, wanted: dict[str, Any], ours: re.Pattern[str]
+) -> str:
     hooks = _hooks_of(path, json.loads(text))
     if not isinstance(hooks.get(name, []), list):
         raise UserError(f"`hooks.{name}` in '{path}' is no list", "Claude Code expects one")
-    found = _ways_to_ours(hooks, name)
+    found = _ways_to_ours(hooks, name, ours)
     if len(found) == 1:
         old, new = _value_at(hooks, found[0][1:]), wanted["hooks"][0]
         return text if old | new == old else _replaced(text, found[0], old | new)
-    text = _without_ours(text, name)
+    text = _without_ours(text, name, ours)
     if name in json.loads(text).get("hooks", {}):
         return _put_in(text, ("hooks", name), wanted)
     if "hooks" in json.loads(text):
@@ -270,21 +290,21 @@ def _with_ours(path: Path, text: str, name: str, wanted: dict[str, Any]) -> str:
     return _put_in(text, (), {name: [wanted]}, "hooks")
 
 
-def _without_ours(text: str, name: str) -> str:
-    while found := _ways_to_ours(json.loads(text).get("hooks", {}), name):
+def _without_ours(text: str, name: str, ours: re.Pattern[str]) -> str:
+    while found := _ways_to_ours(json.loads(text).get("hooks", {}), name, ours):
         way = found[-1]
         is_alone = len(_value_at(json.loads(text), way[:-1])) == 1
         text = _taken_out(text, way[:3] if is_alone else way)
     return text
 
 
-def _ways_to_ours(hooks: Mapping[str, Any], name: str) -> list[Way]:
+def _ways_to_ours(hooks: Mapping[str, Any], name: str, ours: re.Pattern[str]) -> list[Way]:
     groups = hooks.get(name)
     return [
         ("hooks", name, number, "hooks", place)
         for number, one in enumerate(groups if isinstance(groups, list) else ())
         for place, entry in enumerate(_entries_of(one))
-        if isinstance(entry, dict) and _is_ours(entry)
+        if isinstance(entry, dict) and _is_ours(entry, ours)
     ]
 
 
@@ -306,12 +326,12 @@ def _entries_in(hooks: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]
             yield from ((name, one) for one in _entries_of(group) if isinstance(one, dict))
 
 
-def _ours_in(hooks: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    return ((name, one["command"]) for name, one in _entries_in(hooks) if _is_ours(one))
+def _ours_in(hooks: Mapping[str, Any], ours: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    return ((name, one["command"]) for name, one in _entries_in(hooks) if _is_ours(one, ours))
 
 
-def _is_ours(entry: Mapping[str, Any]) -> bool:
-    return bool(OURS.search(str(entry.get("command", ""))))
+def _is_ours(entry: Mapping[str, Any], ours: re.Pattern[str]) -> bool:
+    return bool(ours.search(str(entry.get("command", ""))))
 
 
 def write_settings(plan: SettingsPlan, backup: Path) -> None:

@@ -1,0 +1,213 @@
+"""What keeps sessions by itself: shown, written, run, and gone again to the byte."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from plait.cli.app import run
+from plait.keep.store import Store
+from plait.write import SessionWriter
+
+THEIRS = '{\n  "model": "opus",\n  "hooks": {\n    "SessionEnd": []\n  }\n}\n'
+CRONTAB = """#!/bin/sh
+file="$HOME/crontab"
+case "$1" in
+-l) if [ -f "$file" ]; then cat "$file"; else echo "no crontab for me" >&2; exit 1; fi ;;
+-r) rm "$file" ;;
+-) cat > "$file" ;;
+esac
+"""
+SYSTEMCTL = """#!/bin/sh
+echo "$@" >> "$HOME/systemctl"
+if [ -f "$HOME/no-bus" ]; then
+    echo "Failed to connect to bus: No medium found" >&2
+    exit 1
+fi
+"""
+
+
+@pytest.fixture
+def home(nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    programs = nobodys_home / "bin"
+    programs.mkdir()
+    for name, text in (("crontab", CRONTAB), ("systemctl", SYSTEMCTL)):
+        (programs / name).write_text(text, encoding="utf-8")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(nobodys_home)
+    for name in ("PLAIT_DATA_DIR", "PLAIT_CACHE_DIR", "PLAIT_CONFIG"):
+        monkeypatch.delenv(name, raising=False)
+    return nobodys_home
+
+
+def plait(*words: str) -> int:
+    return run(["keep", *words])
+
+
+def picture(home: Path) -> dict[str, bytes]:
+    """Draws all files but those of the fakes and our own."""
+    skipped = ("bin/", "data/", "state/", "systemctl")
+    found = {path.relative_to(home).as_posix(): path for path in home.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in found.items() if not name.startswith(skipped)}
+
+
+def settings_of(home: Path) -> Path:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    return path
+
+
+@pytest.mark.parametrize("way", ["hook", "systemd", "cron"])
+def test_what_is_installed_goes_again_to_the_byte(
+    home: Path, way: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings_of(home).write_text(THEIRS, encoding="utf-8")
+    (home / "crontab").write_text("5 4 * * * backup\n", encoding="utf-8")
+    before = picture(home)
+    assert plait("--install", way, "--dry-run") == 0
+    assert "+" in capsys.readouterr().out
+    assert picture(home) == before
+    assert plait("--install", way, "--yes") == 0
+    assert "kept from now on" in capsys.readouterr().out
+    assert picture(home) != before
+    installed = picture(home)
+    assert plait("--install", way) == 0
+    assert "already" in capsys.readouterr().out
+    assert picture(home) == installed
+    assert plait("--uninstall", way, "--yes") == 0
+    assert picture(home) == before
+    assert not (home / "config" / "systemd").exists()
+    assert plait("--uninstall") == 0
+    assert "nothing of ours" in capsys.readouterr().out
+
+
+def test_without_more_words_it_is_the_hook(home: Path) -> None:
+    assert plait("--install", "--yes") == 0
+    hooks = json.loads(settings_of(home).read_text(encoding="utf-8"))["hooks"]
+    (group,) = hooks["SessionEnd"]
+    assert group["hooks"][0]["command"].endswith("plait keep --background")
+    assert plait("--uninstall", "--yes") == 0
+    assert not settings_of(home).exists()
+
+
+def test_all_ways_go_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = picture(home)
+    for way in ("hook", "systemd", "cron"):
+        assert plait("--install", way, "--yes") == 0
+    assert plait("--uninstall", "--yes") == 0
+    assert picture(home) == before
+
+
+def test_the_hooks_of_traces_stay(home: Path) -> None:
+    assert run(["hook", "install", "--yes"]) == 0
+    before = settings_of(home).read_bytes()
+    assert plait("--install", "--yes") == 0
+    assert run(["hook", "install", "--yes"]) == 0
+    assert plait("--uninstall", "--yes") == 0
+    assert settings_of(home).read_bytes() == before
+    assert plait("--install", "--yes") == 0
+    assert run(["hook", "uninstall", "--yes"]) == 0
+    assert "plait keep --background" in settings_of(home).read_text(encoding="utf-8")
+
+
+def test_without_a_person_to_ask_nothing_is_written(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = picture(home)
+    assert plait("--install") == 2
+    assert "nobody is there to ask" in capsys.readouterr().err
+    assert picture(home) == before
+
+
+def test_json_tells_the_plan(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plait("--install", "cron", "--dry-run", "--json") == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    assert (told["way"], told["changes"], told["written"]) == ("cron", True, False)
+    assert told["plan"].endswith("plait keep # plait keep")
+
+
+def test_a_hook_keeps_what_its_session_left(home: Path) -> None:
+    assert plait("--install", "--yes") == 0
+    settings = json.loads(settings_of(home).read_text(encoding="utf-8"))
+    with SessionWriter.new(home / ".claude", cwd=home) as session:
+        session.prompt("Keep this.")
+    command = settings["hooks"]["SessionEnd"][0]["hooks"][0]["command"]
+    told = json.dumps({"session_id": session.session, "transcript_path": str(session.path)})
+    done = subprocess.run(["sh", "-c", command], input=told.encode(), capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    store = Store.open(home / "data" / "plait" / "keep")
+    wait_until(lambda: bool(store.sessions()))
+    (kept,) = store.sessions()
+    assert kept.log is not None
+    assert store.read(kept.log) == session.path.read_bytes()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Waits for a process in the background, but not for ever."""
+    for _ in range(600):
+        if is_so():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not come")
+
+
+def test_a_timer_knows_where_things_are_now(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLAIT_DATA_DIR", "my data")
+    assert plait("--install", "cron", "--yes", "--root", str(home / "logs")) == 0
+    line = (home / "crontab").read_text(encoding="utf-8")
+    assert f"PLAIT_DATA_DIR='{home}/my data'" in line
+    assert line.endswith(f"keep --root {home}/logs # plait keep\n")
+    assert plait("--install", "hook", "--yes", "--root", str(home / "logs")) == 2
+    assert "leave out `--root`" in capsys.readouterr().err
+
+
+def test_systemd_is_told(home: Path) -> None:
+    assert plait("--install", "systemd", "--yes") == 0
+    assert plait("--uninstall", "--yes") == 0
+    assert (home / "systemctl").read_text(encoding="utf-8").splitlines() == [
+        "--user daemon-reload",
+        "--user enable --now plait-keep.timer",
+        "--user disable --now plait-keep.timer",
+        "--user daemon-reload",
+    ]
+
+
+def test_where_systemd_does_not_answer_nothing_is_left(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "no-bus").touch()
+    before = picture(home)
+    assert plait("--install", "systemd", "--yes") == 2
+    assert "systemctl says: Failed to connect to bus" in capsys.readouterr().err
+    assert picture(home) == before
+
+
+@pytest.mark.parametrize(("way", "program"), [("systemd", "systemctl"), ("cron", "crontab")])
+def test_a_way_that_is_not_here_is_said(
+    home: Path,
+    way: str,
+    program: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("PATH", str(home))
+    assert plait("--install", way, "--yes") == 2
+    assert f"there is no {program} here" in capsys.readouterr().err
+    assert plait("--uninstall", "--yes") == 0
+
+
+def test_a_unit_of_somebody_else_stays(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    unit = home / "config" / "systemd" / "user" / "plait-keep.service"
+    unit.parent.mkdir(parents=True)
+    unit.write_text("[Unit]\n", encoding="utf-8")
+    assert plait("--install", "systemd", "--yes") == 2
+    assert "not by us" in capsys.readouterr().err
+    assert plait("--uninstall", "--yes") == 0
+    assert unit.read_text(encoding="utf-8") == "[Unit]\n"

@@ -1,0 +1,106 @@
+"""A command that runs every hour: as cron and systemd read it, and gone again to the byte."""
+
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.errors import UserError
+from plait.keep.timers import (
+    TIMER_UNIT,
+    crontab_with,
+    crontab_without,
+    has_line,
+    is_our_unit,
+    service_unit,
+)
+
+COMMAND = ["/opt/my tools/plait", "keep", "--root", "/logs/50% of it"]
+THEIRS = "MAILTO=me\n# plait keep is nice\n5 4 * * * backup # plait keepers\n"
+
+
+def test_a_line_of_a_crontab() -> None:
+    text = crontab_with(THEIRS, COMMAND, {"PLAIT_DATA_DIR": "/my data"})
+    assert text == THEIRS + (
+        "17 * * * * PLAIT_DATA_DIR='/my data' '/opt/my tools/plait' keep --root"
+        " '/logs/50\\% of it' # plait keep\n"
+    )
+
+
+def test_the_line_does_in_a_shell_what_it_says(tmp_path: Path) -> None:
+    program = tmp_path / "a b%c"
+    program.write_text('#!/bin/sh\nprintf "%s|" "$PLAIT_ROOT" "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    line = crontab_with("", [str(program), "keep", "it's"], {"PLAIT_ROOT": "/x $HOME"})
+    command = line.split(" ", 5)[5].replace("\\%", "%")  # as cron does
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout == "/x $HOME|keep|it's|"
+
+
+def test_a_newer_command_takes_the_place_of_the_old() -> None:
+    old = crontab_with(THEIRS, ["/old/plait", "keep"], {}) + "1 2 3 4 5 more\n"
+    new = crontab_with(old, ["/new/plait", "keep"], {})
+    assert new == old.replace("/old/", "/new/")
+
+
+def test_what_others_wrote_is_not_ours() -> None:
+    assert not has_line(THEIRS)
+    assert crontab_without(THEIRS) == THEIRS
+
+
+LINE = st.text(st.characters(exclude_categories=["Cc", "Cs", "Zl", "Zp"]), max_size=30)
+CRONTAB = st.lists(LINE.filter(lambda line: not has_line(line))).map(
+    lambda lines: "".join(f"{line}\n" for line in lines)
+)
+
+
+@given(CRONTAB, CRONTAB)
+def test_a_crontab_comes_back_to_the_byte(before: str, later: str) -> None:
+    text = crontab_with(before, COMMAND, {})
+    assert has_line(text)
+    assert crontab_with(text, COMMAND, {}) == text
+    assert crontab_without(text + later) == before + later
+
+
+def test_the_units() -> None:
+    assert service_unit(COMMAND, {"PLAIT_DATA_DIR": '/my "data"'}) == (
+        "# Written by `plait keep --install`; `plait keep --uninstall` takes it away.\n"
+        "[Unit]\n"
+        "Description=Keep the sessions of Claude Code\n"
+        "\n"
+        "[Service]\n"
+        "Type=oneshot\n"
+        'Environment="PLAIT_DATA_DIR=/my \\"data\\""\n'
+        'ExecStart="/opt/my tools/plait" keep --root "/logs/50%% of it"\n'
+        "Nice=10\n"
+        "IOSchedulingClass=idle\n"
+    )
+    assert "OnCalendar=hourly\n" in TIMER_UNIT
+    assert "WantedBy=timers.target\n" in TIMER_UNIT
+    assert is_our_unit(TIMER_UNIT)
+    assert is_our_unit(service_unit(["/bin/plait"], {}))
+    assert not is_our_unit("[Unit]\n")
+
+
+def test_a_dollar_is_no_variable_of_systemd() -> None:
+    assert 'ExecStart="/a$$b/plait"\n' in service_unit(["/a$b/plait"], {})
+
+
+@pytest.mark.parametrize("word", ["/a\nb", "/a\x00b", "/a\x1bb"])
+def test_what_is_no_line_is_refused(word: str) -> None:
+    with pytest.raises(UserError, match="one line"):
+        crontab_with("", [word], {})
+    with pytest.raises(UserError, match="one line"):
+        service_unit([word], {})
+    with pytest.raises(UserError, match="one line"):
+        service_unit(["plait"], {"A": word})
+
+
+@given(st.lists(LINE.filter(bool), min_size=1, max_size=4))
+def test_every_word_arrives_through_cron_and_a_shell(words: list[str]) -> None:
+    line = crontab_with("", words, {})
+    told = line.split(" ", 5)[5].replace("\\%", "%").removesuffix(" # plait keep\n")
+    assert shlex.split(told) == words
