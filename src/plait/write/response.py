@@ -44,6 +44,31 @@ OF_NO_ANSWER: Fields = {
 }
 """What it says of words of its own."""
 
+SYNTHETIC = "<synthetic>"
+SYNTHETIC_ONCE = "id model role stop_reason stop_sequence type usage content".split()
+"""What the older version says of words of its own."""
+
+
+def made_up_message(uuid: str, text: str, stop_reason: str, *, is_older: bool) -> Fields:
+    """Returns the message of words that the client says in the model's place."""
+    message: Fields = {
+        "diagnostics": None,
+        "id": uuid,
+        "container": None,
+        "model": SYNTHETIC,
+        "role": "assistant",
+        "stop_details": None,
+        "stop_reason": stop_reason,
+        "stop_sequence": "",
+        "type": "message",
+        "usage": OF_NO_ANSWER,
+        "content": [{"type": "text", "text": text}],
+        "context_management": None,
+    }
+    if not is_older:
+        return message
+    return {name: message[name] for name in SYNTHETIC_ONCE} | {"usage": NO_USAGE}
+
 
 class Response:
     """A response of the model that is being logged; ends with the block that it is used in.

@@ -11,7 +11,7 @@ from plait.write.events import event_fields
 from plait.write.ids import Ids
 from plait.write.model import Block, Content, Fields, Setting, Standing, wire_fields
 from plait.write.order import ordered
-from plait.write.response import NO_USAGE, OF_NO_ANSWER, Response
+from plait.write.response import Response, made_up_message
 
 INTERRUPTED = "[Request interrupted by user]"
 INTERRUPTED_AT_TOOLS = "[Request interrupted by user for tool use]"
@@ -20,9 +20,6 @@ REJECTED = (
     " was a file edit, the new_string was NOT written to the file). STOP what you are doing and"
     " wait for the user to tell you how to proceed."
 )
-SYNTHETIC = "<synthetic>"
-SYNTHETIC_ONCE = "id model role stop_reason stop_sequence type usage content".split()
-"""What the older version says of words of its own."""
 SHORTEST = 200
 """Letters of a prompt that are told where a session goes on."""
 
@@ -282,24 +279,11 @@ class Transcript:
 
     def _synthetic(self, text: str, fields: Fields, stop_reason: str = "stop_sequence") -> str:
         """Writes words of the client in the model's place."""
-        message = {
-            "diagnostics": None,
-            "id": self.ids.uuid(),
-            "container": None,
-            "model": SYNTHETIC,
-            "role": "assistant",
-            "stop_details": None,
-            "stop_reason": stop_reason,
-            "stop_sequence": "",
-            "type": "message",
-            "usage": OF_NO_ANSWER,
-            "content": [{"type": "text", "text": text}],
-            "context_management": None,
-        }
+        is_older = self.setting.is_older
+        message = made_up_message(self.ids.uuid(), text, stop_reason, is_older=is_older)
         told: Fields = {"type": "assistant", "message": message}
-        if self.setting.is_older:
+        if is_older:
             told["requestId"] = self.ids.request()  # format: required, as it is described
-            told["message"] = {name: message[name] for name in SYNTHETIC_ONCE} | {"usage": NO_USAGE}
         return self._chained("api error", told | fields)
 
     def progress(
