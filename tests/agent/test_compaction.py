@@ -219,18 +219,19 @@ def test_the_older_form_has_a_summary_line_and_begins_anew(tmp_path: Path) -> No
     room = Room(tmp_path, script, version="2.1.29")
     room.ask("First?", "Second?")
     drawn = picture([line for line in room.lines if "snapshot" not in line]).splitlines()
-    assert drawn[4:] == [
+    assert drawn[3:] == [
         "     summary",
-        "E<·  system compact_boundary",
-        "F<·  user This session is being continued from a previous ",
+        "D<·  system compact_boundary",
+        "E<·  user This session is being continued from a previous ",
+        "F<E  user Second?",
         "G<F  assistant Again.",
         "H<G  system turn_duration",
     ]
     assert room.of("summary")[0]["summary"] == "They spoke."
     metadata = room.of("compact_boundary")[0]["compactMetadata"]
     assert metadata.keys() == {"trigger", "preTokens"}
-    assert texts(room.model.asked[-1]) == [f"{CONTINUED}They spoke."]
-    assert texts(room.model.asked[-2])[:3] == ["First?", "Full.", "Second?"]
+    assert texts(room.model.asked[-1]) == [f"{CONTINUED}They spoke.\n", "Second?"]
+    assert texts(room.model.asked[-2])[:2] == ["First?", "Full."]
 
 
 REFUSED = {"error": 400, "message": "no summary"}

@@ -167,3 +167,18 @@ def test_without_snapshots_and_before_a_prompt_nothing_is_kept(tmp_path: Path) -
     bare.prompt("x")
     bare.before_change("a.txt")
     assert [json.loads(line)["type"] for line in bare.path.read_bytes().splitlines()] == ["user"]
+
+
+def test_two_writers_of_one_session_keep_apart_what_they_keep(tmp_path: Path) -> None:
+    first = begun(tmp_path)
+    file, folder = tmp_path / "app" / "a.txt", tmp_path / "config" / "file-history"
+    first.prompt("change it")
+    first.answer("I do.")
+    second = plait.SessionWriter.resume(first.path)
+    second.prompt("change it too")
+    second.answer("I do, too.")
+    for session, words in ((first, "one"), (second, "two")):
+        file.write_text(words)
+        session.before_change(file)
+    copies = [line["backup"]["backupFileName"] for line in told(first) if "backup" in line]
+    assert [(folder / first.session / copy).read_text() for copy in copies] == ["one", "two"]

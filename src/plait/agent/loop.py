@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 
 from plait.agent.answering import Answer, Asking
@@ -61,8 +62,9 @@ class Turn:
             return self._unwritten(error)
 
     async def _done(self, prompts: Sequence[Content], *, is_queued: bool) -> Ending:
-        self._prompt(prompts, is_queued=is_queued)
         try:
+            await self._make_room_before()
+            self._prompt(prompts, is_queued=is_queued)
             return await self._steps()
         except asyncio.CancelledError:
             if task := asyncio.current_task():
@@ -71,6 +73,12 @@ class Turn:
         except ModelFault as fault:
             self._text = log_fault(self._parts.writer, fault, self._parts.writer.setting.model)
             return "failed"
+
+    async def _make_room_before(self) -> None:
+        """Makes room while there is no prompt yet, where a summary would swallow it."""
+        if self._parts.compactor and self._parts.writer.setting.is_older:
+            with suppress(ModelFault):  # the first answer tries again, and says so
+                self._make_known(await self._parts.compactor.make_room())
 
     def _prompt(self, prompts: Sequence[Content], *, is_queued: bool) -> None:
         writer = self._parts.writer
@@ -190,7 +198,7 @@ class Turn:
         self._is_cut = True
         if writer.tip == self._prompt_uuid and self._is_typed:
             writer.rewind(self._before)
-        else:
+        elif self._prompt_uuid:
             writer.interrupt()
         return "interrupted"
 

@@ -12,11 +12,15 @@ from os.path import normpath
 from pathlib import Path
 from typing import Any
 
+from plait.errors import SourceError
 from plait.line import read_small
 from plait.line.folder import OutputFolder
 from plait.write.ids import Ids
 from plait.write.lines import file_delta, snapshot
 from plait.write.model import Fields, Setting
+
+TRIES = 5
+"""How often a backup is written while another process writes the same."""
 
 
 class FileHistory:
@@ -76,10 +80,25 @@ class FileHistory:
         copy = self._backups[name].get("backupFileName")
         return read_small(self._folder / copy) if copy else None
 
+    def _is_kept(self, copy: str, data: bytes) -> bool:
+        """Keeps data by a name, unless something is kept by it; tells whether that is the data."""
+        place, failure = self._folder / copy, None
+        for _ in range(TRIES):
+            if (there := read_small(place)) is not None:
+                return there == data
+            try:
+                OutputFolder(self._folder).write(copy, data)
+            except SourceError as error:  # another process may have taken the draft away
+                failure = error
+        if failure and read_small(place) is None:
+            raise failure
+        return read_small(place) == data
+
     def _backup(self, path: Path, data: bytes | None, version: int) -> Fields:
-        copy = f"{sha256(str(path).encode()).hexdigest()[:16]}@v{version}"
-        if data is not None:
-            OutputFolder(self._folder).write(copy, data)
+        name = sha256(str(path).encode()).hexdigest()[:16]
+        while data is not None and not self._is_kept(f"{name}@v{version}", data):
+            version += 1  # another process of the session has kept something else by that name
+        copy = f"{name}@v{version}"
         return {
             "backupFileName": None if data is None else copy,
             "version": version,
