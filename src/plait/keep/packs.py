@@ -25,6 +25,8 @@ FRAME = 8 << 20
 """Bytes of blocks that are compressed together."""
 MOST_FRAME = 64 << 20
 """Bytes that no frame exceeds, whoever made it."""
+MOST_HELD = 64 << 20
+"""Bytes of frames that are at hand: the blocks of a session that grew lie in several."""
 NAME_BYTES, SIZE_BYTES = 32, 4
 
 
@@ -70,7 +72,8 @@ class Packs:
         self._seen: tuple[int, ...] = ()
         self._are_listed = False
         """The packs themselves were asked, because an index is damaged."""
-        self._frame: tuple[int, int, bytes] = (0, 0, b"")
+        self._plain: dict[tuple[int, int], bytes] = {}
+        """Frames that were read, by their places, the last one last."""
 
     @property
     def places(self) -> dict[str, Place]:
@@ -153,7 +156,7 @@ class Packs:
         }
         is_news = listed.items() - self.places.items()
         self.places.update(listed)
-        self._frame = (0, 0, b"")
+        self._plain.clear()
         return bool(is_news)
 
     def _read(self, name: str) -> bytes:
@@ -170,14 +173,18 @@ class Packs:
         return data
 
     def _of_frame(self, place: Place) -> bytes:
-        if self._frame[:2] != (place.pack, place.frame):
+        key = place.pack, place.frame
+        data = self._plain.pop(key, None)
+        if data is None:
             frame = self._frame_bytes(place)
             try:
                 data = plain(frame, place.plain)
             except BrokenFrame:
                 data = beginning(frame, place.plain)
-            self._frame = (place.pack, place.frame, data)
-        return self._frame[2]
+        self._plain[key] = data
+        while len(self._plain) > 1 and sum(map(len, self._plain.values())) > MOST_HELD:
+            del self._plain[next(iter(self._plain))]
+        return data
 
     def _frame_bytes(self, place: Place) -> bytes:
         try:
