@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-MAKES_ONE = re.compile(r"\bgh\s+(?:-\S+\s+)*pr\s+create\b")
+MAKES_ONE = re.compile(r"\bgh\s+(?:-\S+\s+(?:[^-\s]\S*\s+)?){0,9}?pr\s+create\b")
 ADDRESS = re.compile(r"https://[\w.-]+/([\w.-]+/[\w.-]+)/pull/(\d{1,9})\b")
 
 
