@@ -4,6 +4,7 @@ from pathlib import Path
 
 from plait.agent.events import Resulted, Said, TurnEnded
 from plait.agent.parts import Limits
+from plait.agent.tools.model import Outcome, Proposal, Report, Workplace
 from tests.agent.stage import Echo, Permissive, Stage
 
 
@@ -159,3 +160,30 @@ D<C  assistant an hour.
 E<D  system turn_duration
      last-prompt"""
     )
+
+
+def test_lines_say_where_commands_work_and_on_which_branch(tmp_path: Path) -> None:
+    class Moving(Echo):
+        """Goes where it is told to."""
+
+        async def run(self, proposal: Proposal, place: Workplace, report: Report) -> Outcome:
+            place.cwd = place.root / proposal.title
+            return Outcome("moved")
+
+    script = {"answers": [{"calls": [echo("sub")]}, {"text": "There."}, {"text": "Still."}]}
+    stage = Stage(tmp_path, script, tools=[Moving(effect="execute")])
+    (stage.work / "sub" / ".git").mkdir(parents=True)
+    (stage.work / "sub" / ".git" / "HEAD").write_text("ref: refs/heads/feature\n")
+    stage.ask("go", "and then?")
+    seen = [(Path(line["cwd"]).name, line["gitBranch"]) for line in stage.lines if "cwd" in line]
+    assert seen == [("work", "HEAD")] * 2 + [("sub", "HEAD")] * 3 + [("sub", "feature")] * 3
+
+
+def test_two_calls_of_one_id_have_one_result(tmp_path: Path) -> None:
+    call = {"name": "Echo", "input": {"text": "a"}, "id": "toolu_1"}
+    script = {"answers": [{"calls": [call, call]}, {"text": "Done."}]}
+    stage = Stage(tmp_path, script, tools=[Echo()])
+    *_, ended = stage.ask("go")
+    assert isinstance(ended, TurnEnded)
+    assert ended.ending == "done"
+    assert stage.picture().count("→ a") == 1

@@ -28,7 +28,7 @@ def test_a_pull_request_is_found(command: str, printed: str, found: PullRequest 
 
 
 @pytest.mark.parametrize(("effect", "count"), [("execute", 1), ("read", 0)])
-def test_it_is_logged_behind_the_result(tmp_path: Path, effect: str, count: int) -> None:
+def test_it_is_logged_with_the_result(tmp_path: Path, effect: str, count: int) -> None:
     class Made(Echo):
         """Says an address, whatever it is told."""
 
@@ -36,6 +36,9 @@ def test_it_is_logged_behind_the_result(tmp_path: Path, effect: str, count: int)
     call = {"name": "Echo", "input": {"text": MADE.url, "command": "gh pr create"}}
     stage = Stage(tmp_path, {"answers": [{"calls": [call]}, {"text": "Made."}]}, tools=[tool])
     stage.ask("make one")
+    [result] = [line for line in stage.lines if "toolUseResult" in line]
+    told = {"pr": {"number": 3, "url": MADE.url, "action": "created"}} if count else None
+    assert result["toolUseResult"].get("gitOperation") == told
     links = [line for line in stage.lines if line["type"] == "pr-link"]
     assert len(links) == count
     for link in links:

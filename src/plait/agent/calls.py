@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plait.agent.events import Called, Progressed, Resulted
@@ -56,7 +56,9 @@ class Calls:
         What changes something waits for what was called before it, and the rest for that.
         """
         calls = [
-            Call(block["id"], block["name"], block["input"], self._parts.tools.get(block["name"]))
+            Call(
+                block["id"], block["name"], block.get("input"), self._parts.tools.get(block["name"])
+            )
             for block in blocks
         ]
         for batch in _batches(calls):
@@ -80,8 +82,7 @@ class Calls:
             return
         self._emit(Called(call.id, ruling.proposal))
         outcome = await self._outcome(call, ruling.proposal)
-        self._log(call, outcome, ruling.fields)
-        self._note_pull_request(ruling.proposal, outcome)
+        self._log(call, self._with_pull_request(ruling.proposal, outcome), ruling.fields)
 
     def _deny(self, call: Call, ruling: Ruling) -> None:
         self._is_stopped = self._is_stopped or ruling.stops
@@ -117,17 +118,27 @@ class Calls:
         *,
         is_denied: bool = False,
     ) -> None:
-        self._parts.writer.result(
+        writer = self._parts.writer
+        if call.id not in writer.waiting_calls:  # two calls of one id: one result answers both
+            return
+        writer.setting.cwd = str(self._parts.place.cwd)  # `cd` moves what follows
+        writer.result(
             call.id, outcome.content, outcome.output, is_error=outcome.is_error, **(fields or {})
         )
         self._emit(Resulted(call.id, call.name, outcome, is_denied))
 
-    def _note_pull_request(self, proposal: Proposal, outcome: Outcome) -> None:
+    def _with_pull_request(self, proposal: Proposal, outcome: Outcome) -> Outcome:
+        """Logs the pull request that a command made, and returns the outcome that tells of it."""
         if proposal.effect != "execute" or outcome.is_error:
-            return
+            return outcome
         found = pull_request_in(str(proposal.arguments.get("command", "")), outcome.content)
-        if found:
-            self._parts.writer.pull_request(found.number, found.url, found.repository)
+        if found is None:
+            return outcome
+        self._parts.writer.pull_request(found.number, found.url, found.repository)
+        if self._parts.writer.setting.is_older or not isinstance(outcome.output, dict):
+            return outcome
+        made = {"number": found.number, "url": found.url, "action": "created"}
+        return replace(outcome, output={**outcome.output, "gitOperation": {"pr": made}})
 
 
 def _batches(calls: Sequence[Call]) -> Iterator[list[Call]]:

@@ -16,7 +16,8 @@ from plait.agent.streaming import ModelFault
 from plait.errors import SourceError
 from plait.graph.client.speech import INTERRUPTED as LOST
 from plait.write.model import Content
-from plait.write.transcript import words_of
+from plait.write.place import branch_of
+from plait.write.prompts import words_of
 
 CUT_SHORT = (
     "Output token limit hit. Resume directly — no apology, no recap of what you were doing. Pick"
@@ -83,6 +84,8 @@ class Turn:
     def _prompt(self, prompts: Sequence[Content], *, is_queued: bool) -> None:
         writer = self._parts.writer
         self._answer_lost_calls()
+        if branch := branch_of(self._parts.place.cwd):
+            writer.setting.git_branch = branch
         self._before = writer.tip
         for number, content in enumerate(prompts):
             if not (is_queued or self._is_typed or writer.setting.is_older):

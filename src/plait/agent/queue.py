@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from plait.write import SessionWriter
 from plait.write.model import Content
-from plait.write.transcript import words_of
+from plait.write.prompts import words_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from plait.graph.client import Resumption, resumption
 from plait.record import Record, ToolResult, ToolUse
 from plait.record.codec import mapping, said
 from plait.write.model import Past, Position, Standing
-from plait.write.transcript import in_short
+from plait.write.prompts import in_short
 
 
 def past_of(records: Sequence[Record], size: int) -> Past:

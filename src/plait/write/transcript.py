@@ -11,6 +11,7 @@ from plait.write.events import event_fields
 from plait.write.ids import Ids
 from plait.write.model import Block, Content, Fields, Setting, Standing, wire_fields
 from plait.write.order import ordered
+from plait.write.prompts import in_short
 from plait.write.response import Response, made_up_message
 
 INTERRUPTED = "[Request interrupted by user]"
@@ -20,8 +21,6 @@ REJECTED = (
     " was a file edit, the new_string was NOT written to the file). STOP what you are doing and"
     " wait for the user to tell you how to proceed."
 )
-SHORTEST = 200
-"""Letters of a prompt that are told where a session goes on."""
 
 
 class Transcript:
@@ -371,16 +370,3 @@ def _result_block(call: str, content: str | Sequence[Block], is_error: bool | No
         return {"type": "tool_result", "content": told, "is_error": True, "tool_use_id": call}
     block: Fields = {"tool_use_id": call, "type": "tool_result", "content": told}
     return block if is_error is None else {**block, "is_error": False}
-
-
-def words_of(content: Content) -> str:
-    """Returns the words of a prompt, as they were typed."""
-    if isinstance(content, str):
-        return content
-    return " ".join(block["text"] for block in content if block.get("type") == "text")
-
-
-def in_short(content: Content) -> str:
-    """Returns the words of a prompt as far as lists tell them."""
-    words = " ".join(words_of(content).split())
-    return words if len(words) <= SHORTEST else f"{words[:SHORTEST]}…"

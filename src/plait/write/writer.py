@@ -33,7 +33,7 @@ from plait.write.lines import QueueOperation
 from plait.write.model import Content, Fields, Past, Setting, wire_fields
 from plait.write.order import NEWEST, VERSIONS, Version
 from plait.write.place import branch_of, history_folder, session_file
-from plait.write.transcript import words_of
+from plait.write.prompts import words_of
 
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 CONTINUED = (

@@ -21,7 +21,7 @@ from plait.record import Record, ToolResult, read
 from plait.record.codec import mapping
 from plait.record.record import content_blocks
 from plait.write.ids import Ids
-from plait.write.transcript import SYNTHETIC
+from plait.write.response import SYNTHETIC
 
 OVER = "The recorded conversation is over."
 ENDED = "The recorded turn ends here."
