@@ -328,6 +328,19 @@ def test_what_is_packed_elsewhere_is_shown(config: Path, store: StorePlace, tmp_
     assert [found.id for found in other.renewed().sessions] == [one.id]
 
 
+def test_what_is_packed_elsewhere_is_restored_to_this_client(
+    config: Path, store: StorePlace, tmp_path: Path
+) -> None:
+    """Its root may be a folder here, too: two machines with the same home."""
+    with_all_kept(config, store)
+    archive_of(config, store).keep.pack(tmp_path / "all.pack")
+    empty(config)
+    here = archive_of(config, StorePlace(tmp_path / "here", tmp_path / "here-read"))
+    here.keep.unpack(tmp_path / "all.pack")
+    restored = here.keep.restore(here.renewed().sessions[0])
+    assert config in restored.path.parents
+
+
 @pytest.mark.parametrize("is_forked", [True, False])
 def test_other_processes_read_what_is_only_kept(
     config: Path, store: StorePlace, monkeypatch: pytest.MonkeyPatch, is_forked: bool

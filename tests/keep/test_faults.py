@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from plait.errors import PlaitError, SourceError
-from plait.keep import Store
+from plait.keep import Store, journal
 from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 from tests.keep.small import small_blocks
 
@@ -399,3 +400,91 @@ def test_a_source_that_is_cut_and_written_while_it_is_read(tmp_path: Path) -> No
         assert len(store.read(state)) == state.size
     store.keep(found(config))
     assert contents(store) == files_of(config)
+
+
+def test_a_source_that_was_written_to_while_it_was_read_is_read_again(
+    config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As its time was set back, only what was asked after reading tells it."""
+    log = written(config / PROJECT / "one.jsonl", lines(100))
+    asked = os.fstat
+
+    def grown(handle: int) -> os.stat_result:
+        status = asked(handle)
+        if status.st_ino == log.stat().st_ino and log.stat().st_size == len(lines(100)):
+            written(log, lines(101))
+        return status
+
+    monkeypatch.setattr(os, "fstat", grown)
+    store.keep(found(config))
+    monkeypatch.undo()
+    assert contents(store)[f"{PROJECT}/one.jsonl"] == lines(100)
+    assert store.keep(found(config)).files == 1
+    assert contents(store)[f"{PROJECT}/one.jsonl"] == lines(101)
+
+
+def test_a_log_that_grew_while_its_pack_was_lost_is_whole_again(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    store.packs.path(1).unlink()
+    written(config / PROJECT / "one.jsonl", lines(900))
+    store = Store.open(store.folder)
+    store.keep(found(config))
+    assert contents_of(store, "one") == lines(900)
+
+
+def contents_of(store: Store, session: str) -> bytes:
+    log = store.session(session).log
+    assert log
+    return store.read(log)
+
+
+def test_a_damaged_journal_is_mended_by_the_next_run(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    expected = contents(store)
+    flipped(store.journal.path, 700)
+    (damage,) = store.verify()
+    assert (damage.where, damage.why) == ("journal.jsonl", "line 2 is damaged, but not its copy")
+    written(config / PROJECT / "three.jsonl", lines(1))
+    store.keep(found(config))
+    assert store.verify() == ()
+    assert expected.items() <= contents(store).items()
+
+
+def test_what_cannot_be_mended_stays_as_it_is(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    store.journal.copy.path.unlink()
+    flipped(store.journal.path, 700)
+    line = store.journal.path.read_bytes().splitlines()[1]
+    (damage,) = store.verify()
+    assert damage.why == "line 2 is damaged, and its copy too"
+    done = store.keep(found(config))
+    assert done.files == 1  # it is still at its source
+    assert line in store.journal.path.read_bytes().splitlines()
+    assert contents(store).items() <= files_of(config).items()
+
+
+def test_what_a_run_left_unfinished_is_cleared_away(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    left = ["000002.pack.new", "000002.index.new", "000003.index"]
+    for name in left:
+        written(store.packs.folder / name, b"half")
+    written(store.folder / "unpacking-x" / "packs" / "000001.pack", b"half")
+    expected = contents(Store.open(store.folder))
+    written(config / PROJECT / "three.jsonl", lines(1))
+    store.keep(found(config))
+    names = {path.name for path in store.packs.folder.iterdir()}
+    assert names.isdisjoint(left[:2])
+    assert names == {"000001.pack", "000001.index", "000002.pack", "000002.index"}
+    assert not (store.folder / "unpacking-x").exists()
+    assert expected.items() <= contents(store).items()
+
+
+def test_a_journal_that_says_the_same_often_is_shortened(store: Store, tmp_path: Path) -> None:
+    config = tmp_path / "claude"
+    log = written(config / PROJECT / "one.jsonl", lines(10))
+    with patch.object(journal, "SLACK", 2000):
+        for number in range(30):
+            os.utime(log, (number, number))
+            store.keep(found(config))
+    assert store.journal.path.stat().st_size < 3500
+    assert store.session("one").modified == 29 * 10**9

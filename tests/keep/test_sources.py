@@ -2,8 +2,11 @@
 
 import os
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
 from plait.keep import Source, sources_of
+from plait.keep.model import Unread
 from plait.line import root_at
 from tests.keep.archives import PROJECT, found, written
 
@@ -92,3 +95,21 @@ def test_whose_an_agent_is_need_not_be_read_again(config: Path) -> None:
     agent = str(config / PROJECT / "agent-b2.jsonl")
     sources = sources_of([root_at(config)], owners={agent: "one"})
     assert (f"{PROJECT}/agent-b2.jsonl", "agent") in told(sources)["one"]
+
+
+def test_a_folder_that_cannot_be_looked_into_is_named(config: Path) -> None:
+    (config / PROJECT / "loop").symlink_to("loop")
+    before = told(found(config))
+    unread: list[Unread] = []
+    shut = config / "projects" / "shut"
+    shut.mkdir()
+    listed = os.scandir
+
+    def scandir(place: str) -> Any:
+        if place == str(shut):
+            raise PermissionError(13, "Permission denied")
+        return listed(place)
+
+    with patch.object(os, "scandir", scandir):
+        assert told(sources_of([root_at(config)], unread=unread)) == before
+    assert unread == [Unread(str(shut), "permission denied")]

@@ -19,8 +19,8 @@ from msgspec import Struct
 
 from plait.keep.journal_copy import JournalCopy
 from plait.keep.model import KeptFile
-from plait.line.atomic import replace_file
-from plait.line.folder import OWNER_FILE, OWNER_FOLDER
+from plait.line.atomic import replace_file, settle
+from plait.line.folder import BINARY, OWNER_FILE, OWNER_FOLDER
 
 JOURNAL = "journal.jsonl"
 HEAD = b'{"crc":"'
@@ -169,7 +169,7 @@ class Journal:
         lines = tuple(lines)
         data = b"".join(map(encoded, lines))
         self.path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, OWNER_FILE)
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT | BINARY, OWNER_FILE)
         try:
             os.ftruncate(handle, states.whole)
             os.lseek(handle, states.whole, os.SEEK_SET)
@@ -177,6 +177,8 @@ class Journal:
             os.fsync(handle)
         finally:
             os.close(handle)
+        if not states.whole:
+            settle(self.path.parent)
         self.copy.add(self.path, data, states.whole)
         states.whole += len(data)
         for line in lines:

@@ -9,9 +9,10 @@ import os
 import struct
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from plait.keep.zstd import HEAD, SKIPPABLE, BrokenFrame, note, packed, plain
-from plait.line.folder import OWNER_FILE
+from plait.line.folder import BINARY, OWNER_FILE
 
 COPY = "journal.copy.zst"
 SPAN = struct.Struct("<QQQ")
@@ -34,7 +35,7 @@ class JournalCopy:
                 data, start = journal.read_bytes(), 0
             frame = packed(data)
             span = note(SPAN.pack(start, start + len(data), len(frame)))
-            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, OWNER_FILE)
+            handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | BINARY, OWNER_FILE)
             with os.fdopen(handle, "wb") as out:
                 out.write(frame + span)
 
@@ -46,8 +47,7 @@ class JournalCopy:
         """Returns where in the journal it ends, -1 where it was cut off."""
         try:
             with self.path.open("rb") as file:
-                end = file.seek(0, os.SEEK_END)
-                return _span_before(file.fileno(), end)[1]
+                return _span_before(file, file.seek(0, os.SEEK_END))[1]
         except FileNotFoundError:
             return 0
         except _NoSpan:
@@ -57,7 +57,7 @@ class JournalCopy:
         """Returns the journal as far as it can be read here, with zeros for what cannot."""
         try:
             with self.path.open("rb") as file:
-                return _read_back(file.fileno(), file.seek(0, os.SEEK_END))
+                return _read_back(file, file.seek(0, os.SEEK_END))
         except OSError:
             return b""
 
@@ -66,26 +66,31 @@ class _NoSpan(Exception):
     """No span ends there."""
 
 
-def _span_before(handle: int, end: int) -> tuple[int, int, int]:
-    data = os.pread(handle, TRAIL, end - TRAIL) if end >= TRAIL else b""
+def _span_before(file: BinaryIO, end: int) -> tuple[int, int, int]:
+    data = _read_at(file, end - TRAIL, TRAIL) if end >= TRAIL else b""
     if data[: HEAD.size] != HEAD.pack(SKIPPABLE, SPAN.size):
         raise _NoSpan
     start, stop, length = SPAN.unpack(data[HEAD.size :])
     return start, stop, length
 
 
-def _read_back(handle: int, end: int) -> bytes:
+def _read_at(file: BinaryIO, place: int, length: int) -> bytes:
+    file.seek(place)
+    return file.read(length)
+
+
+def _read_back(file: BinaryIO, end: int) -> bytes:
     """Returns what the frames hold, found from the last to the first."""
     found: list[bytes] = []
     start = 0
     with suppress(_NoSpan):
         while end > 0:
-            start, stop, length = _span_before(handle, end)
+            start, stop, length = _span_before(file, end)
             end -= TRAIL + length
             if end < 0 or not 0 <= stop - start <= MOST:
                 raise _NoSpan
             try:
-                found.append(plain(os.pread(handle, length, end), stop - start))
+                found.append(plain(_read_at(file, end, length), stop - start))
             except BrokenFrame:
                 found.append(bytes(stop - start))
     found.append(bytes(min(start, MOST)))  # what stands before is lost

@@ -282,7 +282,8 @@ class _Reading:
         if self.size < known.size or self._digest.hexdigest() != known.sha256:
             return None
         last, size = known.blocks[-1], self._run.size_of(known.blocks[-1])
-        tail = os.pread(self._file.fileno(), size, known.size - size)
+        self._file.seek(known.size - size)
+        tail = self._file.read(size)
         if sha256(tail).hexdigest() != last:
             return None
         names = (*known.blocks[:-1], *self._cut(tail))

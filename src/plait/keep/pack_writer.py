@@ -13,10 +13,11 @@ from plait.keep.blocks import LONGEST
 from plait.keep.packs import FRAME, INDEX, NEW, PACK, SIZE_BYTES, IndexLine, Packs, placed
 from plait.keep.zstd import note, packed
 from plait.line.atomic import settle
-from plait.line.folder import OWNER_FILE, OWNER_FOLDER
+from plait.line.folder import BINARY, OWNER_FILE, OWNER_FOLDER
 
 FULL = 64 << 20
 """Bytes after which a new pack is begun."""
+FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -81,7 +82,7 @@ class PackWriter:
             self.packs.folder.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
             self._number = self.packs.next_number()
             path = self._draft(PACK)
-            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE)
+            self._file = os.open(path, FLAGS, OWNER_FILE)
         return self._file
 
     def _draft(self, suffix: str) -> Path:
@@ -121,7 +122,7 @@ def _write_all(handle: int, data: bytes) -> None:
 
 
 def _write_through(path: Path, data: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE)
+    handle = os.open(path, FLAGS, OWNER_FILE)
     try:
         _write_all(handle, data)
         os.fsync(handle)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -127,7 +127,7 @@ class Packs:
         found: list[IndexLine] = []
         with suppress(OSError, _Torn), self.path(number).open("rb") as file:
             at = 0
-            for frame, length, names in _frames(file.fileno()):
+            for frame, length, names in _frames(file):
                 for name, size in names:
                     found.append(IndexLine(name, at, size, frame, length))
                     at += size
@@ -228,26 +228,28 @@ def placed(number: int, lines: Iterable[IndexLine]) -> Iterator[tuple[str, Place
             yield line.sha256, Place(number, frame, line.packed, whole, skip, line.size)
 
 
-def _frames(handle: int) -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
+def _frames(file: BinaryIO) -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
     """Yields where each frame of a pack lies, its length and the blocks in it."""
-    at, end = 0, os.fstat(handle).st_size
+    at, end = 0, file.seek(0, os.SEEK_END)
     while at < end:
-        magic, length = _head(handle, at)
-        names = os.pread(handle, length, at + HEAD.size)
-        if magic != SKIPPABLE or len(names) != length or length % (NAME_BYTES + SIZE_BYTES) != 4:
-            raise _Torn
-        packed_length = int.from_bytes(names[:SIZE_BYTES], "little")
-        at += HEAD.size + length
-        yield at, packed_length, list(_names(names[SIZE_BYTES:]))
-        at += packed_length
+        file.seek(at)
+        names = _note(file)
+        at += HEAD.size + len(names)
+        length = int.from_bytes(names[:SIZE_BYTES], "little")
+        yield at, length, list(_names(names[SIZE_BYTES:]))
+        at += length
 
 
-def _head(handle: int, at: int) -> tuple[int, int]:
-    head = os.pread(handle, HEAD.size, at)
+def _note(file: BinaryIO) -> bytes:
+    """Returns what stands before a frame."""
+    head = file.read(HEAD.size)
     if len(head) < HEAD.size:
         raise _Torn
     magic, length = HEAD.unpack(head)
-    return magic, length
+    names = file.read(length) if magic == SKIPPABLE else b""
+    if not names or len(names) != length or length % (NAME_BYTES + SIZE_BYTES) != SIZE_BYTES:
+        raise _Torn
+    return names
 
 
 def _names(data: bytes) -> Iterator[tuple[str, int]]:

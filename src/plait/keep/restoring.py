@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from plait.errors import Refused, SourceError, UserError
 from plait.keep.model import Damage, KeptFile, KeptSession, Restored
+from plait.keep.pack_writer import FLAGS
 from plait.keep.packs import LostBlock
 from plait.line.folder import OWNER_FILE, OWNER_FOLDER, unwritable
 from plait.line.split import pieces, unreadable
@@ -78,7 +79,7 @@ def _restored(
     found: list[Damage] = []
     try:
         path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, OWNER_FILE)
+        handle = os.open(draft, FLAGS, OWNER_FILE)
         with os.fdopen(handle, "wb") as out:
             digest = sha256()
             for data in _blocks(store, file, found):

@@ -17,7 +17,7 @@ from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import TypeAlias
 
-from plait.keep.model import Kind, Source, SourceFile, Stamp
+from plait.keep.model import Kind, Source, SourceFile, Stamp, Unread
 from plait.line import Root
 from plait.line.discover import AGENT, JOURNAL, OURS, SUBAGENTS, SUFFIX
 
@@ -35,13 +35,20 @@ Owners: TypeAlias = Mapping[str, str]
 
 
 def sources_of(
-    roots: Iterable[Root], *, backups: bool = False, owners: Owners | None = None
+    roots: Iterable[Root],
+    *,
+    backups: bool = False,
+    owners: Owners | None = None,
+    unread: list[Unread] | None = None,
 ) -> tuple[Source, ...]:
-    """Returns every session under the roots, in the order of projects and names."""
+    """Returns every session under the roots, in the order of projects and names.
+
+    Folders that cannot be looked into are added to `unread`.
+    """
     found: dict[tuple[str, str, str], list[SourceFile]] = {}
     seen: set[str] = set()
     for root in roots:
-        walk = _Walk(_home(root), owners or {}, seen)
+        walk = _Walk(_home(root), owners or {}, seen, [] if unread is None else unread)
         walk.projects(str(root.logs.absolute()))
         if root.config:
             walk.lists(walk.home, backups)
@@ -67,6 +74,7 @@ class _Walk:
     owners: Owners
     seen: set[str]
     """Folders that were looked into, by their real names: links may lead back."""
+    unread: list[Unread]
     found: dict[tuple[str, str], list[SourceFile]] = field(default_factory=dict)
 
     def projects(self, place: str) -> None:
@@ -89,7 +97,7 @@ class _Walk:
         folders: dict[str, str] = {}
         logs: set[str] = set()
         agents: list[tuple[str, os.stat_result]] = []
-        for entry, status in _entries(folder):
+        for entry, status in self._entries(folder):
             name = entry.name
             if S_ISDIR(status.st_mode):
                 folders[name] = entry.path
@@ -112,7 +120,7 @@ class _Walk:
 
     def _beside(self, project: str, session: str, folder: str) -> None:
         """Takes all that lies in the folder of a session."""
-        for place, status in _below(folder):
+        for place, status in self._below(folder):
             self._take(project, session, place, status, _kind_beside(place))
 
     def lists(self, config: str, backups: bool) -> None:
@@ -120,11 +128,11 @@ class _Walk:
         projects = {session: project for project, session in self.found}
         kinds: dict[str, Kind] = {TASKS: "list", HISTORY: "backup"}
         for folder in (TASKS, HISTORY) if backups else (TASKS,):
-            for entry, status in _entries(f"{config}/{folder}"):
+            for entry, status in self._entries(f"{config}/{folder}"):
                 if S_ISDIR(status.st_mode) and entry.name in projects:
-                    for place, inner in _below(entry.path):
+                    for place, inner in self._below(entry.path):
                         self._take(projects[entry.name], entry.name, place, inner, kinds[folder])
-        for entry, status in _entries(f"{config}/{LISTS}"):
+        for entry, status in self._entries(f"{config}/{LISTS}"):
             session = entry.name.partition("-agent-")[0]
             if session in projects and S_ISREG(status.st_mode):
                 self._take(projects[session], session, entry.path, status, "list")
@@ -140,6 +148,34 @@ class _Walk:
         """Returns whose an agent is that lies beside sessions; its own where nothing says so."""
         log = place.removesuffix(META) + SUFFIX if place.endswith(META) else place
         return self.owners.get(log) or owner_of(log) or Path(log).stem
+
+    def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
+        """Yields what a folder holds: files and folders, also those that a link leads to."""
+        try:
+            with os.scandir(folder) as entries:
+                found = list(entries)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.unread.append(Unread(folder, (error.strerror or str(error)).lower()))
+            return
+        for entry in found:
+            try:
+                yield entry, entry.stat()
+            except OSError:  # gone, or a link to nothing
+                continue
+
+    def _below(self, folder: str) -> Iterator[tuple[str, os.stat_result]]:
+        """Yields the plain files in a folder and those below it, none that a link leads to."""
+        waiting = [folder]
+        while waiting:
+            for entry, status in self._entries(waiting.pop()):
+                if entry.is_symlink():
+                    continue
+                if S_ISDIR(status.st_mode):
+                    waiting.append(entry.path)
+                elif S_ISREG(status.st_mode):
+                    yield entry.path, status
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
@@ -175,30 +211,3 @@ def _kind_beside(place: str) -> Kind:
     if name.startswith(AGENT) and name.endswith(SUFFIX):
         return "agent"
     return "journal" if name == JOURNAL else "beside"
-
-
-def _entries(folder: str) -> Iterator[tuple[os.DirEntry[str], os.stat_result]]:
-    """Yields what a folder holds: files and folders, also those that a link leads to."""
-    try:
-        with os.scandir(folder) as entries:
-            found = list(entries)
-    except OSError:
-        return
-    for entry in found:
-        try:
-            yield entry, entry.stat()
-        except OSError:  # gone, or a link to nothing
-            continue
-
-
-def _below(folder: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Yields the plain files in a folder and in those below it, none that a link leads to."""
-    waiting = [folder]
-    while waiting:
-        for entry, status in _entries(waiting.pop()):
-            if entry.is_symlink():
-                continue
-            if S_ISDIR(status.st_mode):
-                waiting.append(entry.path)
-            elif S_ISREG(status.st_mode):
-                yield entry.path, status

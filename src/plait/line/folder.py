@@ -14,6 +14,8 @@ from pathlib import Path, PurePosixPath
 from plait.errors import SourceError
 
 OWNER_FILE, OWNER_FOLDER = 0o600, 0o700
+BINARY = getattr(os, "O_BINARY", 0)
+"""Without it one system writes two bytes for a newline."""
 LONGEST, MOST_BYTES = 120, 200
 """Letters and bytes that a made name has at most: endings are added to it."""
 MOST_ENTRY_BYTES = 240

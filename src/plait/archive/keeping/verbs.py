@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         Report,
         Restored,
         Source,
+        Unread,
     )
     from plait.keep.rescue import Known, Leftovers, Rescued
     from plait.keep.store import Store
@@ -188,19 +189,25 @@ class Keeping:
 
     def _home_of(self, kept: "KeptSession") -> Path | None:
         """Returns the folder to restore to: None where it was, another where that is not here."""
-        if Path(kept.root).is_dir():
+        if Path(kept.root).is_dir() and not kept.is_foreign:
             return None
         configs = self._archive.inventory.configs
         if not configs:
             raise UserError(f"'{kept.root}' is not here", "say where to put it: `--to DIR`")
         return configs[0]
 
-    def _sources(self, sessions: Several, *, backups: bool = False) -> "tuple[Source, ...]":
+    def _sources(
+        self,
+        sessions: Several,
+        *,
+        backups: bool = False,
+        unread: "list[Unread] | None" = None,
+    ) -> "tuple[Source, ...]":
         from plait.keep.sources import sources_of
 
         roots, owners = self._archive.roots, self._owners()
         if sessions is None:
-            return sources_of(roots, backups=backups, owners=owners)
+            return sources_of(roots, backups=backups, owners=owners, unread=unread)
         chosen = self._archive.named(sessions)
         _check_at_source(chosen)
         wanted = {str(file.path.absolute()) for one in chosen for file in one.files}
