@@ -232,6 +232,49 @@ def test_a_session_goes_on(chat: Chat, project: Path, capsys: pytest.CaptureFixt
     assert len([turn for turn in found.turns if turn.number]) == 3
 
 
+def test_a_copy_goes_on(chat: Chat, project: Path) -> None:
+    old, new = (f"{n * 8}-2222-4333-8444-555555555555" for n in "12")
+    assert chat("-p", "first", "--session-id", old) == 0
+    before = next((project.parent / "claude").rglob(f"{old}.jsonl")).read_bytes()
+    assert chat("-p", "second", "--continue", "--fork-session", "--session-id", new) == 0
+    assert next((project.parent / "claude").rglob(f"{old}.jsonl")).read_bytes() == before
+    archive = plait.Archive([project.parent / "claude"])
+    told = [blocks for role, blocks in archive.context(new).messages if role == "user"]
+    assert [blocks[-1]["text"] for blocks in told] == ["first", "second"]
+
+
+def test_who_comes_back_sees_the_last_turn(
+    chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert chat("-p", "first") == 0
+    assert chat("-p", "second", "--continue") == 0
+    capsys.readouterr()
+    typed("third\n")
+    assert chat("--continue") == 0
+    out = capsys.readouterr().out
+    assert "▌ second\n\nok\n\n▌ third\n\nok\n" in out
+    assert "first" not in out
+
+
+def test_a_directory_that_is_gone(
+    chat: Chat, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = "11111111-2222-4333-8444-555555555555"
+    assert chat("-p", "first", "--session-id", session) == 0
+    elsewhere = project.parent / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    capsys.readouterr()
+    assert chat("-p", "second", "--resume", session) == 0
+    assert capsys.readouterr().err == f"works in {project.resolve()}\n"
+    project.rename(project.with_name("moved"))
+    script = project.parent / "script.json"
+    root = str(project.parent / "claude")
+    given = ["chat", "-p", "x", "--root", root, "--model", f"script:{script}", "--resume", session]
+    assert run(given) == 2
+    assert "is not here, where the session worked" in capsys.readouterr().err
+
+
 def test_the_older_form(chat: Chat, project: Path) -> None:
     assert chat("-p", "first", "--log-version", "2.1.29") == 0
     assert {one["version"] for one in log_of(project) if "version" in one} == {"2.1.29"}
@@ -245,8 +288,8 @@ def test_commands_at_the_keyboard(
     out = capsys.readouterr().out
     for words in (
         "  /compact [focus]   let a summary stand for what was said\n",
-        "the session is called 'a b'\n",
-        "say the name too: `/rename a name`\n",
+        "Session renamed to: a b\n",
+        "a title needs words\n",
         "1 response · no known price\n",
         " of 200k tokens (0 %)\n",
         "no command is called '/nope': /help lists them\n",
@@ -271,7 +314,7 @@ def test_commands_at_the_keyboard(
     [
         ("/cost", "0 responses"),
         ("/context", " of 200k tokens"),
-        ("/rename a b", "the session is called 'a b'"),
+        ("/rename a b", "Session renamed to: a b"),
         ("/compact names", ""),
     ],
 )

@@ -129,7 +129,7 @@ def test_a_change_is_asked_for_changed_and_made(screen: Screen) -> None:
     screen.type("mend it", "Enter")
     assert screen.wait_for("Do it?") == ASKED
     screen.type("e", "Enter")
-    screen.wait_for("Esc Enter takes it")
+    screen.wait_for("leaves it as it was.\nthree\n")
     screen.type("!", "Escape", "Enter")
     assert screen.wait_for("TOKENS · /help") == DONE
     assert (screen.project / "notes.txt").read_text() == "one\nthree!\n"
@@ -247,6 +247,14 @@ TOKENS
 
 script:script.json · TOKENS · /help
 """
+
+
+def test_a_prompt_without_an_answer_comes_back(screen: Screen) -> None:
+    screen.start({"otherwise": {"error": 529, "message": "busy", "retry_after": 60}})
+    screen.type("hello there", "Enter")
+    screen.wait_for("529 busy: trying again in")
+    screen.type("", "C-c")
+    assert screen.wait_for("> hello there")
 
 
 def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Screen) -> None:

@@ -150,6 +150,19 @@ def test_words_come_back_to_the_keyboard() -> None:
     assert at_keyboard(play, Live()) == "as it was!"
 
 
+def test_words_come_back_while_one_types() -> None:
+    async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> str | None:
+        async with keyboard.ahead(lambda text: None):
+            keys.send_text("since")
+            while keyboard.typed != "since":
+                await asyncio.sleep(0.01)
+            keyboard.put_back("as it was")
+        keys.send_text(ENTER)
+        return await keyboard.prompt()
+
+    assert at_keyboard(play, Live()) == "as it was\nsince"
+
+
 def test_the_lines_below_tell_what_goes_on() -> None:
     live = Live(
         words=lambda: "so far\x1b[2J and " + "on " * 60,

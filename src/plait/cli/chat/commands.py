@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from plait.agent.capacity import capacity_of
 from plait.agent.client import Client
-from plait.agent.local_commands import unknown
 from plait.agent.memory import SessionMemory
 from plait.agent.meter import Meter
 from plait.agent.sessions import rename
-from plait.errors import UserError
 from plait.view.amounts import dotted, many, money_in_words, tokens_in_words
+from plait.write import SessionWriter
 
 if TYPE_CHECKING:
     from plait.cli.chat.talk import Talk
@@ -54,12 +53,19 @@ async def obey(talk: "Talk", text: str) -> None:
     name, rest = parts_of(text)
     command = BY_NAME.get(name)
     if command is None:
-        unknown(talk.client.parts.writer, name, rest)
+        _note_unknown(talk.client.parts.writer, name, rest)
         await talk.say(f"no command is called '/{name}': /help lists them")
     elif command.tell:
         await talk.say(*command.tell(talk.client, rest))
     elif command.do:
         await command.do(talk, rest)
+
+
+def _note_unknown(session: SessionWriter, name: str, arguments: str) -> None:
+    session.system("informational", content=f"Unknown command: /{name}", level="warning")
+    if arguments:
+        words = f"Args from unknown skill: {arguments}"
+        session.system("informational", content=words, level="warning")
 
 
 def parts_of(text: str) -> tuple[str, str]:
@@ -76,10 +82,7 @@ def told(client: Client, text: str) -> list[str] | None:
 
 
 def _rename(client: Client, rest: str) -> list[str]:
-    if not rest:
-        raise UserError("say the name too: `/rename a name`")
-    rename(client.parts.writer, rest)
-    return [f"the session is called '{rest}'"]
+    return [rename(client.parts.writer, rest)]
 
 
 def _cost(client: Client, rest: str) -> list[str]:

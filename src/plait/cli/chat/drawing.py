@@ -42,6 +42,7 @@ from plait.view.terminal.model import AnyBlock, Landmark, Remark, Tone, Words, f
 
 THOUSAND = 1000
 SYNTHETIC = "<synthetic>"
+WAITING = "waiting for the model"
 LINES_OF_A_PROMPT = 12
 RESULT_LINE = record_of(b'{"type":"user"}')
 ENDINGS: dict[Ending, tuple[str, Tone]] = {
@@ -67,7 +68,7 @@ class Drawing:
     """The calls that are being done, and since when."""
     given: dict[str, Any] = field(default_factory=dict)
     """What calls were given, as the model asked for them."""
-    doing: str = ""
+    doing: str = WAITING
     """What is going on, in a few words."""
 
     def of(self, event: Event) -> Iterator[AnyBlock]:
@@ -110,7 +111,7 @@ class Drawing:
             case Retried(seconds=seconds):
                 return f"waiting {seconds:.0f} s"
             case _:
-                return "waiting for the model"
+                return WAITING
 
     def _prompt(self, text: str) -> Iterator[AnyBlock]:
         if self.echoes:

@@ -1,6 +1,6 @@
 """What was chosen to a client: a session that is begun, gone on with or copied."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -20,6 +20,7 @@ from plait.agent.system_prompt import Surroundings, system_prompt
 from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
 from plait.cli.chat.choice import Choice
 from plait.conversation.prices import Prices
+from plait.view.terminal.model import AnyBlock
 from plait.write import SessionWriter
 
 NETWORK = frozenset({"WebFetch", "WebSearch"})
@@ -43,6 +44,8 @@ class Opening:
     """The session that goes on; None for a new one."""
     is_fork: bool = False
     """Whether it goes on in a copy."""
+    recent: Callable[[], Iterable[AnyBlock]] = tuple
+    """Returns the last turn of the session that goes on."""
     greeting: tuple[str, ...] = ()
     """What is said before all else."""
     farewell: tuple[str, ...] = ()
@@ -74,6 +77,8 @@ class Opening:
     def new(self, session: str | None = None) -> Client:
         """Begins a session."""
         writer = SessionWriter.new(self.root, cwd=self.directory, session=session, **self._manner)
+        if self.choice.title:
+            writer.title(self.choice.title)
         return self._client(writer)
 
     def resumed(self, path: Path) -> Client:
@@ -102,8 +107,6 @@ class Opening:
 
     def _client(self, writer: SessionWriter) -> Client:
         choice = self.choice
-        if choice.title:
-            writer.title(choice.title)
         around = Surroundings.of(self.directory, date.today(), choice.others)
         system = system_prompt(around, instead=choice.system_prompt, appended=choice.appended)
         tools, place = self.tools, self._place(writer)

@@ -8,7 +8,7 @@ from plait.agent.events import Event
 from plait.cli.chat.drawing import Drawing
 from plait.cli.chat.keyboard import Keyboard
 from plait.cli.output import Output
-from plait.cli.show.page import Page
+from plait.cli.show.page import WIDEST_PAGE, Page
 from plait.view.terminal.model import AnyBlock
 
 
@@ -37,6 +37,7 @@ class Screen:
             return
         async with self._drawn:
             self._page.beyond = "wrap" if is_whole else "cut"
+            self._page.width = min(self.output.console.width, WIDEST_PAGE)
             await self._put(lambda: self._page.print(parts))
 
     async def say(self, *lines: str) -> None:

@@ -2,7 +2,9 @@
 
 import os
 import sys
-from contextlib import AbstractContextManager
+import threading
+from contextlib import AbstractContextManager, suppress
+from importlib import import_module
 
 from plait.agent.client import Client
 from plait.cli.chat.commands import COMMANDS
@@ -30,12 +32,25 @@ async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
     live.standing, live.stop, live.waiting = lambda: _standing(talk), talk.stop, talk.waiting
     try:
         with _stopping(keyboard, talk):
+            _warm_up(opening)
             await screen.say(*_greeting(opening, talk.client))
+            await screen.print(opening.recent())
             code = await talk.run(prompt)
         await screen.say(*(opening.farewell or _farewell(talk)))
     finally:
         await talk.client.close()
     return code
+
+
+def _warm_up(opening: Opening) -> None:
+    """Loads what is sent with while nothing is sent yet: it takes seconds."""
+    if opening.choice.asks_api:
+        threading.Thread(target=_load, daemon=True).start()
+
+
+def _load() -> None:
+    with suppress(ImportError):  # told when something is sent
+        import_module("anthropic")
 
 
 def _keyboard(live: Live, *, has_colours: bool) -> Keyboard:

@@ -13,8 +13,14 @@ from plait.cli.options import Request
 from plait.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from plait.agent.streaming import Model
     from plait.archive import Session
+    from plait.view.terminal.model import AnyBlock
+
+MOST_READ = 20_000_000
+"""Bytes of a session whose last turn is shown when it goes on."""
 
 
 def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int:
@@ -52,7 +58,23 @@ def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Open
         let_through=settings.chat.let_through,
         old=old.path if old else None,
         is_fork=asked["is_fork"],
+        recent=lambda: _recent(request, old),
     )
+
+
+def _recent(request: Request, old: "Session | None") -> "Iterable[AnyBlock]":
+    """Returns the last turn of a session, unless it takes long to read."""
+    if old is None or old.path.stat().st_size > MOST_READ:
+        return ()
+    from plait.view.costs import SessionFigures
+    from plait.view.terminal.teller import TerminalTeller
+
+    found = request.archive.open(old).conversations
+    shown = found.by_line.get(found.main or "")
+    if shown is None:
+        return ()
+    reading = TerminalTeller(found, SessionFigures(found), directory=request.archive.facts(old).cwd)
+    return reading.passages(shown, shown.turns[-1:])
 
 
 def _directory(request: Request, old: "Session | None") -> Path:

@@ -92,8 +92,8 @@ class Talk:
     async def clear(self) -> None:
         """Begins a new session with nothing in its context."""
         old = self.client
-        await old.close()
         self.client = self.cleared(old)
+        await old.close()
 
     async def settled(self) -> None:
         """Waits until all that has happened is being drawn."""

@@ -138,7 +138,13 @@ class TerminalKeyboard:
 
     def put_back(self, text: str) -> None:
         """Has words stand where one types, before what was typed since."""
-        self._kept = Document("\n".join(filter(None, (text, self._kept.text))))
+        is_typing = self._session.app.is_running
+        since = self.typed if is_typing else self._kept.text
+        whole = Document("\n".join(filter(None, (text, since))))
+        if is_typing:
+            self._session.default_buffer.document = whole
+        else:
+            self._kept = whole
 
     async def _typing(self, take: Callable[[str], None]) -> None:
         while True:
