@@ -23,6 +23,7 @@ from plait.agent.meter import Meter
 from plait.agent.parts import Parts
 from plait.agent.queue import PromptQueue
 from plait.agent.streaming import Closable, ModelFault
+from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
 from plait.errors import UserError
 from plait.write.model import Content
@@ -119,6 +120,7 @@ class Client:
             return
         self._is_closed = True
         await self._stop()
+        await end_all(self.parts.place)
         self.parts.writer.close()
         if isinstance(self.parts.model, Closable):
             await self.parts.model.close()

@@ -1,6 +1,7 @@
 """`plait chat` as it is called: what it prints, what it logs, how it ends."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -232,17 +233,6 @@ def test_a_session_goes_on(chat: Chat, project: Path, capsys: pytest.CaptureFixt
     assert len([turn for turn in found.turns if turn.number]) == 3
 
 
-def test_a_copy_goes_on(chat: Chat, project: Path) -> None:
-    old, new = (f"{n * 8}-2222-4333-8444-555555555555" for n in "12")
-    assert chat("-p", "first", "--session-id", old) == 0
-    before = next((project.parent / "claude").rglob(f"{old}.jsonl")).read_bytes()
-    assert chat("-p", "second", "--continue", "--fork-session", "--session-id", new) == 0
-    assert next((project.parent / "claude").rglob(f"{old}.jsonl")).read_bytes() == before
-    archive = plait.Archive([project.parent / "claude"])
-    told = [blocks for role, blocks in archive.context(new).messages if role == "user"]
-    assert [blocks[-1]["text"] for blocks in told] == ["first", "second"]
-
-
 def test_who_comes_back_sees_the_last_turn(
     chat: Chat, typed: Typed, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -278,6 +268,26 @@ def test_a_directory_that_is_gone(
 def test_the_older_form(chat: Chat, project: Path) -> None:
     assert chat("-p", "first", "--log-version", "2.1.29") == 0
     assert {one["version"] for one in log_of(project) if "version" in one} == {"2.1.29"}
+
+
+def test_the_network_is_there_only_by_name(chat: Chat, capsys: pytest.CaptureFixture[str]) -> None:
+    def tools(*options: str) -> set[str]:
+        assert chat("-p", "go", "--output-format", "stream-json", *options) == 0
+        return {*json.loads(capsys.readouterr().out.splitlines()[0])["tools"]}
+
+    assert not tools() & {"WebFetch", "WebSearch"}
+    assert tools("--allowed-tools", "WebFetch(domain:x.org)") - tools() == {"WebFetch"}
+    assert tools() - tools("--disallowed-tools", "Bash,Edit(//etc/**)") == {"Bash"}
+
+
+def test_what_runs_in_the_background_ends_with_the_session(chat: Chat, project: Path) -> None:
+    started = {"command": "echo $$ > pid; exec sleep 600", "run_in_background": True}
+    wait = {"name": "Bash", "input": {"command": "until [ -s pid ]; do sleep 0.05; done"}}
+    answers = [{"calls": [{"name": "Bash", "input": started}]}, {"calls": [wait]}, {"text": "ok"}]
+    assert chat("-p", "go", "--allowed-tools", "Bash", script={"answers": answers}) == 0
+    process = int((project / "pid").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
 
 
 def test_commands_at_the_keyboard(

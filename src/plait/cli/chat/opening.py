@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from plait.agent.aside import Aside
 from plait.agent.client import Client
 from plait.agent.compaction import SessionCompactor
 from plait.agent.context import LiveContext
@@ -60,7 +61,7 @@ class Opening:
         """What the model can have done, by name; the network only where that is allowed."""
         named = {rule.tool for rule in self.choice.allowed}
         whole = {rule.tool for rule in self.choice.denied if rule.words is None}
-        return toolbox(without=whole, has_network=bool(named & NETWORK))
+        return toolbox(without=whole | (NETWORK - named), has_network=True)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Client]:
@@ -70,6 +71,12 @@ class Opening:
 
     def client(self) -> Client:
         """Returns the client of the session that was chosen."""
+        client = self._chosen()
+        if self.choice.title:
+            client.parts.writer.title(self.choice.title)
+        return client
+
+    def _chosen(self) -> Client:
         if self.old is None:
             return self.new(self.choice.session)
         return self.forked(self.old) if self.is_fork else self.resumed(self.old)
@@ -77,8 +84,6 @@ class Opening:
     def new(self, session: str | None = None) -> Client:
         """Begins a session."""
         writer = SessionWriter.new(self.root, cwd=self.directory, session=session, **self._manner)
-        if self.choice.title:
-            writer.title(self.choice.title)
         return self._client(writer)
 
     def resumed(self, path: Path) -> Client:
@@ -136,4 +141,5 @@ class Opening:
             secrets=secret_values(self.environment, self.let_through),
             results=writer.path.with_suffix("") / "tool-results",
             has_network=bool(self.tools.keys() & NETWORK),
+            ask=Aside(self.model, self.model_name),
         )
