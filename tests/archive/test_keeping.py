@@ -15,7 +15,7 @@ from plait.archive.keeping.shelf import Shelf, shelf_at
 from plait.archive.model import StorePlace
 from plait.errors import Refused, UserError
 from plait.index import scanning
-from plait.keep import Store
+from plait.keep import NewFile, Store
 from plait.line import workers
 from plait.view.transcript.json_form import builtins
 
@@ -370,3 +370,27 @@ def test_forgotten_sessions_are_gone_for_good_and_kept_again_by_name(
     assert again.keep.run().files == 0
     assert again.keep.run(one).files
     assert again.keep.status().unkept == 0
+
+
+def test_what_comes_from_elsewhere_and_is_here_too_is_shown_once(
+    config: Path, store: StorePlace
+) -> None:
+    with_all_kept(config, store)
+    place, kept = Store.open(store.folder), Store.open(store.folder).sessions()[0]
+    assert kept.log is not None
+    for number, root in enumerate(("elsewhere", "claude-agent-sdk"), 1):
+        data, path = place.read(kept.log), kept.log.path
+        modified = kept.log.modified + number
+        place.put([NewFile(root, path, kept.project, kept.session, data, modified=modified)])
+    there = StorePlace(store.folder, store.shelf, has_strangers=True)
+
+    def shown() -> list[str]:
+        return [one.id for one in Archive([config], store=there) if one.id == kept.session]
+
+    assert shown() == [kept.session]
+    empty(config)
+    assert shown() == [kept.session]
+    place.forget([one for one in place.sessions() if one.root == kept.root])
+    assert shown() == [kept.session]
+    (found,) = Archive([config], store=there).inventory.gone.kept.values()
+    assert found.root == "claude-agent-sdk"

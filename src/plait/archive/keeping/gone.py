@@ -1,7 +1,8 @@
 """What a store holds, and what lies at its source, to the sessions that are only kept.
 
 A session whose own log is at its source is the source's. One whose log has gone from there is
-the store's, all of it, whatever the cleanup has left of its agents.
+the store's, all of it, whatever the cleanup has left of its agents. One that came from elsewhere
+is shown unless it is here, too.
 """
 
 import os
@@ -34,10 +35,7 @@ def gone_sessions(place: StorePlace, roots: Sequence[Root], files: Sequence[LogF
     stamps: dict[str, FileStamp] = {}
     left: set[Path] = set()
     shelf = shelf_at(place)
-    for kept in Store.open(place.folder).sessions():
-        root = there.root_of(kept)
-        if (root is None and not _is_stranger(kept, place)) or there.holds(kept):
-            continue
+    for kept, root in _shown(Store.open(place.folder).sessions(), there, place):
         folder = shelf.folder_of(kept)
         session = _session_of(kept, folder, root)
         if session is not None:
@@ -50,6 +48,25 @@ def gone_sessions(place: StorePlace, roots: Sequence[Root], files: Sequence[LogF
         stamps,
         frozenset(left),
     )
+
+
+def _shown(
+    sessions: "Iterable[KeptSession]", there: "_Sources", place: StorePlace
+) -> "Iterator[tuple[KeptSession, Root | None]]":
+    """Yields the sessions that are only kept; what is from elsewhere and here too, once."""
+    strangers: list[KeptSession] = []
+    known = set(there.sessions)
+    for kept in sessions:
+        root = there.root_of(kept)
+        if root is not None and not there.holds(kept):
+            known.add(kept.session)
+            yield kept, root
+        elif root is None and _is_stranger(kept, place):
+            strangers.append(kept)
+    for kept in sorted(strangers, key=lambda one: one.modified, reverse=True):
+        if kept.session not in known:
+            known.add(kept.session)
+            yield kept, None
 
 
 class _Sources:
@@ -65,6 +82,12 @@ class _Sources:
             if folder not in folders:
                 folders[folder] = os.path.realpath(folder)
             self._files[f"{folders[folder]}{os.sep}{file.path.name}"] = file
+
+    @property
+    def sessions(self) -> frozenset[str]:
+        """The sessions whose own logs are there."""
+        logs = (file for file in self._files.values() if file.kind == "session")
+        return frozenset(file.session for file in logs if file.session)
 
     def root_of(self, kept: "KeptSession") -> Root | None:
         """Returns the root that a kept session was below."""

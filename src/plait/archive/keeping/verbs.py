@@ -129,10 +129,11 @@ class Keeping:
 
     def kept(self, name: Named) -> "KeptSession":
         """Returns a session as the store has it."""
-        found = self._kept(self._archive.session(name))
+        session = self._archive.session(name)
+        found = self._kept(session)
         if found is None:
-            hint = f"`plait keep {name}` keeps it"
-            raise UserError(f"session '{name}' is not kept", hint if isinstance(name, str) else "")
+            hint = f"`plait keep {session.id}` keeps it"
+            raise UserError(f"session '{session.id}' is not kept", hint)
         return found
 
     def restore(
@@ -185,7 +186,10 @@ class Keeping:
         if known is not None:
             return known
         places = {os.path.realpath(file.path) for file in session.files[:1]}
-        return next((one for one in self.store.sessions() if places & set(_places_of(one))), None)
+        kept = self.store.sessions()
+        here = [one for one in kept if places & set(_places_of(one))]
+        same = here or [one for one in kept if one.session == session.id]
+        return max(same, key=lambda one: one.modified, default=None)
 
     def _home_of(self, kept: "KeptSession") -> Path | None:
         """Returns the folder to restore to: None where it was, another where that is not here."""
