@@ -1,34 +1,24 @@
-"""A question beside the conversation to the blocks of its answer, logged nowhere."""
+"""A question beside the conversation to the blocks of its answer."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
-from plait.agent.capacity import LONG
 from plait.agent.streaming import Block, BlockEnded, Model, ModelFault, Request
-from plait.agent.tools.model import ToolError
+from plait.agent.tools.model import Ask, ToolError
 
-MOST_TOKENS = 8_000
+MOST_TOKENS = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """Has a model read or search something for a tool."""
+def aside(model: Model, name: str) -> Ask:
+    """Returns what asks a model something that the conversation does not hold."""
 
-    model: Model
-    name: str
-
-    async def __call__(self, words: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Block]:
-        """Returns what the model answers; raises ToolError where it does not."""
-        request = Request(
-            self.name.removesuffix(LONG),
-            [{"role": "user", "content": [{"type": "text", "text": words}]}],
-            tools=tools,
-            max_tokens=MOST_TOKENS,
-        )
+    async def ask(question: str, tools: Sequence[Mapping[str, Any]]) -> Sequence[Block]:
+        messages = [{"role": "user", "content": question}]
+        request = Request(name, messages, tools=tools, max_tokens=MOST_TOKENS)
         try:
-            async with aclosing(self.model.stream(request)) as pieces:
-                return [piece.block async for piece in pieces if isinstance(piece, BlockEnded)]
+            pieces = [piece async for piece in model.stream(request)]
         except ModelFault as fault:
-            raise ToolError(f"the model did not answer: {fault.text}") from fault
+            raise ToolError(f"The model did not answer: {fault.text}") from fault
+        return [piece.block for piece in pieces if isinstance(piece, BlockEnded)]
+
+    return ask

@@ -7,7 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from plait.agent.aside import Aside
+from plait.agent.aside import aside
+from plait.agent.capacity import LONG
 from plait.agent.client import Client
 from plait.agent.compaction import SessionCompactor
 from plait.agent.context import LiveContext
@@ -141,5 +142,5 @@ class Opening:
             secrets=secret_values(self.environment, self.let_through),
             results=writer.path.with_suffix("") / "tool-results",
             has_network=bool(self.tools.keys() & NETWORK),
-            ask=Aside(self.model, self.model_name),
+            ask=aside(self.model, self.model_name.removesuffix(LONG)),
         )
