@@ -10,7 +10,7 @@ LEFT_OUT = {
     "api-request-shape": "the client's own log of its requests",
     "atis-latch": "an account's state at the maker's",
     "tools-used": "which tools a deferred loading has brought: all are loaded here",
-    "cost-state": "sums that are computed from the lines here",
+    "cost-state": "sums of tokens, money and time: those of the two clients are not the same",
     "attachment environment": "stands in the system prompt here",
     "attachment model": "stands in the system prompt here",
     "attachment deferred_tools_delta": "all tools are loaded here",

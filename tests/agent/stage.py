@@ -154,6 +154,11 @@ class Stage:
 
     @property
     def lines(self) -> list[Json]:
+        """All lines of the log but what it cost, which is noted when it is left."""
+        return [line for line in self.all_lines if line["type"] != "cost-state"]
+
+    @property
+    def all_lines(self) -> list[Json]:
         """All lines of the log."""
         data = self.parts.writer.path.read_bytes()
         return [json.loads(line) for line in data.splitlines()]

@@ -17,6 +17,7 @@ from typing import Self
 
 from plait.agent.answering import Asking, Sleep
 from plait.agent.compaction import why_not
+from plait.agent.cost import SessionCost
 from plait.agent.events import Event, Noticed
 from plait.agent.loop import Turn
 from plait.agent.meter import Meter
@@ -43,6 +44,10 @@ class Client:
         self.parts = parts
         self.meter = Meter(prices or Prices())
         """What the session took since it is open."""
+        self.cost = SessionCost(
+            self.meter.prices, parts.writer.cost_before, parts.writer.ids.moment
+        )
+        """What it took in all, as the log will say."""
         self._queue = PromptQueue(parts.writer)
         self._asking = Asking(parts, self._emit, sleep=sleep, random=random)
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -122,6 +127,8 @@ class Client:
         await self._stop()
         await end_all(self.parts.place)
         self.parts.writer.close()
+        if self.cost.has_grown and not self.parts.writer.setting.is_older:
+            self.parts.writer.cost_state(self.cost.fields)
         if isinstance(self.parts.model, Closable):
             await self.parts.model.close()
 
@@ -165,6 +172,7 @@ class Client:
             await self._work
 
     def _emit(self, event: Event) -> None:
+        self.cost.take(event)
         self._events.put_nowait(event)
 
     async def __aenter__(self) -> Self:

@@ -14,7 +14,7 @@ class Meter:
     """Counts what responses take."""
 
     def __init__(self, prices: Prices) -> None:
-        self._prices = prices
+        self.prices = prices
         self.tokens: Tokens = NOTHING
         self.dollars = 0.0
         """What those cost whose price is known."""
@@ -29,12 +29,12 @@ class Meter:
 
     def fresh(self) -> "Meter":
         """Returns a meter with the same prices that has counted nothing."""
-        return Meter(self._prices)
+        return Meter(self.prices)
 
     def add(self, model: str, usage: Mapping[str, Any], when: datetime) -> None:
         """Counts a response."""
         tokens = tokens_of(lenient(usage, Figures))
-        dollars = self._prices.cost(model, tokens, when)
+        dollars = self.prices.cost(model, tokens, when)
         self.tokens += tokens
         self.responses += 1
         if dollars is None:

@@ -28,6 +28,11 @@ def state(session: str, kind: str, fields: Mapping[str, Any]) -> bytes:
     return encode({"type": kind, **fields, "sessionId": session})
 
 
+def cost_state(session: str, fields: Mapping[str, Any]) -> bytes:
+    """Returns the line that says what a session cost in all."""
+    return encode({"type": "cost-state", "sessionId": session, **fields})
+
+
 def last_prompt(
     session: str, leaf: str, words: str | None = None, *, is_explicit: bool = False
 ) -> bytes:

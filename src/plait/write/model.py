@@ -94,6 +94,8 @@ class Past:
     permission_mode: str | None
     model: str | None
     backups: Fields
+    cost: Mapping[str, Any]
+    """What it says that it cost in all; nothing where it does not."""
     cut_off: tuple[str, ...]
     """The calls at its end that nobody answered."""
     needs_answer: bool

@@ -34,6 +34,7 @@ def past_of(records: Sequence[Record], size: int) -> Past:
         permission_mode=_last(records, "permissionMode"),
         model=_last_model(answers),
         backups=_backups(records),
+        cost=next((one.fields for one in reversed(records) if one.type == "cost-state"), {}),
         cut_off=resumed.open_calls,
         needs_answer=resumed.needs_answer,
         is_led_elsewhere=_is_led_elsewhere(_pointer(records), by_uuid, resumed),

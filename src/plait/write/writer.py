@@ -12,7 +12,7 @@ A line is in the file when its verb returns. Several processes may write to one 
 lines lie between each other, whole, and each goes on from its own last one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -161,7 +161,7 @@ class SessionWriter(CommandLog):
         if stamp_of(place):
             raise UserError(f"there is a session '{name}' already", "a fork is a new one")
         setting = replace(source.setting, session=name, slug=source.ids.name())
-        past = source._past and replace(source._past, backups={})
+        past = source._past and replace(source._past, backups={}, cost={})
         own = cls(place, setting, source.ids, past, is_settled=source.is_settled)
         if source._history is None:
             own._history = None
@@ -335,6 +335,15 @@ class SessionWriter(CommandLog):
         """Writes that a pull request came of the session."""
         time = self.ids.time()
         self.append(lines.pull_request(self.session, time, number, url, repository))
+
+    @property
+    def cost_before(self) -> Mapping[str, Any]:
+        """What the session said that it cost, when it was gone on with."""
+        return self._past.cost if self._past else {}
+
+    def cost_state(self, fields: Mapping[str, Any]) -> None:
+        """Writes what the session cost in all, by the names in the log."""
+        self.append(lines.cost_state(self.session, fields))
 
     def state(self, kind: str, **fields: Any) -> None:
         """Writes a line of any other kind that is said of the whole session."""
