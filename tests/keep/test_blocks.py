@@ -54,8 +54,10 @@ def test_lines_have_the_same_blocks_after_other_lines(before: bytes) -> None:
     assert sum(map(len, new)) <= len(before) + 3 * MOST
 
 
-def test_a_line_that_is_too_long_is_cut_and_stands_alone() -> None:
-    short, long = lines(10), b"z" * (3 * LONGEST) + b"\n"
+@pytest.mark.parametrize("count", [10, 144])
+def test_a_line_that_is_too_long_is_cut_and_stands_alone(count: int) -> None:
+    short, long = lines(count), b"z" * (3 * LONGEST) + b"\n"
+    assert cut(short) == [short]
     parts = cut(short + long + short)
     assert [len(part) for part in parts[:4]] == [len(short), LONGEST, LONGEST, LONGEST]
     assert b"".join(parts) == short + long + short

@@ -4,9 +4,10 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from plait.errors import AmbiguousSession, NoSuchSession, Refused, UserError
+from plait.errors import AmbiguousSession, NoSuchSession, Refused, SourceError, UserError
 from plait.keep import KeptSession, NewFile, Progress, Store
 from tests.keep.archives import PROJECT, contents, files_of, found, kept_files, lines, written
 
@@ -191,3 +192,42 @@ def test_the_newest_state_is_the_one_that_was_kept_last(config: Path, store: Sto
     assert contents(store) == {
         name: data for name, data in files_of(config).items() if "file-history" not in name
     }
+
+
+def test_what_comes_while_it_is_restored_is_not_written_over(
+    config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.keep(found(config))
+    log = config / PROJECT / "one.jsonl"
+    log.unlink()
+    link = os.link
+
+    def late(draft: Path, path: Path) -> None:
+        written(path, b"mine")
+        link(draft, path)
+
+    monkeypatch.setattr(os, "link", late)
+    with pytest.raises(SourceError, match="cannot write"):
+        store.restore(store.session("one"))
+    assert log.read_bytes() == b"mine"
+    assert [*log.parent.glob(".*")] == []
+
+
+def test_a_link_in_the_way_is_in_the_way(config: Path, store: Store, tmp_path: Path) -> None:
+    store.keep(found(config))
+    log = config / PROJECT / "one.jsonl"
+    log.rename(tmp_path / "moved.jsonl")
+    log.symlink_to(tmp_path / "moved.jsonl")
+    with pytest.raises(Refused, match="is there"):
+        store.restore(store.session("one"))
+
+
+def test_a_journal_that_names_other_blocks_is_not_believed(
+    config: Path, store: Store, tmp_path: Path
+) -> None:
+    store.keep(found(config))
+    session = store.session("one")
+    file = msgspec.structs.replace(session.files[0], sha256="0" * 64)
+    done = store.restore(replace(session, files=(file,)), tmp_path / "to")
+    assert [one.why for one in done.damaged] == ["its blocks are not the file"]
+    assert (done.files, files_of(tmp_path / "to")) == ((), {})

@@ -1,7 +1,6 @@
 """A kept session to its files: bytes, times and modes as they were."""
 
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -12,6 +11,7 @@ from plait.keep.model import Damage, KeptFile, KeptSession, Restored
 from plait.keep.pack_writer import FLAGS
 from plait.keep.packs import LostBlock
 from plait.line.folder import OWNER_FILE, OWNER_FOLDER, unwritable
+from plait.line.replace import put_new
 from plait.line.split import pieces, unreadable
 
 if TYPE_CHECKING:
@@ -27,23 +27,32 @@ def restore(
             f"session '{session.session}' came from another machine", "say where with `--to DIR`"
         )
     home = Path(session.root) if to is None else to
-    places = {file: _place(home, file) for file in session.files}
-    same = {file: path for file, path in places.items() if _is_same(path, file)}
-    in_the_way = [path for file, path in places.items() if file not in same and _is_there(path)]
+    places = [_place(home, file) for file in session.files]
+    there = [os.path.lexists(path) for path in places]
+    pairs = [*zip(session.files, places, there, strict=True)]
+    same = [path for file, path, is_there in pairs if is_there and _is_same(path, file)]
+    in_the_way = [path for _, path, is_there in pairs if is_there and path not in same]
     if in_the_way and not overwrite:
-        more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
-        raise Refused(
-            f"'{in_the_way[0]}'{more} is there and is not what was kept",
-            "restore it elsewhere with `--to DIR`, or write it over with `--overwrite`",
-        )
-    damaged: list[Damage] = []
-    written: list[Path] = []
-    for file, path in places.items():
-        if file not in same and _restored(store, file, path, partial, damaged):
-            written.append(path)
-    first = session.log or session.files[0]
+        raise _refusal(in_the_way)
+    restoring = _Restoring(store, partial)
+    for file, path, is_there in pairs:
+        if path not in same:
+            restoring.restore(file, path, is_there)
+    first = session.files.index(session.log) if session.log else 0
     return Restored(
-        places[first], first.sha256, tuple(written), tuple(same.values()), tuple(damaged)
+        places[first],
+        session.files[first].sha256,
+        tuple(restoring.written),
+        tuple(same),
+        tuple(restoring.damaged),
+    )
+
+
+def _refusal(in_the_way: list[Path]) -> Refused:
+    more = f" and {len(in_the_way) - 1} more" if len(in_the_way) > 1 else ""
+    return Refused(
+        f"'{in_the_way[0]}'{more} is there and is not what was kept",
+        "restore it elsewhere with `--to DIR`, or write it over with `--overwrite`",
     )
 
 
@@ -52,10 +61,6 @@ def _place(home: Path, file: KeptFile) -> Path:
     if not parts or any(part in ("/", "..", "") or "\0" in part for part in parts):
         raise SourceError(f"refusing to write '{file.path[:80]}': it leads elsewhere")
     return home.joinpath(*parts)
-
-
-def _is_there(path: Path) -> bool:
-    return os.path.lexists(path)
 
 
 def _is_same(path: Path, file: KeptFile) -> bool:
@@ -71,40 +76,49 @@ def _is_same(path: Path, file: KeptFile) -> bool:
     return digest.hexdigest() == file.sha256
 
 
-def _restored(
-    store: "Store", file: KeptFile, path: Path, partial: bool, damaged: list[Damage]
-) -> bool:
-    """Writes one file under another name first; tells whether it has its own in the end."""
-    draft = path.with_name(f".{path.name[:200]}.{os.getpid()}.restored")
-    found: list[Damage] = []
-    try:
-        path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
-        handle = os.open(draft, FLAGS, OWNER_FILE)
-        with os.fdopen(handle, "wb") as out:
-            digest = sha256()
-            for data in _blocks(store, file, found):
+class _Restoring:
+    """Files that are written one after the other, each under another name first."""
+
+    def __init__(self, store: "Store", partial: bool) -> None:
+        self._packs = store.packs
+        self._partial = partial
+        self.written: list[Path] = []
+        self.damaged: list[Damage] = []
+
+    def restore(self, file: KeptFile, path: Path, is_there: bool) -> None:
+        """Writes one file, unless a block of it is damaged and no part of it is wanted."""
+        draft = path.with_name(f".{file.sha256[:16]}.{os.getpid()}.restored")
+        damaged: list[Damage] = []
+        try:
+            path.parent.mkdir(mode=OWNER_FOLDER, parents=True, exist_ok=True)
+            self._write(draft, file, damaged)
+            if damaged and not self._partial:
+                draft.unlink()
+            else:
+                draft.chmod(file.mode)
+                os.utime(draft, ns=(file.modified, file.modified))
+                if is_there:
+                    draft.replace(path)
+                else:
+                    put_new(draft, path)
+                self.written.append(path)
+        except OSError as error:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+            raise unwritable(path, error) from error
+        self.damaged += damaged
+
+    def _write(self, draft: Path, file: KeptFile, damaged: list[Damage]) -> None:
+        digest = sha256()
+        with os.fdopen(os.open(draft, FLAGS, OWNER_FILE), "wb") as out:
+            for name in file.blocks:
+                try:
+                    data = self._packs.read(name)
+                except LostBlock as error:
+                    where = self._packs.where(name)
+                    damaged.append(Damage(name, where, str(error), (file,)))
+                    continue
                 digest.update(data)
                 out.write(data)
-        if not found and digest.hexdigest() != file.sha256:
-            found.append(Damage("", "the journal", "its blocks are not the file", (file,)))
-        if found and not partial:
-            return False
-        draft.chmod(file.mode)
-        os.utime(draft, ns=(file.modified, file.modified))
-        draft.replace(path)
-    except OSError as error:
-        raise unwritable(path, error) from error
-    finally:
-        damaged += found
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
-    return True
-
-
-def _blocks(store: "Store", file: KeptFile, damaged: list[Damage]) -> Iterator[bytes]:
-    """Yields the blocks of a file that can be read, and notes the others."""
-    for name in file.blocks:
-        try:
-            yield store.packs.read(name)
-        except LostBlock as error:
-            damaged.append(Damage(name, store.packs.where(name), str(error), (file,)))
+        if not damaged and digest.hexdigest() != file.sha256:
+            damaged.append(Damage("", "the journal", "its blocks are not the file", (file,)))
