@@ -3,10 +3,22 @@
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from plait.agent.assembly import Manner
+    from plait.agent.client import Client
+    from plait.agent.models.messages_api import MessagesApi
+    from plait.agent.models.replay import ReplayModel
+    from plait.agent.models.script import ScriptModel
     from plait.agent.sessions import load_session
 
-__all__ = ["load_session"]
-HOMES = {"load_session": "sessions"}
+__all__ = ["Client", "Manner", "MessagesApi", "ReplayModel", "ScriptModel", "load_session"]
+HOMES = {
+    "Client": "client",
+    "Manner": "assembly",
+    "MessagesApi": "models.messages_api",
+    "ReplayModel": "models.replay",
+    "ScriptModel": "models.script",
+    "load_session": "sessions",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -1,6 +1,7 @@
 """A session with somebody who asks: prompts in, events out, all of it logged.
 
-    async with Client(parts) as client:
+    model = MessagesApi("claude-opus-5-5", key="sk-…")
+    async with Client.new("/home/me/.claude", cwd="/home/me/shop", model=model) as client:
         async for event in client.send("What is in the README?"):
             ...
 
@@ -9,11 +10,13 @@ the model within it, or else has a turn of its own, before `send` is over.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import fields
+from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from plait.agent.answering import Asking, Sleep
 from plait.agent.compaction import why_not
@@ -23,11 +26,13 @@ from plait.agent.loop import Turn
 from plait.agent.meter import Meter
 from plait.agent.parts import Parts
 from plait.agent.queue import PromptQueue
-from plait.agent.streaming import Closable, ModelFault
+from plait.agent.streaming import Closable, Model, ModelFault
 from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
 from plait.errors import UserError
+from plait.write import SessionWriter
 from plait.write.model import Content
+from plait.write.order import NEWEST, Version
 
 
 class Client:
@@ -55,6 +60,69 @@ class Client:
         self._is_closed = False
         self._is_left = False
         """Whether nobody looks at the turn any more."""
+
+    @classmethod
+    def new(
+        cls,
+        folder: str | Path,
+        *,
+        cwd: str | Path,
+        model: Model,
+        session: str | None = None,
+        version: Version = NEWEST,
+        entrypoint: str = "sdk-cli",
+        prices: Prices | None = None,
+        **manner: Any,
+    ) -> Self:
+        """Begins a session of a directory, in a configuration folder of the client.
+
+        What else is said of how it is held is the fields of `plait.agent.Manner`.
+        """
+        writer = SessionWriter.new(
+            folder,
+            cwd=cwd,
+            session=session,
+            version=version,
+            model=model.name,
+            permission_mode=manner.get("mode", "default"),
+            entrypoint=entrypoint,
+            has_snapshots=has_snapshots(version, entrypoint),
+        )
+        return cls._of(writer, model, prices, manner)
+
+    @classmethod
+    def resume(
+        cls,
+        path: str | Path,
+        *,
+        model: Model,
+        cwd: str | Path | None = None,
+        version: Version = NEWEST,
+        entrypoint: str = "sdk-cli",
+        prices: Prices | None = None,
+        **manner: Any,
+    ) -> Self:
+        """Goes on with the session of a file, whoever wrote it."""
+        writer = SessionWriter.resume(
+            path,
+            cwd=cwd,
+            version=version,
+            model=model.name,
+            permission_mode=manner.get("mode"),
+            entrypoint=entrypoint,
+            has_snapshots=has_snapshots(version, entrypoint),
+        )
+        return cls._of(writer, model, prices, manner)
+
+    @classmethod
+    def _of(
+        cls, writer: SessionWriter, model: Model, prices: Prices | None, told: Mapping[str, Any]
+    ) -> Self:
+        from plait.agent.assembly import Manner, parts_of
+
+        if unknown := told.keys() - {one.name for one in fields(Manner)}:
+            raise UserError(f"a session is not held by '{min(unknown)}'")
+        return cls(parts_of(writer, Manner(model, **told)), prices=prices)
 
     @property
     def session(self) -> str:
@@ -185,3 +253,8 @@ class Client:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def has_snapshots(version: Version, entrypoint: str) -> bool:
+    """Tells whether files are kept at prompts: 2.1.325 does so only where somebody types."""
+    return entrypoint == "cli" or version != NEWEST

@@ -9,7 +9,7 @@ from typing import Any
 
 from plait.agent.aside import aside
 from plait.agent.capacity import LONG
-from plait.agent.client import Client
+from plait.agent.client import Client, has_snapshots
 from plait.agent.compaction import SessionCompactor
 from plait.agent.context import LiveContext
 from plait.agent.memory import SessionMemory
@@ -104,11 +104,13 @@ class Opening:
 
     @property
     def _manner(self) -> dict[str, Any]:
+        version, entrypoint = self.choice.version, "sdk-cli" if self.choice.is_printed else "cli"
         return {
-            "version": self.choice.version,
+            "version": version,
             "model": self.model_name,
             "permission_mode": self.choice.mode,
-            "entrypoint": "sdk-cli" if self.choice.is_printed else "cli",
+            "entrypoint": entrypoint,
+            "has_snapshots": has_snapshots(version, entrypoint),
         }
 
     def _client(self, writer: SessionWriter) -> Client:

@@ -104,7 +104,8 @@ def _model(request: Request, choice: Choice) -> "Model":
     if choice.model.startswith(SCRIPT):
         return models.ScriptModel.of_file(Path(choice.model.removeprefix(SCRIPT)))
     if choice.model.startswith(REPLAY):
-        raise UserError("recorded sessions are not played yet", "`script:FILE` follows a script")
+        session = request.session(choice.model.removeprefix(REPLAY))
+        return models.ReplayModel(session.path)
     return models.MessagesApi(choice.model, key=choice.api_key, base_url=choice.base_url)
 
 

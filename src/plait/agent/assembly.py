@@ -1,0 +1,92 @@
+"""A log that is written and how its session is held to the parts of a client."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from plait.agent.aside import aside
+from plait.agent.capacity import LONG
+from plait.agent.compaction import SessionCompactor
+from plait.agent.context import LiveContext
+from plait.agent.memory import SessionMemory
+from plait.agent.parts import Limits, Parts
+from plait.agent.permission import Asker, Mode
+from plait.agent.permissions import SessionPermissions
+from plait.agent.rules import rules_of
+from plait.agent.streaming import Model
+from plait.agent.system_prompt import Surroundings, system_prompt
+from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
+from plait.write import SessionWriter
+
+NETWORK = frozenset({"WebFetch", "WebSearch"})
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a session is held: who answers, what may be done, who is asked, how far it goes."""
+
+    model: Model
+    mode: Mode = "default"
+    asker: Asker | None = None
+    """Whoever is asked before something is done; without one it is refused."""
+    allowed: tuple[str, ...] = ()
+    """What is done without asking: names of tools, or rules such as `Bash(git log:*)`."""
+    forbidden: tuple[str, ...] = ()
+    others: tuple[Path, ...] = ()
+    """Further directories that may be written to."""
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What commands inherit, but for secrets."""
+    let_through: tuple[str, ...] = ()
+    """Names of secrets that they inherit all the same."""
+    limits: Limits = field(default_factory=Limits)
+    system_prompt: str | None = None
+    appended: str = ""
+    """What stands behind the system prompt."""
+    tools: Mapping[str, Tool] | None = None
+    """Tools in the place of the usual ones."""
+
+    def toolbox(self) -> Mapping[str, Tool]:
+        """Returns what the model can have done; the network only where that is allowed."""
+        if self.tools is not None:
+            return self.tools
+        named = {rule.tool for rule in rules_of(self.allowed)}
+        whole = {rule.tool for rule in rules_of(self.forbidden) if rule.words is None}
+        return toolbox(without=whole | (NETWORK - named), has_network=True)
+
+
+def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
+    """Returns all that turns of a session need."""
+    tools, model = manner.toolbox(), manner.model
+    place = _workplace(writer, manner, tools)
+    around = Surroundings.of(place.root, date.today(), manner.others)
+    system = system_prompt(around, instead=manner.system_prompt, appended=manner.appended)
+    memory = SessionMemory(LiveContext(writer), writer.setting.model, system)
+    allowed, forbidden = rules_of(manner.allowed), rules_of(manner.forbidden)
+    definitions = [tool.definition for tool in tools.values()]
+    return Parts(
+        writer=writer,
+        model=model,
+        memory=memory,
+        permissions=SessionPermissions(
+            writer, place, manner.mode, manner.asker, tools, allowed, forbidden
+        ),
+        place=place,
+        tools=tools,
+        compactor=SessionCompactor(writer, memory, model, tools=definitions),
+        limits=manner.limits,
+    )
+
+
+def _workplace(writer: SessionWriter, manner: Manner, tools: Collection[str]) -> Workplace:
+    root = Path(writer.setting.cwd)
+    return Workplace(
+        root,
+        cwd=root,
+        others=manner.others,
+        environment=without_secrets(manner.environment, manner.let_through),
+        secrets=secret_values(manner.environment, manner.let_through),
+        results=writer.path.with_suffix("") / "tool-results",
+        has_network=not NETWORK.isdisjoint(tools),
+        ask=aside(manner.model, writer.setting.model.removesuffix(LONG)),
+    )
