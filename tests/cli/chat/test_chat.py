@@ -1,7 +1,6 @@
 """`plait chat` as it is called: what it prints, what it logs, how it ends."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 import plait
 from plait.cli.app import run
 from tests.cli.chat.conftest import Chat, Typed
+from tests.cli.chat.test_signals import is_running
 
 NOTES = {"name": "Read", "input": {"file_path": "notes.txt"}}
 TOUCH = {"name": "Bash", "input": {"command": "touch made"}}
@@ -285,9 +285,7 @@ def test_what_runs_in_the_background_ends_with_the_session(chat: Chat, project: 
     wait = {"name": "Bash", "input": {"command": "until [ -s pid ]; do sleep 0.05; done"}}
     answers = [{"calls": [{"name": "Bash", "input": started}]}, {"calls": [wait]}, {"text": "ok"}]
     assert chat("-p", "go", "--allowed-tools", "Bash", script={"answers": answers}) == 0
-    process = int((project / "pid").read_text())
-    with pytest.raises(ProcessLookupError):
-        os.kill(process, 0)
+    assert not is_running(int((project / "pid").read_text()))
 
 
 def test_commands_at_the_keyboard(

@@ -48,6 +48,7 @@ class Printing:
     limits: Mapping[str, Any] = field(default_factory=dict)
     _last: Json = field(default_factory=dict)
     _ending: TurnEnded | None = None
+    _is_unread: bool = False
 
     @classmethod
     def of(cls, client: Client, opening: Opening, form: Form, *, replays: bool = False) -> Self:
@@ -81,6 +82,8 @@ class Printing:
         self._listen()
         async for content in prompts:
             await self._turn(content)
+            if self._is_unread:
+                raise BrokenPipeError
         if self._ending is None:
             raise UserError("there was no prompt on standard input")
         if self.form == "json":
@@ -148,8 +151,14 @@ class Printing:
             writer.on_line = on_line
 
     def _say(self, value: Mapping[str, Any]) -> None:
-        if self.form == "stream-json":
+        """Tells something, as long as anybody reads it; else the turn is stopped."""
+        if self.form != "stream-json" or self._is_unread:
+            return
+        try:
             write_bytes(in_json(value))
+        except BrokenPipeError:
+            self._is_unread = True
+            self.client.interrupt()
 
 
 def in_json(value: Mapping[str, Any]) -> bytes:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from plait.archive import Session
     from plait.view.terminal.model import AnyBlock
 
+INTERRUPTED = 130
 MOST_READ = 20_000_000
 """Bytes of a session whose last turn is shown when it goes on."""
 
@@ -33,10 +34,15 @@ def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int
     else:
         opening = _opening(request, choice, asked)
     if choice.is_printed:
-        return asyncio.run(_printed(opening, prompt, asked))
-    from plait.cli.chat.sitting import sit
+        work = _printed(opening, prompt, asked)
+    else:
+        from plait.cli.chat.sitting import sit
 
-    return asyncio.run(sit(request.output, opening, prompt))
+        work = sit(request.output, opening, prompt)
+    try:
+        return asyncio.run(work)
+    except asyncio.CancelledError:  # a signal ended it; all is logged
+        return INTERRUPTED
 
 
 def _named(request: Request, asked: Mapping[str, Any]) -> "Session | None":
