@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from plait.cli.app import run
+from plait.cli.hook.keeping import MOST
 from plait.keep.store import Store
 from plait.write import SessionWriter
 
@@ -147,6 +149,33 @@ def test_a_hook_keeps_what_its_session_left(home: Path) -> None:
     assert store.read(kept.log) == session.path.read_bytes()
 
 
+LIGHT = """
+import sys
+before = set(sys.modules)
+import plait.cli, plait.cli.hook.keeping as keeping
+keeping.state_folder_now()
+print(*sorted(set(sys.modules) - before))
+"""
+
+
+def test_next_to_nothing_is_imported_while_claude_code_waits(home: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", LIGHT], capture_output=True, text=True, check=True)
+    found = done.stdout.split()
+    assert {one for one in found if not one.startswith("plait")} <= {"fcntl", "select", "time"}
+    assert "plait.cli.app" not in found
+
+
+def test_a_long_log_begins_anew(home: Path) -> None:
+    log = home / "state" / "plait" / "keep" / "hook.log"
+    for size, is_long in ((MOST, False), (MOST + 1, True)):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text("x" * size, encoding="utf-8")
+        command = [sys.executable, "-m", "plait", "keep", "--background"]
+        subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+        wait_until(lambda: "nothing new" in log.read_text(encoding="utf-8"))
+        assert log.read_text(encoding="utf-8").startswith("x") is not is_long
+
+
 def wait_until(is_so: Callable[[], bool]) -> None:
     """Waits for a process in the background, but not for ever."""
     for _ in range(600):
@@ -187,6 +216,50 @@ def test_where_systemd_does_not_answer_nothing_is_left(
     assert plait("--install", "systemd", "--yes") == 2
     assert "systemctl says: Failed to connect to bus" in capsys.readouterr().err
     assert picture(home) == before
+
+
+def test_what_systemd_does_not_answer_goes_all_the_same(home: Path) -> None:
+    before = picture(home)
+    assert plait("--install", "systemd", "--yes") == 0
+    wants = home / "config" / "systemd" / "user" / "timers.target.wants"
+    wants.mkdir()
+    (wants / "plait-keep.timer").symlink_to(wants.parent / "plait-keep.timer")
+    (home / "no-bus").touch()
+    assert plait("--uninstall", "--yes") == 0
+    (home / "no-bus").unlink()
+    assert picture(home) == before
+    assert not (home / "config" / "systemd").exists()
+
+
+def test_one_way_that_cannot_be_looked_at_does_not_keep_the_others(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert plait("--install", "cron", "--yes") == 0
+    settings_of(home).write_text("{", encoding="utf-8")
+    assert plait("--uninstall", "hook", "--yes") == 2
+    assert "is not JSON" in capsys.readouterr().err
+    assert plait("--uninstall", "--yes") == 0
+    assert "hook: " in capsys.readouterr().err
+    assert not (home / "crontab").exists()
+
+
+def test_a_crontab_that_is_not_told_is_not_written_over(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "bin" / "crontab").write_text("#!/bin/sh\necho you may not >&2\nexit 1\n")
+    assert plait("--install", "cron", "--yes") == 2
+    assert "crontab says: you may not" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words", [("--uninstall", "hook"), ("latest",), ("--project", "x"), ("--all",)]
+)
+def test_it_is_about_all_sessions(
+    home: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert plait("--install", "hook", *words, "--yes") == 2
+    assert "about all sessions" in capsys.readouterr().err
+    assert not (home / ".claude").exists()
 
 
 @pytest.mark.parametrize(("way", "program"), [("systemd", "systemctl"), ("cron", "crontab")])

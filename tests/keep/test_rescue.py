@@ -213,9 +213,10 @@ def test_a_list_of_sessions_tells_what_nothing_else_does(tmp_path: Path) -> None
         "gitBranch": "main",
         "projectPath": "/srv/app",
     }
+    side = entry | {"sessionId": OTHER, "isSidechain": True}
     (config / "projects" / "-srv-app").mkdir()
     index = config / "projects" / "-srv-app" / "sessions-index.json"
-    index.write_text(json.dumps({"version": 1, "entries": [entry, {"sessionId": "../x"}, 7]}))
+    index.write_text(json.dumps({"version": 1, "entries": [entry, {"sessionId": "../x"}, side, 7]}))
     one = only(config)
     assert (one.directory, one.began, one.ended) == ("/srv/app", at(0), at(60))
     lines = drawn(one, config)

@@ -14,6 +14,11 @@ def main() -> "NoReturn":
 
         if is_event(sys.argv[2:]):
             run_event(sys.argv[2:])
+    elif sys.argv[1:2] == ["keep"] and "--background" in sys.argv:
+        from plait.cli.hook.keeping import is_background, keep_in_background
+
+        if is_background(sys.argv[2:]):
+            keep_in_background(sys.argv[2:])
     from plait.cli.app import main as run
 
     run()

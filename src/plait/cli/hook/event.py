@@ -75,9 +75,14 @@ def _hooked(event: str, *, is_waiting: bool = False) -> str:
 
 def trace_folder() -> str:
     """Returns where traces wait, also where the settings cannot be read."""
+    return os.path.join(state_folder_now(), FOLDER)
+
+
+def state_folder_now() -> str:
+    """Returns where Plait keeps its state, the quick way where there is one."""
     from plait.cli.state_folder import quick_state_folder
 
-    return os.path.join(quick_state_folder() or _state_folder(), FOLDER)
+    return quick_state_folder() or _state_folder()
 
 
 def _state_folder() -> str:

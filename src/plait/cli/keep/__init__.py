@@ -4,6 +4,7 @@ What follows a word of the table is another command, imported when it is called;
 sessions to keep.
 """
 
+import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
@@ -122,9 +123,9 @@ def command(
     if install or uninstall:
         _change(request, install, uninstall, is_sure, asked)
     elif background:
-        from plait.cli.keep.background import keep_in_background
+        from plait.cli.hook.keeping import keep_in_background
 
-        keep_in_background(request)
+        keep_in_background(sys.argv[2:])
     else:
         from plait.cli.keep.sessions import keep
 

@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -69,6 +69,8 @@ class InstallPlan:
     before: tuple[tuple[str, ...], ...] = ()
     """Commands that run before files are written."""
     after: tuple[tuple[str, ...], ...] = ()
+    is_end: bool = False
+    """It takes something away: what does not answer then is no hindrance."""
 
     @property
     def is_change(self) -> bool:
@@ -107,7 +109,7 @@ def uninstall(
     request: Request, way: str, *, is_sure: bool, is_dry: bool, as_json: bool = False
 ) -> None:
     """Has them kept no more; what is kept stays."""
-    plans = [_PLANS[one][1](request) for one in WAYS if way in (one, ALL)]
+    plans = list(_ends(request, way))
     told = []
     for plan in plans:
         is_done = _carried_out(request, plan, is_sure=is_sure, is_dry=is_dry, is_quiet=as_json)
@@ -118,6 +120,19 @@ def uninstall(
         request.output.json(told)
     elif not any(plan.is_change for plan in plans):
         request.output.print("nothing of ours is installed")
+
+
+def _ends(request: Request, way: str) -> Iterator[InstallPlan]:
+    """Yields what takes away one way, or all; of all, what cannot be looked at is told."""
+    for one in WAYS:
+        if way not in (one, ALL):
+            continue
+        try:
+            yield _PLANS[one][1](request)
+        except PlaitError as error:
+            if way != ALL:
+                raise
+            request.output.note(f"{one}: {error.message}")
 
 
 def installed_ways(request: Request) -> list[str]:
@@ -159,7 +174,7 @@ def _carried_out(
 
 def _write(request: Request, plan: InstallPlan) -> None:
     for command in plan.before:
-        _run(command)
+        _run_for(plan, command)
     written: list[SettingsPlan] = []
     try:
         for file in plan.files:
@@ -169,14 +184,22 @@ def _write(request: Request, plan: InstallPlan) -> None:
         if plan.crontab is not None:
             _write_crontab(plan.crontab[1])
         for command in plan.after:
-            _run(command)
+            _run_for(plan, command)
     except PlaitError:
         for file in reversed(written):
             back = SettingsPlan(file.path, file.after, file.before)
             write_settings(back, backup_of(request, file.path))
         raise
-    if plan.way == SYSTEMD:
-        _remove_empty(units_folder())
+    if plan.way == SYSTEMD and plan.is_end:
+        _clear_units(units_folder())
+
+
+def _run_for(plan: InstallPlan, command: Sequence[str]) -> None:
+    try:
+        _run(command)
+    except PlaitError:
+        if not plan.is_end:
+            raise
 
 
 def _hook_in(request: Request) -> InstallPlan:
@@ -224,11 +247,10 @@ def _systemd_out(request: Request) -> InstallPlan:
     files = tuple(_unit(folder / name, None) for name in (SERVICE, TIMER))
     systemctl = shutil.which("systemctl")
     if systemctl is None or not any(file.is_change for file in files):
-        return InstallPlan(SYSTEMD, files)
+        return InstallPlan(SYSTEMD, files, is_end=True)
     disable = (systemctl, "--user", "disable", "--now", TIMER)
-    return InstallPlan(
-        SYSTEMD, files, before=(disable,), after=((systemctl, "--user", "daemon-reload"),)
-    )
+    reload = (systemctl, "--user", "daemon-reload")
+    return InstallPlan(SYSTEMD, files, before=(disable,), after=(reload,), is_end=True)
 
 
 def _unit(path: Path, after: str | None) -> SettingsPlan:
@@ -302,9 +324,13 @@ def _asked(
         raise UserError(f"{Path(command[0]).name} does not answer: {error}") from error
 
 
-def _remove_empty(folder: Path) -> None:
-    """Removes the folders of units where nothing is left in them."""
-    for place in (folder, folder.parent):
+def _clear_units(folder: Path) -> None:
+    """Removes the link by which a timer is enabled, and folders in which nothing is left."""
+    wants = folder / "timers.target.wants"
+    link = wants / TIMER
+    if link.is_symlink() and not link.exists():
+        link.unlink()
+    for place in (wants, folder, folder.parent):
         with suppress(OSError):
             place.rmdir()
 
