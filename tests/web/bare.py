@@ -9,6 +9,7 @@ from threading import Thread
 from time import monotonic, sleep
 
 from plait.archive.live.live_archive import LiveArchive
+from plait.archive.model import StorePlace
 from plait.web.bounds import Bounds
 from plait.web.events import Hub
 from plait.web.guard import Keys
@@ -73,9 +74,9 @@ def bare(root: Path, index: Path, secret: str = "the secret") -> Iterator[Bare]:
     listener = listening("127.0.0.1", 0)
     port = listener.getsockname()[1]
     keys, hub = Keys(secret), Hub()
-    guard = application(
-        LiveArchive((root,), index), keys, Place("127.0.0.1", port), hub, is_live=False
-    )
+    store = StorePlace(index / "keep", index / "read")
+    library = LiveArchive((root,), index, store=store)
+    guard = application(library, keys, Place("127.0.0.1", port), hub, is_live=False)
     bounds = Bounds(guard)
     server = Server(bounded(bounds), guard, hub, None)
     thread = Thread(target=server.run, args=[listener], daemon=True)

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
-from plait.archive import Archive
+from plait.archive import Archive, StorePlace
 from plait.archive.index.update import refresh
 from tests.browser.sessions import drawn
 from tests.web.reading_page import Served, served
@@ -70,7 +70,8 @@ def edit_desk(
         drawing.write(root)
     rest(root)
     refresh(Archive([root]), index)
-    with served(root, index, is_live=is_live, is_read_only=is_read_only) as at:
+    store = StorePlace(folder / "keep", folder / "read")
+    with served(root, index, is_live=is_live, is_read_only=is_read_only, store=store) as at:
         yield EditDesk(at, root, drawn()["ways"].session)
 
 

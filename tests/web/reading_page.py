@@ -18,6 +18,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page
 
 from plait.archive.live.live_archive import LiveArchive
+from plait.archive.model import StorePlace
 from plait.web.events import Hub
 from plait.web.guard import Keys
 from plait.web.server import Place, Server, application, listening
@@ -56,12 +57,17 @@ class Served:
 
 @contextmanager
 def served(
-    root: Path, index: Path, *, is_live: bool = False, is_read_only: bool = False
+    root: Path,
+    index: Path,
+    *,
+    is_live: bool = False,
+    is_read_only: bool = False,
+    store: StorePlace | None = None,
 ) -> Iterator[Served]:
     """Serves an archive on a port that is free."""
     listener = listening("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    library = LiveArchive((root,), index, is_read_only=is_read_only)
+    library = LiveArchive((root,), index, is_read_only=is_read_only, store=store)
     keys = Keys("a secret of this test")
     place = Place("127.0.0.1", port)
     hub = Hub()

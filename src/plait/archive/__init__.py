@@ -8,7 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from plait.archive.archive import Archive
-from plait.archive.model import Facts, Meter, Named, Project, Session, Several, StorePlace, Watch
+from plait.archive.model import (
+    Facts,
+    Meter,
+    Named,
+    Project,
+    Session,
+    Several,
+    StorePlace,
+    Watch,
+    marked,
+)
 
 if TYPE_CHECKING:
     from plait.archive.choosing import chosen_conversation, described, short_name
@@ -87,6 +97,7 @@ __all__ = [
     "is_of_project",
     "line_survey",
     "manifest_of",
+    "marked",
     "packing_report",
     "preset_effects",
     "report_of",

@@ -59,6 +59,10 @@ class Inventory:
 
         return gone_sessions(self._store, self._roots, self.discovery.files)
 
+    def is_kept(self, path: str) -> bool:
+        """Tells whether a file is one of those that are only kept."""
+        return self._store is not None and self._store.shelf.absolute() in Path(path).parents
+
     def stamps(self) -> "dict[str, FileStamp]":
         """Returns what the index knows files by, of all that it reads, by their whole paths."""
         from plait.index.freshness import stamps

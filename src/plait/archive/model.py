@@ -62,6 +62,11 @@ class Session:
         return max(file.modified for file in self.files)
 
     @property
+    def mark(self) -> str:
+        """What lists say of it before its title: `kept`, `incomplete`, nothing."""
+        return mark_of(self.is_kept, self.is_incomplete)
+
+    @property
     def title(self) -> str | None:
         """What it is called: by its person, by the client, else its first prompt."""
         return self._home.facts(self).title
@@ -131,6 +136,21 @@ class Facts:
     """It is no longer at its source, only kept."""
     is_incomplete: bool = False
     """It was put together from what was left of it."""
+
+    @property
+    def mark(self) -> str:
+        """What lists say of it before its title: `kept`, `incomplete`, nothing."""
+        return mark_of(self.is_kept, self.is_incomplete)
+
+
+def mark_of(is_kept: bool, is_incomplete: bool) -> str:
+    """Returns the word that marks a session which is no longer at its source."""
+    return "incomplete" if is_incomplete else "kept" if is_kept else ""
+
+
+def marked(mark: str, title: str) -> str:
+    """Returns a title with the mark before it, where there is one."""
+    return f"{mark} · {title}" if mark else title
 
 
 @dataclass(frozen=True, slots=True)

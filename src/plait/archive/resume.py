@@ -131,6 +131,8 @@ class Resume(Struct, frozen=True):
     """The configuration folder to name, None where it is the client's own default."""
     warnings: tuple[ResumeWarning, ...] = ()
     back: Back | None = None
+    is_kept: bool = False
+    """Whether it has to be restored first."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -162,7 +164,8 @@ def resume_of(
     why_not = _no_session(session)
     context = None if why_not else resumption_of(session).context
     if context is None or not context.resumes:
-        return Resume(session.id, context.why_not if context else why_not, directory, config)
+        why_not = context.why_not if context else why_not
+        return Resume(session.id, why_not, directory, config, is_kept=session.is_kept)
     return Resume(
         session=session.id,
         why_not=None,
@@ -174,6 +177,8 @@ def resume_of(
 
 
 def _no_session(session: Session) -> str | None:
+    if session.is_kept:
+        return "it is only kept: Claude Code does not find it until it is restored"
     if session.file is None:
         return "it has no file of its own, only its agents are left"
     if not is_uuid(session.id):  # it might be read as an option

@@ -31,6 +31,7 @@ SOON = timedelta(days=7)
 LONGEST_TITLE = 100
 SORTS = ("ended", "started", "size", "entries", "title")
 NEWEST = 8
+RENAMED = {"is_live": "live", "is_kept": "kept", "is_incomplete": "incomplete"}
 
 
 @click.command("ls")
@@ -43,6 +44,7 @@ NEWEST = 8
 @click.option(
     "--expiring", is_flag=True, help="Only sessions the cleanup will delete within a week."
 )
+@click.option("--kept", "only_kept", is_flag=True, help="Only sessions that are only kept.")
 @click.option("--long", "is_long", is_flag=True, help="Whole ids, first prompts and versions.")
 @no_index_option
 @json_option
@@ -59,6 +61,7 @@ def command(
     limit: int | None,
     only_live: bool,
     expiring: bool,
+    only_kept: bool,
     is_long: bool,
     no_index: bool,
     as_json: bool,
@@ -66,7 +69,7 @@ def command(
     """List projects and sessions, the newest first.
 
     A mark before the title says that a session is live (●), or will soon be deleted by the
-    client's cleanup (†).
+    client's cleanup (†), or is no longer at its source (kept).
     """
     time = now()
     names = projects + ((project,) if project else ())
@@ -79,6 +82,7 @@ def command(
         if is_within(row, start, end)
         and (row.is_live or not only_live)
         and (_is_expiring(row, time) or not expiring)
+        and (row.is_kept or not only_kept)
     ]
     rows = _ordered(rows, sort, reverse)[:limit]
     if as_json:
@@ -111,7 +115,7 @@ def _ordered(rows: list[Facts], sort: str, reverse: bool) -> list[Facts]:
 
 def _listed(row: Facts) -> dict[str, Any]:
     names = (one.name for one in fields(row))
-    return {"live" if name == "is_live" else name: getattr(row, name) for name in names}
+    return {RENAMED.get(name, name): getattr(row, name) for name in names}
 
 
 def _print_rows(request: Request, rows: list[Facts], time: datetime, *, is_long: bool) -> None:
@@ -172,6 +176,8 @@ def _title_cell(row: Facts, time: datetime, *, is_long: bool) -> "Text":
         cell.append("● ", style="green")
     if _is_expiring(row, time) and row.deleted_at:
         cell.append(f"† {until(row.deleted_at, time)}  ", style="red")
+    if row.mark:
+        cell.append(f"{row.mark}  ", style="cyan")
     title = safe_line(row.title or "(no title)")
     cell.append(title if is_long else clipped(title, LONGEST_TITLE), "" if row.title else "dim")
     if is_long:
@@ -235,6 +241,8 @@ def _print_totals(output: Output, archive: Archive, rows: list[Facts]) -> None:
     last = max((row.ended for row in rows if row.ended), default=None)
     if first and last:
         output.print(f"from {first[:10]} to {last[:10]}", style="dim")
+    if kept := sum(row.is_kept for row in rows):
+        output.print(f"{counted(kept, 'session')} only kept: `plait ls --kept`", style="cyan")
     live = [row for row in rows if row.is_live]
     if live:
         output.print(f"● {counted(len(live), 'session')} running now", style="green")
@@ -255,7 +263,7 @@ def _print_expiring(output: Output, rows: list[Facts]) -> None:
     if soon:
         output.print(
             f"† {counted(len(soon), 'session')} will be deleted by Claude Code's cleanup"
-            " within a week: `plait ls --expiring`\n",
+            " within a week: `plait ls --expiring` lists them, `plait keep` keeps them\n",
             style="red",
         )
 

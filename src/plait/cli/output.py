@@ -109,7 +109,8 @@ class Output:
         from plait.view.words import one_line
 
         self.print(clipped(one_line(facts.title or "(no title)"), self.width), style="bold")
-        self.print(safe_line(f"{facts.session}  {facts.cwd or facts.project}"), style="dim")
+        place = f"{facts.session}  {facts.cwd or facts.project}"
+        self.print(safe_line(f"{place}  {facts.mark}" if facts.mark else place), style="dim")
         self.print("")
 
     def note_unread(self, archive: "Archive") -> None:

@@ -1,12 +1,12 @@
 """`plait paths`: sessions to the ways through them, one for each ending of a conversation."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from plait.archive import unlinked_in
+from plait.archive import marked, unlinked_in
 from plait.cli.options import Request, filter_options, global_options, json_option, name_argument
 from plait.cli.output import Output, as_json, write_bytes
 from plait.cli.selection import required, selected
@@ -46,7 +46,8 @@ def command(request: Request, /, raw: bool, as_json: bool, **asked: str | None) 
         _print_json(_as_object(graph, path, way(path)) for path in found)
         return
     with request.output.paged():
-        _print_paths(request.output, graph, list(found))
+        marks = {one.id: one.mark for one in sessions if one.mark}
+        _print_paths(request.output, graph, list(found), marks)
         for remark in unlinked(unlinked_in(graph)):
             request.output.print(remark, style="dim")
 
@@ -77,21 +78,26 @@ def _print_json(objects: Iterable[dict[str, Any]]) -> None:
     write_bytes(b"[]\n" if head == b"[\n" else b"\n]\n")
 
 
-def _print_paths(output: Output, graph: SessionGraph, found: Sequence[Path]) -> None:
-    output.lines(_lines_of(graph, found, output.width))
+def _print_paths(
+    output: Output, graph: SessionGraph, found: Sequence[Path], marks: Mapping[str, str]
+) -> None:
+    output.lines(_lines_of(graph, found, output.width, marks))
     output.print("")
     output.print(counted(len(found), "path"), style="dim")
 
 
-def _lines_of(graph: SessionGraph, found: Iterable[Path], width: int) -> Iterator["Text"]:
+def _lines_of(
+    graph: SessionGraph, found: Iterable[Path], width: int, marks: Mapping[str, str]
+) -> Iterator["Text"]:
     session = None
     for path in found:
         name = short(path.session) if path.session != session else ""
-        yield _line_of(graph, path, name, width)
+        words = marked(marks.get(path.session, ""), one_line(_words_of(graph, path)))
+        yield _line_of(graph, path, name, words, width)
         session = path.session
 
 
-def _line_of(graph: SessionGraph, path: Path, name: str, width: int) -> "Text":
+def _line_of(graph: SessionGraph, path: Path, name: str, told: str, width: int) -> "Text":
     from rich.text import Text
 
     is_active = path.status == "ACTIVE"
@@ -100,7 +106,7 @@ def _line_of(graph: SessionGraph, path: Path, name: str, width: int) -> "Text":
     text.append(f"{path.status:<9}", style="not dim bold green" if is_active else "")
     right = fitting(_figures(graph, path), width - text.cell_len - NARROW)
     room = width - text.cell_len - len(right) - 4
-    words = clipped(safe(one_line(_words_of(graph, path))), max(room, 8))
+    words = clipped(safe(told), max(room, 8))
     text.append(f"  {words}{' ' * max(room - columns(words), 0)}  ", style="not dim")
     return text.append(right)
 

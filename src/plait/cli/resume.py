@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from plait.archive import CLIENT, Back, Resume
+from plait.archive import CLIENT, Back, Resume, Session
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder, expanded
@@ -22,12 +22,19 @@ from plait.view.context_window import NextSent, next_sent
     "--at", "turn", type=click.IntRange(min=1), metavar="TURN", help="Go back to this turn."
 )
 @click.option("--run", "is_run", is_flag=True, help="Start Claude Code instead of printing.")
+@click.option("--restore", is_flag=True, help="Restore it first, where it is only kept.")
 @click.option("--force", is_flag=True, help="Run even while another client does.")
 @json_option
 @global_options
 @click.pass_obj
 def command(
-    request: Request, session: str, turn: int | None, is_run: bool, force: bool, as_json: bool
+    request: Request,
+    session: str,
+    turn: int | None,
+    is_run: bool,
+    restore: bool,
+    force: bool,
+    as_json: bool,
 ) -> None:
     """Print what continues SESSION in Claude Code, and what to mind.
 
@@ -35,7 +42,7 @@ def command(
     """
     if is_run and as_json:
         raise UserError("say either `--run` or `--json`, not both")
-    found = request.session(session)
+    request, found = _at_its_source(request, request.session(session), restore or None, as_json)
     resume = request.archive.resume(found, default=expanded(claude_folder({}), {}), turn=turn)
     if is_run:
         _run(request.output, resume, force=force)
@@ -50,12 +57,33 @@ def command(
         _print_resume(request.output, resume, following)
 
 
+def _at_its_source(
+    request: Request, session: Session, is_meant: bool | None, as_json: bool
+) -> tuple[Request, Session]:
+    """Restores a session that is only kept, where that is meant; on a screen it is asked.
+
+    It gets the time of now: by its old one the client's cleanup would delete it again.
+    """
+    if not session.is_kept:
+        return request, session
+    if is_meant is None and not as_json and sys.stdin.isatty() and sys.stderr.isatty():
+        asked = f"session {session.id[:8]} is only kept: restore it first?"
+        is_meant = click.confirm(safe(asked), default=True, err=True)
+    if not is_meant:
+        return request, session
+    restored = request.archive.keep.restore(session, is_fresh=True)
+    request.output.note(f"restored to '{restored.path}'", is_whole=True)
+    renewed = Request(request.roots, request.colour, request.has_pager)
+    return renewed, renewed.archive.session_at(restored.path)
+
+
 def _as_object(resume: Resume, following: NextSent | None) -> dict[str, Any]:
     can = resume.why_not is None
     return {
         "session": resume.session,
         "resumes": can,
         "why_not": resume.why_not,
+        "kept": resume.is_kept,
         "directory": resume.directory,
         "config": resume.config,
         "command": resume.command if can else None,
@@ -74,6 +102,9 @@ def _print_resume(output: Output, resume: Resume, following: NextSent | None) ->
         output.unbroken(resume.line, style="bold green")
     else:
         output.print(f"cannot be resumed: {resume.why_not}", style="bold red")
+        if resume.is_kept:
+            line = to_type("plait", "resume", resume.session[:8], "--restore")
+            output.print(f"`{line}` restores it and goes on")
     sentences = [warning.sentence for warning in resume.warnings]
     if resume.why_not is None and safe(resume.line) != resume.line:
         sentences.append("the line holds what cannot be shown, and so copied: use `--run`")
@@ -126,7 +157,8 @@ def _run(output: Output, resume: Resume, *, force: bool) -> None:
 
 def _check(resume: Resume, *, force: bool) -> None:
     if resume.why_not:
-        raise UserError(f"refusing to run: {resume.why_not}")
+        hint = f"`{to_type('plait', 'resume', resume.session[:8], '--restore', '--run')}`"
+        raise UserError(f"refusing to run: {resume.why_not}", *[hint] * resume.is_kept)
     if gone := resume.warning("gone", "no directory"):
         hints = [f"`{to_type(*resume.command)}` may find it from anywhere"]
         if resume.directory:

@@ -188,7 +188,8 @@ def _print_session(request: Request, hit: Hit) -> None:
 
     output = request.output
     project = hit.project.strip("-") or hit.project
-    beside = f"  {short(hit.session)}{SEPARATOR}{safe(project)}"
+    kept = f"{SEPARATOR}kept" if request.archive.inventory.is_kept(hit.path) else ""
+    beside = f"  {short(hit.session)}{SEPARATOR}{safe(project)}{kept}"
     title = safe(" ".join((hit.title or "(no title)").split()))
     room = max(output.width - columns(beside), output.width // 2)
     line = Text(clipped(title, room), style="bold").append(beside, style="dim not bold")

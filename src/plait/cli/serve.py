@@ -102,7 +102,9 @@ def serve_command(
                 show(request, running)
         roots = tuple(root.path for root in request.archive.roots)
         rules = with_own_names(None, own_home())
-        library = LiveArchive(roots, request.settings.index, request.prices, rules, is_read_only)
+        library = LiveArchive(
+            roots, request.settings.index, request.prices, rules, is_read_only, request.store
+        )
         known_as = frozenset(name.lower() for name in names)
         run(library, listener, Keys(running.secret), known_as, idle * HOUR if idle else None)
 
@@ -213,7 +215,7 @@ def open_command(
 def _place_of(request: Request, name: str, turn: int | None) -> str:
     session = request.session(name)
     roots = tuple(root.path for root in request.archive.roots)
-    names = LiveArchive(roots, request.settings.index).now.name_of
+    names = LiveArchive(roots, request.settings.index, store=request.store).now.name_of
     known = names.get(str(session.path.absolute()))
     if known is None:
         raise UserError(

@@ -1,12 +1,12 @@
 """`plait tree`: sessions with their branches, agents and compactions, drawn as a tree."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from plait.archive import Archive, Session, TreeWay, Unlinked
+from plait.archive import Archive, Session, TreeWay, Unlinked, marked
 from plait.cli.options import (
     Request,
     filter_options,
@@ -79,7 +79,9 @@ def command(
     newest = {session.project: session for session in sessions}.values()
     directories = {one.project: archive.facts(one).cwd or "" for one in newest}
     with request.output.paged():
-        Drawing(request.output, directories, found.compactions, sessions).print(found.items)
+        marks = {one.id: one.mark for one in sessions if one.mark}
+        drawing = Drawing(request.output, directories, found.compactions, sessions, marks)
+        drawing.print(found.items)
         for remark in unlinked(found.unlinked):
             request.output.print(remark, style="dim")
 
@@ -95,6 +97,8 @@ class Drawing:
     """What each compaction did, in words."""
     sessions: Sequence[Session]
     """Those that are to be drawn."""
+    marks: dict[str, str] = field(default_factory=dict)
+    """What is said before the title of those that are only kept, by id."""
 
     def print(self, found: list[OutlineItem]) -> None:
         """Prints all parts and their sum."""
@@ -146,7 +150,10 @@ class Drawing:
         if item.kind == "compaction":
             return self.compactions.get(item.id, "compacted")
         words = item.title or "(no title)"
-        return one_line(words if item.kind == "trunk" else plain_words(words))
+        if item.kind not in SESSIONS:
+            return one_line(plain_words(words))
+        mark = self.marks.get(item.session, "")
+        return marked(mark, one_line(words if item.kind == "trunk" else plain_words(words)))
 
 
 def _name_of(item: OutlineItem) -> str:

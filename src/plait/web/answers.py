@@ -158,7 +158,8 @@ class SessionRequest:
         heading = self.opened.heading
         if heading is None:
             return Head(name=self.name, title=self.session.id)
-        return Head(name=self.name, title=heading.title, facts=facts(heading))
+        kept = self.session.is_kept
+        return Head(name=self.name, title=heading.title, facts=facts(heading), is_kept=kept)
 
     def file(self, number: int) -> LogFile:
         """Returns one of its log files."""

@@ -20,6 +20,7 @@ class AtRisk(Struct, frozen=True):
     """The day, here, from which on a client that is started deletes it."""
     title: str | None
     project: str
+    path: str
     bytes: int
     is_older_kept: bool
     """Whether the store has it as it was before it was last written to."""
@@ -76,6 +77,7 @@ def _at_risk(archive: "Archive", unkept: Sequence["Session"], older: set[str]) -
                 deleted_on=day_of(facts.deleted_at),
                 title=facts.title,
                 project=facts.cwd or facts.project,
+                path=str(session.path.absolute()),
                 bytes=sum(file.size for file in session.files),
                 is_older_kept=str(session.path.absolute()) in older,
             )

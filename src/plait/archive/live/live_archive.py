@@ -19,7 +19,7 @@ from plait.archive.kept_pages import PageFolder, mark_of, pages_beside
 from plait.archive.live.cache import Cache, RunningSum
 from plait.archive.live.session import LiveSession, live_session
 from plait.archive.live.snapshot import Money, Snapshot
-from plait.archive.model import Session
+from plait.archive.model import Session, StorePlace
 from plait.archive.raw_lines import LineSurvey, line_survey
 from plait.conversation.prices import Prices
 from plait.conversation.stats.model import Figures
@@ -27,6 +27,7 @@ from plait.line import LogFile
 from plait.view.page.lists.rows import ListedSession
 
 if TYPE_CHECKING:
+    from plait.archive.keeping import KeepStatus
     from plait.redact import Rules
 
 MOST_BYTES = 160_000_000
@@ -62,6 +63,8 @@ class LiveArchive:
     """What else is hidden from whatever is shared."""
     is_read_only: bool = False
     """Whether nobody may change its sessions from here."""
+    store: StorePlace | None = None
+    """Where sessions are kept."""
     made: Cache = field(default_factory=lambda: Cache(MOST_VALUES))
     """What was made of all sessions, or of a file."""
     _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))
@@ -82,14 +85,17 @@ class LiveArchive:
         """The sessions that there are."""
         with self._lock:
             if self._state is None:
-                self._state = Snapshot(Archive(self.roots, self.index, self.prices))
+                self._state = Snapshot(self._archive())
             return self._state
 
     def renew(self) -> None:
         """Looks again at once: something has changed."""
         with self._lock:
             known = self._state.known_facts if self._state else {}
-            self._state = Snapshot(Archive(self.roots, self.index, self.prices), known)
+            self._state = Snapshot(self._archive(), known)
+
+    def _archive(self) -> Archive:
+        return Archive(self.roots, self.index, self.prices, store=self.store)
 
     def indexed(self) -> None:
         """Takes what lists show from the index again: it has taken in what was new."""
@@ -126,6 +132,11 @@ class LiveArchive:
     def money(self) -> RunningSum[Snapshot, Money]:
         """All that was paid for."""
         return RunningSum(lambda: self.now, Snapshot.money)
+
+    @cached_property
+    def keeping(self) -> RunningSum[Snapshot, "KeepStatus | None"]:
+        """What is kept, and what will be lost; None where nothing can be kept."""
+        return RunningSum(lambda: self.now, Snapshot.keeping)
 
     @cached_property
     def _parents(self) -> RunningSum[Snapshot, Mapping[str, str]]:

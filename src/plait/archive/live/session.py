@@ -5,6 +5,7 @@ What is drawn is kept as long as the session is: until its files change.
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from shlex import quote
 from time import perf_counter
 
 import msgspec
@@ -88,6 +89,10 @@ class LiveSession:
             return None
         graph = self.opened.graph.sessions[self.opened.id]
         found = Site(self.prices).heading(self._family, graph, self.told)
+        kept = self.opened.session
+        if kept.is_kept:
+            resume = f"plait resume {quote(kept.id)} --restore"
+            found = msgspec.structs.replace(found, mark=kept.mark, resume=resume)
         return msgspec.structs.replace(found, session=self.name)
 
     @property

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait.archive.archive import Archive
 from plait.archive.index.fresh import listed_facts
@@ -34,6 +35,9 @@ from plait.index.rows import (
 from plait.record.time import moment
 from plait.view.page.graph_svg import MOST_MINI, mini
 from plait.view.page.lists.rows import ListedSession
+
+if TYPE_CHECKING:
+    from plait.archive.keeping import KeepStatus
 
 NO_SHAPE = SessionShape(0, 0, 0)
 LEAST = 2
@@ -168,6 +172,14 @@ class Snapshot:
             beyond = beyond_log(found, counted.own_costs, Prices()) if counted.own_costs else ()
             return Money(found, archive.abandoned(found), beyond)
 
+    def keeping(self) -> "KeepStatus | None":
+        """Returns what is kept and what will be lost, None where nothing can be kept."""
+        archive = self.archive
+        if archive.store is None:
+            return None
+        archive.remember(self.facts)
+        return archive.keep.status()
+
     def parents(self) -> Mapping[str, str]:
         """Returns the session that each goes on from, by id."""
         if not self.archive.sessions:
@@ -232,6 +244,7 @@ class Snapshot:
             bytes=facts.bytes,
             is_live=facts.session in self.archive.live,  # facts may be a moment old
             deleted_at=facts.deleted_at,
+            mark=facts.mark,
             turns=shape.turns if shape else None,
             branches=(shape or NO_SHAPE).branches,
             agents=(shape or NO_SHAPE).agents,

@@ -211,7 +211,8 @@ def print_heading(
     title = shown.title if shown.id != found.main else facts.title or shown.title
     words = pieces(title or facts.title or "(no title)")
     output.print(clipped(words, TITLE_LINES * output.width), style="bold")
-    output.print(f"{session.id}  {facts.cwd or session.project}", style="dim")
+    place = f"{session.id}  {facts.cwd or session.project}"
+    output.print(f"{place}  {facts.mark}" if facts.mark else place, style="dim")
     if state := _state_of(found, shown):
         output.print(state, style="yellow")
 

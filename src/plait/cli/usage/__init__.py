@@ -271,6 +271,7 @@ def _session_value(request: Request, session: Session | None, found: Counted) ->
         "project": session.project,
         "title": request.archive.facts(session).title,
         "path": session.path,
+        "kept": session.is_kept,
         "client_cost_usd": found.client_costs.get(session.id),
     }
 

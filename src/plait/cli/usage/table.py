@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING, NamedTuple
 
-from plait.archive import Session
+from plait.archive import Session, marked
 from plait.cli.options import Request
 from plait.cli.text import SEPARATOR, clipped, columns, counted, number, safe_line, short, thousands
 from plait.conversation.spending import BillingBlock, Spending, SpendingRow, SpendingSum
@@ -100,7 +100,8 @@ def _namer(
     sessions = {one.id: one for one in request.archive.sessions}
     wanted = [sessions[row.key or ""] for row in rows if row.key in sessions]
     watched = request.output.progress(wanted, "reading titles")
-    titles = {one.id: request.archive.facts(one).title for one in watched}
+    facts = {one.id: request.archive.facts(one) for one in watched}
+    titles = {key: marked(one.mark, one.title or "(no title)") for key, one in facts.items()}
 
     def words(row: SpendingRow) -> tuple[str, ...]:
         key = row.key or ""

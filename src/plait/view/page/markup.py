@@ -183,3 +183,14 @@ def toggle(name: str, words: str, value: str) -> str:
 def hidden(name: str, value: str, usual: str = "") -> str:
     """Returns what a form keeps of its address."""
     return f'<input type="hidden" name="{name}" value="{esc(value)}">' if value != usual else ""
+
+
+MARKS = {
+    "kept": "No longer at its source: Plait has kept it",
+    "incomplete": "Put together from what was left of it",
+}
+
+
+def kept_badge(mark: str) -> str:
+    """Returns the mark of a session that is only kept, nothing of others."""
+    return f'<span class="kept" title="{MARKS[mark]}">{mark}</span>' if mark else ""

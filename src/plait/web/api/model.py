@@ -45,6 +45,10 @@ class SessionItem(Struct, frozen=True, kw_only=True):
     git_branch: str | None
     is_live: bool
     deleted_at: datetime | None
+    is_kept: bool = False
+    """No longer at its source, only kept."""
+    is_incomplete: bool = False
+    """Put together from what was left of it."""
 
 
 class SessionList(Struct, frozen=True):

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from plait.errors import UserError
 from plait.web.answers import SessionRequest, json, library_in
-from plait.web.api import edits, model, sessions
+from plait.web.api import edits, keeping, model, sessions
 from plait.web.api.writes import WRITES, write_operation, write_routes
 from plait.web.events import Event, serve_events
 
@@ -64,6 +64,7 @@ TABLE: tuple[Entry, ...] = (
     Entry("/stats", "What was done in all sessions", sessions.stats),
     Entry("/doctor", "The account of all lines", sessions.doctor),
     Entry("/edits", "What was changed, the newest first", edits.edits),
+    Entry("/keep", "What is kept, and what will be lost when", keeping.status),
     Entry(ONE, "A session: its conversations, files and totals", sessions.session),
     Entry(f"{ONE}/conversation", "Turns of a conversation", sessions.conversation, model.Talk),
     Entry(f"{ONE}/tree", "A session as it is drawn", sessions.tree),

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from plait.errors import UserError
 from plait.view.edits import EditEntry
 from plait.web.answers import SessionRequest, json, library_in
-from plait.web.api import edit_model, edits
+from plait.web.api import edit_model, edits, keeping
 
 HEADER = "plait-edit"
 MEANT = "yes"
@@ -62,6 +62,14 @@ def _undo(request: Request, asked: edit_model.Sure) -> EditEntry:
     return edits.undo(library_in(request), asked, request.path_params["edit"])
 
 
+def _keep(request: Request, asked: keeping.ToKeep) -> keeping.NowKept:
+    return keeping.keep(library_in(request), asked)
+
+
+def _restore(request: Request, asked: keeping.ToRestore) -> keeping.NowRestored:
+    return keeping.restore(SessionRequest(request), asked)
+
+
 def _held(request: Request) -> edits.HeldPlans:
     found: edits.HeldPlans = request.app.state.plans
     return found
@@ -80,6 +88,16 @@ WRITES = (
     ),
     WriteEntry(
         "/edits/{edit}/undo", "Bring back what was there", edit_model.Sure, EditEntry, _undo
+    ),
+    WriteEntry(
+        "/keep/now", "Keep sessions beyond the cleanup", keeping.ToKeep, keeping.NowKept, _keep
+    ),
+    WriteEntry(
+        "/sessions/{name}/restore",
+        "Put a kept session back where it was",
+        keeping.ToRestore,
+        keeping.NowRestored,
+        _restore,
     ),
 )
 

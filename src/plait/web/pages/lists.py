@@ -24,7 +24,7 @@ from plait.view.page.lists.choice import (
     side_column,
     side_list,
 )
-from plait.view.page.lists.home import Home, home_page, two_weeks
+from plait.view.page.lists.home import Home, KeptFigures, home_page, two_weeks
 from plait.view.page.lists.rows import ListedSession, short_place
 from plait.view.page.lists.search import (
     SearchHit,
@@ -77,6 +77,7 @@ def _home_of(library: LiveArchive) -> Home:
         week=weeks[0],
         last_week=weeks[1],
         soon=_going_soon(rows, now),
+        keeping=_kept_figures(library, rows),
         settings=[
             str(config / "settings.json") for config in library.now.archive.inventory.configs
         ],
@@ -89,6 +90,23 @@ def _home_of(library: LiveArchive) -> Home:
 def _going_soon(rows: Sequence[ListedSession], now: datetime) -> list[ListedSession]:
     soon = [one for one in rows if one.deleted_at and one.deleted_at - now < SOON]
     return sorted(soon, key=lambda one: one.deleted_at or now)
+
+
+def _kept_figures(library: LiveArchive, rows: Sequence[ListedSession]) -> KeptFigures | None:
+    status = library.keeping.ask().value
+    if status is None:
+        return None
+    at_risk = {one.path for one in status.at_risk}
+    names = {library.now.name_of.get(path) for path in at_risk}
+    lost = [one for one in rows if one.name in names and one.deleted_at]
+    return KeptFigures(
+        status.kept,
+        status.gone,
+        status.unkept,
+        sorted(lost, key=lambda one: str(one.deleted_at)),
+        status.bytes,
+        status.stored_bytes,
+    )
 
 
 def _serve_sessions(request: Request) -> Response:

@@ -26,7 +26,7 @@ from plait.view.page.conversation.column import (
 from plait.view.page.conversation.entries import clock
 from plait.view.page.frame import framed
 from plait.view.page.graph_svg import rail
-from plait.view.page.markup import esc, icon, session_address
+from plait.view.page.markup import esc, icon, kept_badge, session_address
 from plait.view.page.tabs.head import share_dialog, tabs
 from plait.view.page.tabs.raw import PackedLines
 from plait.view.text import model_names, shortened
@@ -54,6 +54,8 @@ class PageHeading(Struct, frozen=True, kw_only=True):
     totals: Totals
     resume: str | None = None
     """The line that continues it in Claude Code."""
+    mark: str = ""
+    """`kept` or `incomplete` where it is no longer at its source."""
 
 
 class SessionPage(Struct, frozen=True):
@@ -107,7 +109,8 @@ def facts(heading: PageHeading) -> str:
         f"{tokens_in_words(totals.tokens.total)} tokens" if totals.tokens.total else "",
         money_in_words(totals.cost_usd) if totals.cost_usd else "",
     ]
-    return "".join(f"<span>{esc(word)}</span>" for word in words if word)
+    told = "".join(f"<span>{esc(word)}</span>" for word in words if word)
+    return f"{told}{kept_badge(heading.mark)}"
 
 
 ACTIONS = (
@@ -202,7 +205,8 @@ def page_rest(reading: ReadingColumn, heading: PageHeading, rail: str, mark: str
         f'<section aria-label="Where and when">{_about(heading, models)}</section>'
         '<div class="sheet3 served">'
         f'<main id="main" data-session="{esc(name)}" data-served="/s/{esc(quote(name))}" '
-        f'data-main="{esc(told.main)}" data-mark="{esc(mark)}">{column}</main>'
+        f'data-main="{esc(told.main)}" data-mark="{esc(mark)}"'
+        f"{' data-kept' if heading.mark else ''}>{column}</main>"
         f'<aside class="rail" aria-label="Graph">{rail}</aside>'
         f'<nav class="outline" aria-label="Prompts">{outline(told.active)}</nav></div>'
         f"{share_dialog(name)}"
@@ -212,7 +216,7 @@ def page_rest(reading: ReadingColumn, heading: PageHeading, rail: str, mark: str
 def _head_rest(heading: PageHeading, told: Conversations) -> str:
     return (
         f'{_switch(told)}{_compare_link(heading.session, told)}<div class="facts">{facts(heading)}'
-        f"</div>{SERVED_ACTIONS}"
+        f"</div>{RESTORE_ACTIONS if heading.mark else SERVED_ACTIONS}"
     )
 
 
@@ -239,7 +243,7 @@ def _is_silent(told: Conversations) -> bool:
     return not any(one.turns for one in told.by_line.values())
 
 
-SERVED_ACTIONS = (
+READING_ACTIONS = (
     '<div class="actions"><input type="search" id="find" placeholder="Find" '
     'aria-label="Find in this session" autocomplete="off" spellcheck="false">'
     f'<button data-do="filter" title="Filter (f)" aria-label="Filter">{icon("filter")}</button>'
@@ -247,6 +251,12 @@ SERVED_ACTIONS = (
     f'<button data-do="rail" title="Graph (g)" aria-label="Graph">{icon("fork")}</button>'
     f'<button data-do="share" title="Export and share (x)" aria-label="Export and share">'
     f"{icon('share')}</button>"
-    '<button class="edits" data-edit="menu" title="Edit (E)" aria-label="Edit" '
+)
+SERVED_ACTIONS = (
+    f'{READING_ACTIONS}<button class="edits" data-edit="menu" title="Edit (E)" aria-label="Edit" '
     f'aria-haspopup="dialog">{icon("pen")}</button></div>'
+)
+RESTORE_ACTIONS = (
+    f'{READING_ACTIONS}<button class="edits" data-edit="restore" '
+    'title="Put it back where Claude Code finds it">Restore</button></div>'
 )

@@ -12,7 +12,15 @@ from plait.view.page.figures.period import midnight
 from plait.view.page.frame import PLACES
 from plait.view.page.lists.rows import ListedSession, ago, joined, short_place, title_link
 from plait.view.page.lists.search import KINDS, SearchHit, SearchQuery, marked, place_of
-from plait.view.page.markup import address, asked_in, count_in, esc, icon, session_address
+from plait.view.page.markup import (
+    address,
+    asked_in,
+    count_in,
+    esc,
+    icon,
+    kept_badge,
+    session_address,
+)
 from plait.view.text import shortened
 
 STEP = 200
@@ -229,7 +237,7 @@ def _session_option(one: ListedSession, now: datetime) -> str:
     live = '<span class="live"></span>' if one.is_live else ""
     return _option(
         session_address(one.name),
-        f"{icon('note')}<span>{live}{esc(one.words)}</span>"
+        f"{icon('note')}<span>{live}{kept_badge(one.mark)}{esc(one.words)}</span>"
         f"<small>{esc(short_place(one.place))}</small><small>{ago(one.ended, now)}</small>",
     )
 

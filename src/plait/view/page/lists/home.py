@@ -7,7 +7,7 @@ from typing import NamedTuple
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
 from plait.conversation.usage import BilledResponse
-from plait.view.amounts import many, some, tokens_in_words, until
+from plait.view.amounts import bytes_in_words, many, some, tokens_in_words, until
 from plait.view.page.figures.charts import row, scrolled, table
 from plait.view.page.figures.heat import heat_map
 from plait.view.page.figures.period import uncounted
@@ -39,6 +39,20 @@ class WeekFigures(NamedTuple):
     turns: int
 
 
+class KeptFigures(NamedTuple):
+    """What a store holds, and what it lacks."""
+
+    kept: int
+    """Sessions that are kept as they are."""
+    gone: int
+    """Those of them that are no longer at their source."""
+    unkept: int
+    lost: Sequence[ListedSession]
+    """Those that will be lost, the first to go first."""
+    bytes: int
+    stored_bytes: int
+
+
 class Home(NamedTuple):
     """What the page is made of."""
 
@@ -53,6 +67,8 @@ class Home(NamedTuple):
     last_week: WeekFigures | None
     soon: Sequence[ListedSession]
     """What the client's cleanup will delete within days, the first to go first."""
+    keeping: KeptFigures | None
+    """What is kept and what will be lost; None where nothing can be kept, or nobody knows yet."""
     settings: Sequence[str]
     """The files that say for how long sessions are kept."""
     total: int
@@ -100,7 +116,7 @@ def home_page(home: Home) -> str:
         inner = (
             f'<div class="front"><div class="lately">{_activity(home)}{_running(home)}'
             f"{_recent(home)}</div>"
-            f'<div class="figures-side">{_weeks(home)}{_going(home)}</div></div>'
+            f'<div class="figures-side">{_weeks(home)}{_keeping(home)}</div></div>'
         )
     return (
         f'<main class="page" id="main" data-live="home"><h1 class="state">Home</h1>{inner}</main>'
@@ -180,21 +196,69 @@ def _spent(spell: WeekFigures) -> str:
     return priced(spell.cost, is_partly=spell.is_partly_priced)
 
 
-def _going(home: Home) -> str:
-    if not home.soon:
+def _keeping(home: Home) -> str:
+    """Returns what will be lost and when, with what keeps it; else how much is kept."""
+    if home.keeping is None:
+        return _going("Deleted soon", home.soon, home) if home.soon else ""
+    found = home.keeping
+    if not found.unkept:
+        return _kept(found)
+    soon = [one for one in found.lost if _is_soon(one, home)]
+    words = many(found.unkept, "session")
+    asked = f"Keep {words}" if found.unkept == 1 else f"Keep all {words}"
+    button = (
+        f'<p class="keep-all"><button class="edits main" data-edit="keep">{asked}</button>'
+        '<span role="status"></span></p>'
+    )
+    if soon:
+        return _going("Lost soon", soon, home, f"{button}<p>{_unkept(found)}</p>")
+    first = found.lost[0].deleted_at if found.lost else None
+    when = f" The first goes {esc(until(first, home.now))}." if first else ""
+    return (
+        f'<section class="going"><h2>Not kept <small>{found.unkept}</small></h2>'
+        f"<p>{_unkept(found)}{when}</p>{button}</section>"
+    )
+
+
+def _unkept(found: KeptFigures) -> str:
+    are = "is" if found.unkept == 1 else "are"
+    kept = f"; {many(found.kept, 'other')} are" if found.kept > 1 else ""
+    return (
+        "Claude Code deletes sessions that were not used for a while. "
+        f"{many(found.unkept, 'session')} {are} not kept as they are now{kept}."
+    )
+
+
+def _kept(found: KeptFigures) -> str:
+    if not found.kept:
         return ""
+    are = "is" if found.gone == 1 else "are"
+    gone = f" {found.gone} of them {are} no longer at their source." if found.gone else ""
+    room = f"{bytes_in_words(found.bytes)} in {bytes_in_words(found.stored_bytes)} on disk"
+    return (
+        f'<section class="going"><h2>Kept <small>{found.kept}</small></h2>'
+        f"<p>All sessions are kept: {room}.{gone}</p></section>"
+    )
+
+
+def _is_soon(one: ListedSession, home: Home) -> bool:
+    return one.deleted_at is not None and one.deleted_at - home.now < WEEK
+
+
+def _going(heading: str, going: Sequence[ListedSession], home: Home, more: str = "") -> str:
     rows = "".join(
         f'<li data-name="{esc(one.name)}">{title_link(one, 70)}<span class="num">'
         f"{esc(until(one.deleted_at, home.now)) if one.deleted_at else ''}</span></li>"
-        for one in home.soon[:8]
+        for one in going[:8]
     )
-    rest = len(home.soon) - 8
-    more = f'<p class="onward">and {many(rest, "more session")}</p>' if rest > 0 else ""
+    rest = len(going) - 8
+    onward = f'<p class="onward">and {many(rest, "more session")}</p>' if rest > 0 else ""
     files = ", ".join(f"<code>{with_breaks(path)}</code>" for path in home.settings)
+    told = "" if more else "Claude Code deletes sessions that were not used for a while. "
     return (
-        f'<section class="going"><h2>Deleted soon <small>{len(home.soon)}</small></h2>'
-        f'<ol class="short">{rows}</ol>{more}'
-        "<p>Claude Code deletes sessions that were not used for a while. To keep them longer, "
+        f'<section class="going"><h2>{heading} <small>{len(going)}</small></h2>'
+        f'<ol class="short">{rows}</ol>{onward}{more}'
+        f"<p>{told}To let Claude Code keep them longer, "
         f"raise <code>cleanupPeriodDays</code> in {files}:</p>"
         f'<p><button class="resume" data-copy="{esc(SETTING)}" title="Copy">{icon("copy")}'
         f"<code>{esc(SETTING)}</code></button></p></section>"

@@ -13,7 +13,7 @@ from plait.view.amounts import since as since_in_words
 from plait.view.page.conversation.entries import clock
 from plait.view.page.conversation.page import PageHeading
 from plait.view.page.figures.heat import heat_map
-from plait.view.page.markup import clean, esc, icon, session_address, with_breaks
+from plait.view.page.markup import clean, esc, icon, kept_badge, session_address, with_breaks
 from plait.view.text import shortened
 
 LONGEST = 160
@@ -55,6 +55,8 @@ class ListedSession(Struct, frozen=True, kw_only=True):
     ended: str | None = None
     bytes: int = 0
     is_live: bool = False
+    mark: str = ""
+    """`kept` where it is no longer at its source, `incomplete` where only parts of it were left."""
     deleted_at: datetime | None = None
     turns: int | None = None
     """None where nobody has counted yet; so are all the other figures."""
@@ -78,11 +80,11 @@ class ListedSession(Struct, frozen=True, kw_only=True):
 
 
 def title_link(one: ListedSession, most: int = LONGEST) -> str:
-    """Returns a session's title, leading to its page, with the dot of a live one."""
+    """Returns a session's title, leading to its page, with the dot of a live one or its mark."""
     live = '<span class="live" title="Running now"><span class="state">Running</span></span>'
     plain = "" if one.title or one.prompt else ' class="untitled"'
     told = esc(shortened(one.words, most)).replace(" …", "&nbsp;…")
-    words = f"{live if one.is_live else ''}{told}"
+    words = f"{live if one.is_live else ''}{kept_badge(one.mark)}{told}"
     return f'<a href="{session_address(one.name)}"{plain}>{words}</a>'
 
 

@@ -189,6 +189,8 @@ def _title_cell(one: ListedSession, page: SessionList) -> str:
 
 
 def _edit_button(one: ListedSession) -> str:
+    if one.mark:  # there is nothing to edit before it is restored
+        return ""
     title = esc(one.words)
     return (
         f'<button class="edits rowbtn" data-edit="menu" data-session="{esc(one.name)}" '

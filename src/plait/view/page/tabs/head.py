@@ -33,6 +33,8 @@ class Head(Struct, frozen=True, kw_only=True):
     title: str
     facts: str = ""
     """What the session came to, as HTML."""
+    is_kept: bool = False
+    """It is only kept, and nothing of it can be changed."""
 
     def place(self, tab: str = "read") -> str:
         """Returns the address of one of the tabs."""
@@ -50,7 +52,8 @@ def tab_page(head: Head, here: str, body: str) -> str:
     main = (
         f'<header class="top"><h1 title="{title}">{title}</h1>'
         f'<div class="facts">{head.facts}</div></header>{tabs(head.name, here)}'
-        f'<main id="main" class="tab tab-{here}" data-of="{esc(head.name)}" tabindex="-1">'
+        f'<main id="main" class="tab tab-{here}" data-of="{esc(head.name)}"'
+        f'{" data-kept" if head.is_kept else ""} tabindex="-1">'
         f'<h2 class="hidden">{words}</h2>{body}</main>'
         '<script src="/assets/tabs.js" defer></script>'
     )

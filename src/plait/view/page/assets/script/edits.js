@@ -5,6 +5,7 @@ import { main } from "./page.js";
 import { drawnPlan } from "./plan.js";
 import { renew } from "./results.js";
 import { roomAsked } from "./room.js";
+import { keepAll, restoreHere } from "./kept.js";
 import { offerUndo, undoEdit } from "./undo_bar.js";
 
 const headings = {
@@ -35,6 +36,8 @@ export function editClicked(button) {
   if (edit === "menu") openMenu(session || main.dataset.session, title);
   if (edit === "fork") planIn(openEditBox(), main.dataset.session, forkAsked(button, at), shownTitle());
   if (edit === "undo") undoListed(button, id);
+  if (edit === "keep") keepAll(button);
+  if (edit === "restore") restoreHere(button);
   if (edit === "trim" || edit === "compress") planRoom(button);
 }
 

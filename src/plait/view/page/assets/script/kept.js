@@ -1,0 +1,38 @@
+// What keeps sessions beyond the cleanup, and brings one back that is only kept.
+import { one } from "./dom.js";
+import { sendEdit } from "./edit_requests.js";
+import { main } from "./page.js";
+import { renew } from "./results.js";
+import { toast } from "./told.js";
+
+export function keepAll(button) {
+  const told = one("[role=status]", button.parentElement);
+  button.disabled = true;
+  told.textContent = "Keeping …";
+  sendEdit("/keep/now", {}).then(
+    (kept) => {
+      told.textContent = keptWords(kept);
+      renew();
+    },
+    (error) => {
+      told.textContent = error.message;
+      button.disabled = false;
+    },
+  );
+}
+
+export function keptWords(kept) {
+  const missed = kept.unread.length;
+  return missed ? `Kept, but for ${missed} ${missed === 1 ? "file" : "files"}: ${kept.unread[0]}` : "Kept.";
+}
+
+export function restoreHere(button) {
+  button.disabled = true;
+  sendEdit(`/sessions/${encodeURIComponent(main.dataset.session)}/restore`, {}).then(
+    () => location.reload(),
+    (error) => {
+      button.disabled = false;
+      toast(error.message);
+    },
+  );
+}

@@ -1,0 +1,263 @@
+"""`plait keep` and `plait restore`, end to end: what they print, keep and refuse."""
+
+import hashlib
+import json
+import os
+import pty
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from plait.cli.app import run
+
+Said: TypeAlias = Callable[..., str]
+Told: TypeAlias = Callable[..., Any]
+DAY = 86400
+
+
+@pytest.fixture
+def config(gallery: Path, tmp_path: Path) -> Path:
+    """A configuration folder with some sessions of the gallery."""
+    for name in ("sub-agent", "rewind", "straight-line"):
+        source = gallery / name / "projects"
+        shutil.copytree(source, tmp_path / "config" / "projects", dirs_exist_ok=True)
+    return tmp_path / "config"
+
+
+@pytest.fixture
+def said(config: Path, capfd: pytest.CaptureFixture[str]) -> Said:
+    """Runs a command on it and returns what it prints."""
+
+    def runs(*words: str, code: int = 0) -> str:
+        assert run([*words, "--root", str(config)]) == code, capfd.readouterr()
+        out, err = capfd.readouterr()
+        return out + err if code else out
+
+    return runs
+
+
+@pytest.fixture
+def told(said: Said) -> Told:
+    return lambda *words: json.loads(said(*words, "--json"))
+
+
+def logs(config: Path) -> list[Path]:
+    return sorted(config.glob("projects/*/*.jsonl"))
+
+
+def empty(config: Path) -> None:
+    shutil.rmtree(config / "projects")
+    (config / "projects").mkdir()
+
+
+def test_all_is_kept_once(config: Path, said: Said, told: Told) -> None:
+    assert "nothing was written" in said("keep", "--dry-run")
+    planned = told("keep", "--dry-run")
+    assert (planned["dry_run"], len(planned["sessions"])) == (True, len(logs(config)))
+    assert told("keep", "status")["kept"] == 0
+    done = told("keep")
+    assert (done["dry_run"], sorted(done["sessions"])) == (False, sorted(planned["sessions"]))
+    assert done["files"] == planned["files"] == len([*config.rglob("*.json*")])
+    assert 0 < done["stored_bytes"] < done["bytes"] == planned["bytes"]
+    assert said("keep") == f"nothing new: {done['files']} files kept already\n"
+    assert said("keep", "--all", "--dry-run").startswith("nothing to keep")
+
+
+def test_status_has_the_keys_that_scripts_read(config: Path, said: Said, told: Told) -> None:
+    first = logs(config)[0]
+    os.utime(first, (time.time() - 28.5 * DAY,) * 2)
+    status = told("keep", "status")
+    assert {"kept", "unkept", "at_risk", "bytes", "stored_bytes"} <= status.keys()
+    day = time.strftime("%Y-%m-%d", time.localtime(first.stat().st_mtime + 30 * DAY))
+    risk = status["at_risk"][0]
+    assert (risk["session"], risk["deleted_on"]) == (first.stem, day)
+    assert len(status["at_risk"]) == status["unkept"] == len(logs(config))
+    words = said("keep", "status")
+    assert "1 session will be lost within a week:" in words
+    assert f"{day}         {first.stem[:8]}" in words
+    os.utime(first, (time.time() - 31 * DAY,) * 2)
+    assert "at the next start" in said("keep", "status")
+    said("keep")
+    assert "nothing will be lost: all sessions are kept" in said("keep", "status")
+    assert told("keep", "status")["at_risk"] == []
+
+
+def test_what_is_gone_is_listed_marked_and_restored(config: Path, said: Said, told: Told) -> None:
+    said("keep")
+    before = {path: (path.read_bytes(), path.stat()) for path in config.rglob("*.json*")}
+    empty(config)
+    listed = told("ls")
+    assert all(one["kept"] and one["deleted_at"] is None for one in listed)
+    assert told("ls", "--kept") == listed
+    for words in (("ls",), ("tree",), ("paths",), ("usage", "session"), ("search", "the")):
+        assert "kept" in said(*words), words
+    for path in [path for path in before if path.parent.parent.name == "projects"]:
+        assert "  kept\n" in said("show", path.stem)
+        restored = told("restore", path.stem)
+        assert restored["path"] == str(path)
+        assert restored["sha256"] == hashlib.sha256(before[path][0]).hexdigest()
+    for path, (data, status) in before.items():
+        now = path.stat()
+        assert path.read_bytes() == data
+        assert (now.st_mtime_ns, now.st_mode) == (status.st_mtime_ns, status.st_mode)
+    assert told("ls", "--kept") == []
+    assert said("restore", logs(config)[0].stem).startswith("nothing to do: ")
+
+
+def test_restored_elsewhere_it_lies_as_it_lay(config: Path, told: Told, said: Said) -> None:
+    said("keep")
+    log = logs(config)[0]
+    restored = told("restore", log.stem, "--to", str(config.parent / "there"))
+    assert restored["path"] == str(config.parent / "there" / log.relative_to(config))
+    assert Path(restored["path"]).read_bytes() == log.read_bytes()
+
+
+def test_what_is_there_and_something_else_stays(config: Path, said: Said) -> None:
+    said("keep")
+    log = logs(config)[0]
+    log.write_bytes(b'{"type":"tag"}\n')
+    assert "is not what was kept" in said("restore", str(log), code=1)
+    assert log.read_bytes() == b'{"type":"tag"}\n'
+    assert "restored" in said("restore", str(log), "--overwrite")
+    assert log.read_bytes() != b'{"type":"tag"}\n'
+
+
+def test_an_old_session_is_touched_where_that_is_asked_for(
+    config: Path, said: Said, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = logs(config)[0]
+    os.utime(log, (time.time() - 40 * DAY,) * 2)
+    said("keep")
+    empty(config)
+    assert run(["restore", log.stem, "--root", str(config)]) == 0
+    assert "may delete it again" in capfd.readouterr().err
+    said("restore", log.stem, "--touch")
+    assert time.time() - log.stat().st_mtime < 600
+
+
+def test_resume_offers_to_restore_first(config: Path, said: Said, told: Told) -> None:
+    said("keep")
+    log = logs(config)[0]
+    empty(config)
+    assert f"`plait resume {log.stem[:8]} --restore`" in said("resume", log.stem)
+    answer = told("resume", log.stem)
+    assert (answer["resumes"], answer["kept"], answer["line"]) == (False, True, None)
+    assert "--restore --run" in said("resume", log.stem, "--run", code=2)
+    assert not log.exists()
+    assert f"claude --resume {log.stem}" in said("resume", log.stem, "--restore")
+    assert time.time() - log.stat().st_mtime < 600
+
+
+@pytest.mark.parametrize(("answer", "is_restored"), [(b"y\n", True), (b"n\n", False)])
+def test_on_a_screen_it_is_asked(
+    config: Path, said: Said, answer: bytes, is_restored: bool
+) -> None:
+    said("keep")
+    log = logs(config)[0]
+    empty(config)
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "plait", "resume", log.stem, "--root", str(config)]
+    process = subprocess.Popen(words, stdin=theirs, stderr=theirs, stdout=subprocess.PIPE)
+    os.write(ours, answer)
+    printed, _ = process.communicate(timeout=60)
+    os.close(ours)
+    os.close(theirs)
+    assert log.exists() is is_restored
+    assert (b"claude --resume" in printed) is is_restored
+
+
+def test_only_some_are_kept(config: Path, said: Said, told: Told) -> None:
+    one, other = logs(config)[:2]
+    assert told("keep", one.stem)["sessions"] == [one.stem]
+    assert told("keep", str(other))["sessions"] == [other.stem]
+    assert one.stem not in told("keep", "--project", other.parent.name, "--dry-run")["sessions"]
+    assert "say either `--all`" in said("keep", "--all", one.stem, code=2)
+    assert "no session" in said("keep", "nobody", code=2)
+    assert "no session matches" in said("keep", "--project", "nobody", code=2)
+    empty(config)
+    assert "kept already" in said("keep", one.stem, code=2)
+
+
+def test_a_log_under_no_root_is_kept_and_found(
+    config: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "nothing").mkdir()
+    log = logs(config)[0]
+    assert run(["keep", str(log), "--json", "--root", str(tmp_path / "nothing")]) == 0
+    assert json.loads(capfd.readouterr().out)["sessions"] == [log.stem]
+    log.unlink()
+    assert run(["ls", "--json", "--root", str(config)]) == 0
+    found = {one["session"]: one["kept"] for one in json.loads(capfd.readouterr().out)}
+    assert found[log.stem]
+
+
+def test_forgetting_is_shown_before_it_is_done(config: Path, said: Said, told: Told) -> None:
+    said("keep")
+    log = logs(config)[0]
+    assert "nothing was deleted" in said("keep", "forget", log.stem)
+    assert told("keep", "status")["unkept"] == 0
+    assert told("keep", "forget", log.stem, "--yes")["sessions"] == [log.stem]
+    assert told("keep", "status")["unkept"] == 1
+    empty(config)
+    assert log.stem not in {one["session"] for one in told("ls")}
+    assert "gone for good" in said("keep", "forget", "latest")
+    assert said("keep", "forget", "--max-age", "100000") == "nothing to forget\n"
+    left = told("keep", "forget", "--max-size", "0")
+    assert left["forgotten"] is False
+    assert told("keep", "forget", "--max-size", "0", "--yes")["sessions"] == left["sessions"] != []
+    assert told("ls") == []
+    for wrong in ([], ["x", "--max-age", "1"]):
+        assert "say either which sessions or a limit" in said("keep", "forget", *wrong, code=2)
+    assert "is not a size" in said("keep", "forget", "--max-size", "much", code=2)
+
+
+def test_what_is_packed_is_taken_in_once(
+    config: Path, said: Said, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said("keep")
+    file = str(tmp_path / "all.pack")
+    packed = told("keep", "pack", file)
+    assert len(packed["sessions"]) == len(logs(config))
+    monkeypatch.setenv("PLAIT_DATA_DIR", str(tmp_path / "elsewhere"))
+    assert told("keep", "unpack", file)["files"] == packed["files"]
+    assert said("keep", "unpack", file) == f"nothing new in '{file}'\n"
+    empty(config)
+    assert len(told("ls", "--kept")) == len(packed["sessions"])
+
+
+def test_a_damaged_block_is_named(config: Path, said: Said, told: Told, nobodys_home: Path) -> None:
+    said("keep")
+    assert "all is well" in said("keep", "verify")
+    pack = next((nobodys_home / "data" / "plait" / "keep" / "packs").glob("*.pack"))
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 1
+    pack.write_bytes(data)
+    assert "damage" in said("keep", "verify", code=1)
+    said("keep", "verify", "--json", code=1)
+
+
+def test_words_of_the_table_are_commands_and_all_else_are_sessions(
+    config: Path, said: Said, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["keep", "--root", str(config), "status", "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["kept"] == 0
+    assert "no session" in said("keep", "--", "status", code=2)
+    assert "no session matches" in said("keep", "--project", "status", code=2)
+    assert run(["keep", "--help"]) == 0
+    shown = capfd.readouterr().out
+    assert all(word in shown for word in ("status", "verify", "forget", "pack", "unpack"))
+
+
+def test_an_archive_without_sessions_has_nothing_to_keep(
+    config: Path, said: Said, told: Told
+) -> None:
+    empty(config)
+    assert said("keep") == "nothing new: 0 files kept already\n"
+    assert told("keep", "status")["unkept"] == 0
+    assert "no session" in said("restore", "latest", code=2)

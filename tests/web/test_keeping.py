@@ -1,0 +1,166 @@
+"""What is kept, as the page tells it: what will be lost, the click that keeps it, the way back."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from plait.view.page.lists.home import Home, KeptFigures, home_page
+from plait.view.page.lists.rows import ListedSession
+from tests.web.edit_desk import MEANT, EditDesk, edit_desk
+from tests.web.reading_page import Reader, reader
+
+__all__ = ["reader"]
+NOW = datetime(2026, 11, 16, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[EditDesk]:
+    """Serves sessions that can be kept."""
+    with edit_desk(tmp_path) as one:
+        yield one
+
+
+def listed(name: str, days: float | None) -> ListedSession:
+    deleted = None if days is None else NOW + timedelta(days=days)
+    return ListedSession(
+        name=name, title=name, prompt=None, project="p", place="/p", deleted_at=deleted
+    )
+
+
+def home(keeping: KeptFigures | None, soon: list[ListedSession]) -> str:
+    return home_page(
+        Home(
+            now=NOW,
+            running=(),
+            recent=(),
+            drawings={},
+            days={},
+            week=None,
+            last_week=None,
+            soon=soon,
+            keeping=keeping,
+            settings=["/c/settings.json"],
+            total=1,
+            looked=(),
+        )
+    )
+
+
+def figures(*lost: ListedSession, unkept: int = 0, kept: int = 0, gone: int = 0) -> KeptFigures:
+    return KeptFigures(kept, gone, unkept, lost, 2_000_000, 100_000)
+
+
+def test_home_says_what_will_be_lost_and_offers_to_keep_it() -> None:
+    told = home(figures(listed("first", 2), listed("later", 20), unkept=3, kept=2), [])
+    assert "Lost soon <small>1</small>" in told
+    assert "first" in told
+    assert ">later<" not in told
+    assert 'data-edit="keep">Keep all 3 sessions</button>' in told
+    assert "3 sessions are not kept as they are now; 2 others are." in told
+
+
+def test_home_says_when_the_first_goes_where_that_is_not_soon() -> None:
+    told = home(figures(listed("later", 20), unkept=1), [])
+    assert "Not kept <small>1</small>" in told
+    assert "The first goes in 20 days." in told
+    assert ">Keep 1 session</button>" in told
+
+
+def test_home_says_that_all_is_kept() -> None:
+    told = home(figures(kept=4, gone=1), [listed("first", 2)])
+    assert "All sessions are kept: 2.0 MB in 100 KB on disk. 1 of them is no longer" in told
+    assert "first" not in told
+    assert 'data-edit="keep"' not in told
+    assert "Kept" not in home(figures(), [])
+
+
+def test_without_a_store_home_says_what_is_deleted_soon() -> None:
+    told = home(None, [listed("first", 2)])
+    assert "Deleted soon <small>1</small>" in told
+    assert "cleanupPeriodDays" in told
+    assert 'data-edit="keep"' not in told
+
+
+def test_one_click_keeps_all(desk: EditDesk) -> None:
+    before = desk.at.json("/api/v1/keep")
+    count = len(desk.at.json("/api/v1/sessions")["sessions"])
+    assert (before["kept"], before["unkept"]) == (0, count)
+    status, told = desk.send("/api/v1/keep/now", **MEANT)
+    assert (status, told["unread"]) == (200, [])
+    assert len(told["sessions"]) == count
+    after = desk.at.json("/api/v1/keep")
+    assert (after["kept"], after["unkept"], after["at_risk"]) == (count, 0, [])
+    assert desk.send("/api/v1/keep/now", **MEANT)[1]["files"] == 0
+
+
+def test_one_session_is_kept_by_its_name(desk: EditDesk) -> None:
+    status, told = desk.send("/api/v1/keep/now", {"sessions": [desk.name]}, **MEANT)
+    assert (status, told["sessions"]) == (200, [desk.name])
+    assert desk.send("/api/v1/keep/now", {"sessions": ["nobody"]}, **MEANT)[0] == 404
+    assert desk.send("/api/v1/keep/now", {"all": True}, **MEANT)[0] == 400
+
+
+def test_who_does_not_mean_it_keeps_nothing(desk: EditDesk, tmp_path: Path) -> None:
+    for address in ("/api/v1/keep/now", f"/api/v1/sessions/{desk.name}/restore"):
+        assert desk.send(address)[0] == 403
+        assert desk.send(address, **MEANT, Origin="http://elsewhere.example")[0] == 403
+    assert not (tmp_path / "keep").exists()
+
+
+def test_a_server_that_only_reads_keeps_nothing(tmp_path: Path) -> None:
+    with edit_desk(tmp_path, is_read_only=True) as desk:
+        assert desk.send("/api/v1/keep/now", **MEANT)[0] == 403
+        assert desk.send(f"/api/v1/sessions/{desk.name}/restore", **MEANT)[0] == 403
+    assert not (tmp_path / "keep").exists()
+
+
+def test_a_kept_session_is_read_refuses_edits_and_comes_back(desk: EditDesk) -> None:
+    desk.send("/api/v1/keep/now", **MEANT)
+    path, before = desk.path, desk.files
+    address = f"/api/v1/sessions/{desk.name}"
+    turns = desk.at.json(f"{address}/conversation")["turns"]
+    shutil.rmtree(desk.root / "projects")
+    (desk.root / "projects").mkdir()
+    desk.at.library.renew()
+    assert desk.at.json(f"{address}/conversation")["turns"] == turns
+    assert desk.at.json(address)["session"]["is_kept"] is True
+    for tab in ("", "/context", "/timeline", "/files", "/usage", "/raw"):
+        status, _, page = desk.at.ask(f"/s/{desk.name}{tab}")
+        assert status == 200
+        assert b'class="kept"' in page
+        assert b" data-kept" in page
+    status, told = desk.send(f"{address}/plan", {"operation": "clone"}, **MEANT)
+    assert (status, "only kept" in told["error"]) == (409, True)
+    status, told = desk.send(f"{address}/restore", **MEANT)
+    assert (status, told["path"]) == (200, str(path))
+    assert desk.files[str(path)] == before[str(path)]
+    assert time.time() - path.stat().st_mtime < 600
+    assert desk.at.json(address)["session"]["is_kept"] is False
+    assert b'class="kept"' not in desk.at.ask(f"/s/{desk.name}")[2]
+
+
+def test_a_reader_keeps_by_a_click_and_restores_by_another(
+    desk: EditDesk, reader: Reader, tmp_path: Path
+) -> None:
+    then = time.time() - 27 * 86400
+    os.utime(desk.path, (then, then))
+    desk.at.library.renew()
+    page = reader(desk.at, "/")
+    assert "Lost soon" in page.inner_text(".going")
+    page.click("[data-edit=keep]")
+    page.wait_for_selector(".going h2:has-text('Kept')")
+    path = desk.path
+    data = path.read_bytes()
+    path.unlink()
+    desk.at.library.renew()
+    page.goto(f"{desk.at.address}/s/{desk.name}")
+    assert page.inner_text(".top .kept") == "kept"
+    assert page.locator(".top [data-edit=menu]").count() == 0
+    page.click("[data-edit=restore]")
+    page.wait_for_selector(".top [data-edit=menu]")
+    assert path.read_bytes() == data
