@@ -376,6 +376,7 @@ def test_a_cleared_session_begins_anew(
         (["--continue"], "no session"),
         (["-p"], "there is no prompt"),
         (["--demo"], "the demo has a session and a model of its own"),
+        (["--allowed-tools", "Bash("], "'Bash(' is no rule for a tool"),
         (["--max-turns", "0"], "invalid value for '--max-turns'"),
         (["--permission-mode", "x"], "invalid value for '--permission-mode'"),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from plait.agent.permission import Mode
-from plait.agent.rules import Rule, rules_of
+from plait.agent.rules import rules_of
 from plait.cli.settings import ChatSettings
 from plait.errors import UserError
 from plait.write.order import NEWEST, Version
@@ -26,8 +26,8 @@ class Choice:
     key_from: str | None = None
     base_url: str | None = None
     mode: Mode = "default"
-    allowed: tuple[Rule, ...] = ()
-    denied: tuple[Rule, ...] = ()
+    allowed: tuple[str, ...] = ()
+    denied: tuple[str, ...] = ()
     others: tuple[Path, ...] = ()
     max_turns: int | None = None
     max_budget_usd: float | None = None
@@ -59,8 +59,8 @@ def chosen(asked: Mapping[str, Any], settings: ChatSettings) -> Choice:
         key_from=settings.key_from,
         base_url=asked["base_url"] or settings.base_url,
         mode=_mode(asked["permission_mode"] or settings.permission_mode or "default"),
-        allowed=rules_of(asked["allowed"]),
-        denied=rules_of(asked["denied"]),
+        allowed=_rules(asked["allowed"]),
+        denied=_rules(asked["denied"]),
         others=tuple(map(Path, asked["others"])),
         max_turns=asked["max_turns"] or settings.max_turns,
         max_budget_usd=asked["max_budget_usd"] or settings.max_budget_usd,
@@ -104,6 +104,11 @@ def _check_forms(asked: Mapping[str, Any]) -> None:
         )
     if asked["replays"] and not is_stream:
         raise UserError("only prompts of `--input-format stream-json` are told back")
+
+
+def _rules(texts: tuple[str, ...]) -> tuple[str, ...]:
+    rules_of(texts)  # says what is none, before anything begins
+    return texts
 
 
 def _mode(name: str) -> Mode:

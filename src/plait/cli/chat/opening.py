@@ -3,29 +3,19 @@
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import Any
 
-from plait.agent.aside import aside
-from plait.agent.capacity import LONG
+from plait.agent.assembly import Manner, parts_of
 from plait.agent.client import Client, has_snapshots
-from plait.agent.compaction import SessionCompactor
-from plait.agent.context import LiveContext
-from plait.agent.memory import SessionMemory
-from plait.agent.parts import Limits, Parts
+from plait.agent.parts import Limits
 from plait.agent.permission import Asker
-from plait.agent.permissions import SessionPermissions
 from plait.agent.sessions import cleared
 from plait.agent.streaming import Model
-from plait.agent.system_prompt import Surroundings, system_prompt
-from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
 from plait.cli.chat.choice import Choice
 from plait.conversation.prices import Prices
 from plait.view.terminal.model import AnyBlock
 from plait.write import SessionWriter
-
-NETWORK = frozenset({"WebFetch", "WebSearch"})
 
 
 @dataclass
@@ -58,11 +48,22 @@ class Opening:
         return self.choice.model if self.choice.asks_api else self.model.name
 
     @property
-    def tools(self) -> dict[str, Tool]:
-        """What the model can have done, by name; the network only where that is allowed."""
-        named = {rule.tool for rule in self.choice.allowed}
-        whole = {rule.tool for rule in self.choice.denied if rule.words is None}
-        return toolbox(without=whole | (NETWORK - named), has_network=True)
+    def manner(self) -> Manner:
+        """How the sessions are held."""
+        choice = self.choice
+        return Manner(
+            self.model,
+            mode=choice.mode,
+            asker=self.asker,
+            allowed=choice.allowed,
+            forbidden=choice.denied,
+            others=choice.others,
+            environment=self.environment,
+            let_through=self.let_through,
+            limits=Limits(responses=choice.max_turns, dollars=choice.max_budget_usd),
+            system_prompt=choice.system_prompt,
+            appended=choice.appended,
+        )
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[Client]:
@@ -84,17 +85,17 @@ class Opening:
 
     def new(self, session: str | None = None) -> Client:
         """Begins a session."""
-        writer = SessionWriter.new(self.root, cwd=self.directory, session=session, **self._manner)
+        writer = SessionWriter.new(self.root, cwd=self.directory, session=session, **self._form)
         return self._client(writer)
 
     def resumed(self, path: Path) -> Client:
         """Goes on with a session where it lies."""
-        return self._client(SessionWriter.resume(path, cwd=self.directory, **self._manner))
+        return self._client(SessionWriter.resume(path, cwd=self.directory, **self._form))
 
     def forked(self, path: Path) -> Client:
         """Goes on with a session in a copy."""
         writer = SessionWriter.fork(
-            path, self.root, session=self.choice.session, cwd=self.directory, **self._manner
+            path, self.root, session=self.choice.session, cwd=self.directory, **self._form
         )
         return self._client(writer)
 
@@ -103,7 +104,8 @@ class Opening:
         return self._client(cleared(old.parts.writer))
 
     @property
-    def _manner(self) -> dict[str, Any]:
+    def _form(self) -> dict[str, Any]:
+        """How the log is written."""
         version, entrypoint = self.choice.version, "sdk-cli" if self.choice.is_printed else "cli"
         return {
             "version": version,
@@ -114,35 +116,4 @@ class Opening:
         }
 
     def _client(self, writer: SessionWriter) -> Client:
-        choice = self.choice
-        around = Surroundings.of(self.directory, date.today(), choice.others)
-        system = system_prompt(around, instead=choice.system_prompt, appended=choice.appended)
-        tools, place = self.tools, self._place(writer)
-        memory = SessionMemory(LiveContext(writer), self.model_name, system)
-        parts = Parts(
-            writer=writer,
-            model=self.model,
-            memory=memory,
-            permissions=SessionPermissions(
-                writer, place, choice.mode, self.asker, tools, choice.allowed, choice.denied
-            ),
-            place=place,
-            tools=tools,
-            compactor=SessionCompactor(
-                writer, memory, self.model, tools=[tool.definition for tool in tools.values()]
-            ),
-            limits=Limits(responses=choice.max_turns, dollars=choice.max_budget_usd),
-        )
-        return Client(parts, prices=self.prices)
-
-    def _place(self, writer: SessionWriter) -> Workplace:
-        return Workplace(
-            self.directory,
-            cwd=self.directory,
-            others=self.choice.others,
-            environment=without_secrets(self.environment, self.let_through),
-            secrets=secret_values(self.environment, self.let_through),
-            results=writer.path.with_suffix("") / "tool-results",
-            has_network=bool(self.tools.keys() & NETWORK),
-            ask=aside(self.model, self.model_name.removesuffix(LONG)),
-        )
+        return Client(parts_of(writer, self.manner), prices=self.prices)
