@@ -44,3 +44,8 @@ class Desk:
     def told(self, tool: str, **arguments: Any) -> str:
         """Returns what the model is told, with the workspace as `.`."""
         return str(self.do(tool, **arguments).content).replace(str(self.root), ".")
+
+    def place_folder(self) -> Path:
+        """Returns the folder that output goes to."""
+        assert self.place.scratch
+        return self.place.scratch

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from random import SystemRandom
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Literal, TypeAlias
 from xml.sax.saxutils import escape
@@ -71,6 +72,7 @@ def scratch(place: Workplace) -> Path:
     """Returns the folder that output goes to, and makes it where there is none."""
     if place.scratch is None:
         place.scratch = Path(mkdtemp(prefix="plait-")).resolve()
+        place.is_scratch_own = True
     folder = place.scratch / "tasks"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
@@ -93,6 +95,10 @@ async def _end_late(running: Running, seconds: float) -> None:
 
 
 async def end_all(place: Workplace) -> None:
-    """Ends all that runs in the background: the session is over."""
+    """Ends all that runs in the background, and takes away what it wrote: the session is over."""
+    place.when_done = lambda task: None
     tasks = [one for one in place.background.values() if one.status == "running"]
     await asyncio.gather(*(stop(task.running) for task in tasks))
+    if place.scratch and place.is_scratch_own:
+        rmtree(place.scratch, ignore_errors=True)
+        place.scratch, place.is_scratch_own = None, False

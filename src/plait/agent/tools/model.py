@@ -101,7 +101,9 @@ class Workplace:
     background: dict[str, Any] = field(default_factory=dict)
     """What runs in the background, by its id."""
     scratch: Path | None = None
-    """Where what runs in the background writes to; a temporary folder where nobody says."""
+    """Where what runs writes to; a temporary folder where nobody says."""
+    is_scratch_own: bool = False
+    """Whether that folder was made here, and goes when the session is over."""
     before_change: Callable[[Path], None] = lambda path: None
     """Called before a file is changed, so that a snapshot is kept."""
     when_done: Callable[[Any], None] = lambda task: None
@@ -109,6 +111,13 @@ class Workplace:
     has_network: bool = False
     ask: Ask | None = None
     """Asks the model beside the conversation, for tools that have it read or search."""
+
+    def __post_init__(self) -> None:
+        # Paths are compared with links followed, so these have to be, too.
+        self.root, self.cwd = self.root.resolve(), self.cwd.resolve()
+        self.others = tuple(folder.resolve() for folder in self.others)
+        self.results = self.results.resolve() if self.results else None
+        self.scratch = self.scratch.resolve() if self.scratch else None
 
     def holds(self, path: Path) -> bool:
         """Tells whether a path, links followed, lies in the workspace."""

@@ -140,9 +140,9 @@ def _runs(told: list[Change]) -> Iterator[tuple[int, int, list[Change]]]:
 def _stretches(changed: list[int]) -> Iterator[tuple[int, int]]:
     """Yields the first and the last of changes that are near each other."""
     first = None
-    for at, following in zip(changed, [*changed[1:], None], strict=True):
+    for order, at in enumerate(changed):
         first = at if first is None else first
-        if following is None or following - at > 2 * CONTEXT + 1:
+        if order + 1 == len(changed) or changed[order + 1] - at > 2 * CONTEXT + 1:
             yield first, at
             first = None
 

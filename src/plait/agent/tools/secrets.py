@@ -87,8 +87,11 @@ class Discreet:
         return self.tool.definition
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
-        """Proposes what the tool proposes."""
-        return self.tool.propose(arguments, place)
+        """Proposes what the tool proposes; what it says of a refusal holds no secret."""
+        try:
+            return self.tool.propose(arguments, place)
+        except ToolError as error:
+            raise _discreet(error, place.secrets) from None
 
     async def run(self, proposal: Proposal, place: Workplace, report: Report) -> Outcome:
         """Runs the tool, and hides secrets in what comes of it."""
@@ -100,13 +103,14 @@ class Discreet:
                 proposal, place, lambda data: report(without(data, secrets))
             )
         except ToolError as error:
-            raise ToolError(
-                without(error.text, secrets),
-                is_misuse=error.is_misuse,
-                logged=without(error.logged, secrets),
-            ) from None
+            raise _discreet(error, secrets) from None
         content, output = without(found.content, secrets), without(found.output, secrets)
         return replace(found, content=content, output=output)
+
+
+def _discreet(error: ToolError, secrets: Collection[str]) -> ToolError:
+    text, logged = without(error.text, secrets), without(error.logged, secrets)
+    return ToolError(text, is_misuse=error.is_misuse, logged=logged)
 
 
 def without(value: Any, secrets: Collection[str]) -> Any:
