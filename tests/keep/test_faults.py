@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -257,19 +257,60 @@ def test_a_damaged_file_is_left_out_or_lacks_lines(config: Path, store: Store) -
     assert set(left.splitlines()) < set(whole.splitlines())
 
 
-def test_an_index_that_is_gone_costs_nothing(config: Path, store: Store) -> None:
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda data: None,
+        lambda data: b"",
+        lambda data: data[:-40],
+        lambda data: data.replace(b'"at":', b'"at":1'),
+        lambda data: data.replace(b'"sha256":"', b'"sha256":"0'),
+    ],
+    ids="gone empty torn lying misnaming".split(),
+)
+def test_an_index_that_is_damaged_costs_nothing_and_is_made_anew(
+    config: Path, store: Store, harm: Callable[[bytes], bytes | None]
+) -> None:
     store.keep(found(config))
-    expected = contents(store)
-    for path in store.packs.folder.glob("*.index"):
-        path.unlink()
-    assert contents(Store.open(store.folder)) == expected
+    expected, path = contents(store), store.packs.path(1, ".index")
+    index = path.read_bytes()
+    harmed = harm(index)
+    path.unlink() if harmed is None else path.write_bytes(harmed)
+    store = Store.open(store.folder)
+    assert contents(store) == expected
+    assert [(one.block, one.where) for one in store.verify()] == [("", "000001.index")]
+    assert path.read_bytes() == index
+    assert store.verify() == ()
 
 
-def test_an_index_that_lies_costs_nothing(config: Path, store: Store) -> None:
+def test_a_pack_that_misnames_its_blocks_is_named_and_its_index_believed(
+    config: Path, store: Store
+) -> None:
+    store.keep(found(config))
+    expected, index = contents(store), store.packs.path(1, ".index").read_bytes()
+    flipped(store.packs.path(1), 20)
+    store = Store.open(store.folder)
+    for _ in range(2):
+        assert [(one.block, one.where) for one in store.verify()] == [("", "000001.pack")]
+    assert store.packs.path(1, ".index").read_bytes() == index
+    assert contents(store) == expected
+
+
+def test_a_copy_of_the_journal_that_is_damaged_is_made_anew(config: Path, store: Store) -> None:
+    store.keep(found(config))
+    copy = store.journal.copy.path
+    flipped(copy, copy.stat().st_size // 2)
+    (damage,) = store.verify()
+    assert (damage.block, damage.where) == ("", "journal.copy.zst")
+    assert store.verify() == ()
+    assert store.journal.copy.read() == store.journal.path.read_bytes()
+
+
+def test_a_frame_whose_checksum_alone_is_damaged_is_read(config: Path, store: Store) -> None:
     store.keep(found(config))
     expected = contents(store)
-    for path in store.packs.folder.glob("*.index"):
-        path.write_bytes(path.read_bytes().replace(b'"at":', b'"at":1'))
+    place = next(iter(store.packs.places.values()))
+    flipped(store.packs.path(1), place.frame + place.packed - 1)
     assert contents(Store.open(store.folder)) == expected
 
 

@@ -159,6 +159,7 @@ HOSTILE: dict[str, KeptFile] = {
     "is a folder": replace(STATE, path="projects"),
     "has no name": replace(STATE, path=""),
     "hides a control": replace(STATE, root="/home/\x1b[2Jme"),
+    "has a root without end": replace(STATE, root="/" + "r" * 5000),
     "has a session that leads up": replace(STATE, session="../x"),
     "has a project that leads up": replace(STATE, project="../../x"),
     "has no session": replace(STATE, session=""),

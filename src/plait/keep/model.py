@@ -207,10 +207,10 @@ class KeepReport:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A block that cannot be read any more, or a line of the journal."""
+    """A block that cannot be read any more, or something that tells where blocks are."""
 
     block: str
-    """The SHA-256 that it should have; empty for a line of the journal."""
+    """The SHA-256 that it should have; empty where it is none."""
     where: str
     why: str
     files: tuple[KeptFile, ...] = ()

@@ -4,6 +4,7 @@
 """
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import msgspec
 from plait.keep.blocks import LONGEST
 from plait.keep.packs import FRAME, INDEX, NEW, PACK, SIZE_BYTES, IndexLine, Packs, placed
 from plait.keep.zstd import note, packed
-from plait.line.atomic import settle
+from plait.line.atomic import replace_file, settle
 from plait.line.folder import BINARY, OWNER_FILE, OWNER_FOLDER
 
 FULL = 64 << 20
@@ -96,7 +97,7 @@ class PackWriter:
         os.fsync(self._file)
         os.close(self._file)
         self._file = None
-        lines = b"".join(_ENCODER.encode(line) + b"\n" for line in self._lines)
+        lines = _encoded(self._lines)
         _write_through(self._draft(INDEX), lines)
         self._draft(INDEX).rename(self.packs.path(self._number, INDEX))
         self._draft(PACK).rename(self.packs.path(self._number))
@@ -113,6 +114,15 @@ class PackWriter:
             with suppress(OSError):
                 self._draft(PACK).unlink(missing_ok=True)
                 self._draft(INDEX).unlink(missing_ok=True)
+
+
+def write_index(path: Path, lines: Iterable[IndexLine]) -> None:
+    """Puts an index in the place of one that is damaged."""
+    replace_file(path, _encoded(lines), mode=OWNER_FILE)
+
+
+def _encoded(lines: Iterable[IndexLine]) -> bytes:
+    return b"".join(_ENCODER.encode(line) + b"\n" for line in lines)
 
 
 def _write_all(handle: int, data: bytes) -> None:

@@ -116,11 +116,15 @@ class Packs:
 
     def index(self, number: int) -> Iterator[tuple[str, Place]]:
         """Yields the blocks of a pack; where its index is damaged, by what the pack itself says."""
+        lines = self.indexed(number)
+        return placed(number, self.listed(number) if lines is None else lines)
+
+    def indexed(self, number: int) -> list[IndexLine] | None:
+        """Returns what the index of a pack says, None where it cannot be read."""
         try:
-            lines = _DECODER.decode_lines(self.path(number, INDEX).read_bytes())
-        except (FileNotFoundError, msgspec.MsgspecError, ValueError):
-            lines = self.listed(number)
-        yield from placed(number, lines)
+            return _DECODER.decode_lines(self.path(number, INDEX).read_bytes())
+        except (OSError, msgspec.MsgspecError, ValueError):
+            return None
 
     def listed(self, number: int) -> list[IndexLine]:
         """Returns what a pack says of its blocks by itself."""
@@ -163,12 +167,14 @@ class Packs:
         place = self.places.get(name)
         if place is None:
             raise LostBlock("it is in no pack")
+        return self.read_at(name, place)
+
+    def read_at(self, name: str, place: Place) -> bytes:
+        """Returns a block that is said to lie at a place, and raises where it does not."""
         if not 0 <= place.skip <= place.plain - place.size <= place.plain <= MOST_FRAME:
             raise LostBlock("its index is wrong")
         data = self._of_frame(place)[place.skip : place.skip + place.size]
-        if sha256(data).hexdigest() != name:
-            data = b""
-        if len(data) != place.size:
+        if len(data) != place.size or sha256(data).hexdigest() != name:
             raise LostBlock("its bytes are not those that were kept")
         return data
 

@@ -47,6 +47,7 @@ class Store:
         self.folder = folder
         self.packs = Packs(folder / "packs")
         self.journal = Journal(folder)
+        self.lock = folder / LOCK
 
     @classmethod
     def open(cls, folder: Path) -> "Store":
@@ -74,7 +75,7 @@ class Store:
         from plait.keep.readme import write_readme
 
         try:
-            with held(self.folder / LOCK, wait) as is_ours:
+            with held(self.lock, wait) as is_ours:
                 if not is_ours:
                     where = f"another run is writing to '{self.folder}'"
                     raise UserError(where, "try again when it is done")

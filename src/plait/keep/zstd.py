@@ -2,6 +2,7 @@
 
 import struct
 import sys
+from contextlib import suppress
 
 LEVEL = 3
 WINDOW, HASHES, MATCH = 23, 18, 6
@@ -43,15 +44,10 @@ if sys.version_info >= (3, 14):  # pragma: no cover
             raise BrokenFrame(str(error)) from error
         return _checked(data, size)
 
-    def beginning(frame: bytes, size: int) -> bytes:
-        """Returns what can be read of a frame that is damaged somewhere."""
-        reader, found = zstd.ZstdDecompressor(), bytearray()
-        try:
-            for at in range(0, len(frame), STEP):
-                found += reader.decompress(frame[at : at + STEP], size - len(found))
-        except (zstd.ZstdError, EOFError):
-            pass
-        return bytes(found)
+    def _reader() -> "zstd.ZstdDecompressor":
+        return zstd.ZstdDecompressor()
+
+    _BROKEN: tuple[type[Exception], ...] = (zstd.ZstdError, EOFError)
 else:
     import zstandard
 
@@ -79,20 +75,38 @@ else:
             raise BrokenFrame(str(error)) from error
         return _checked(data, size)
 
-    def beginning(frame: bytes, size: int) -> bytes:
-        """Returns what can be read of a frame that is damaged somewhere."""
-        reader, found = zstandard.ZstdDecompressor().decompressobj(), bytearray()
-        try:
-            for at in range(0, len(frame), STEP):
-                found += reader.decompress(frame[at : at + STEP])
-                if len(found) > size:
-                    break
-        except zstandard.ZstdError:
-            pass
-        return bytes(found[:size])
+    def _reader() -> "zstandard.ZstdDecompressionObj":
+        return zstandard.ZstdDecompressor().decompressobj()
+
+    _BROKEN: tuple[type[Exception], ...] = (zstandard.ZstdError,)
 
 
 STEP = 1 << 12
+
+
+def beginning(frame: bytes, size: int) -> bytes:
+    """Returns what can be read of a frame that is damaged somewhere: all that stands before."""
+    found, whole = _read_on(frame, size)
+    if whole < len(frame):  # once more, and byte by byte where it went wrong
+        reader = _reader()
+        found = bytearray(reader.decompress(frame[:whole])) if whole else bytearray()
+        with suppress(*_BROKEN):
+            for at in range(whole, min(whole + STEP, len(frame))):
+                found += reader.decompress(frame[at : at + 1])
+    return bytes(found[:size])
+
+
+def _read_on(frame: bytes, size: int) -> tuple[bytearray, int]:
+    """Returns what a frame gives up to the step in which it breaks, and where that begins."""
+    reader, found = _reader(), bytearray()
+    for at in range(0, len(frame), STEP):
+        try:
+            found += reader.decompress(frame[at : at + STEP])
+        except _BROKEN:
+            return found, at
+        if len(found) > size:
+            break
+    return found, len(frame)
 
 
 def _checked(data: bytes, size: int) -> bytes:

@@ -53,8 +53,8 @@ def _as_object(one: "Damage") -> dict[str, Any]:
 def _print_damages(request: Request, damages: "tuple[Damage, ...]") -> None:
     output = request.output
     for one in damages:
-        name = f"block {one.block[:SHORT]}" if one.block else "a line of the journal"
-        output.print(f"{name} in {safe_line(one.where)}: {safe_line(one.why)}", style="bold red")
+        name = f"block {one.block[:SHORT]} in " if one.block else ""
+        output.print(f"{name}{safe_line(one.where)}: {safe_line(one.why)}", style="bold red")
         for file in one.files:
             output.unbroken(f"  {safe_line(file.session)}  {safe_line(file.path)}")
     sessions = {name for one in damages for name in one.sessions}
