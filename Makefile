@@ -66,9 +66,9 @@ conformance: $(VENV)/.dev
 conformance-hook: $(VENV)/.dev
 	$(BIN)/python -m conformance.hook --cli $(CLI) $(ARGS)
 
-# The store as the SDK's SessionStore: the SDK's own suite, and a talk that goes on from the store.
+# The store beside the SDK (its own suite, a talk that goes on from the store) and the real client.
 conformance-keep: $(VENV)/.dev
-	$(BIN)/python -m conformance.session_store
+	$(BIN)/python -m conformance.keep --cli $(CLI)
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -28,7 +28,7 @@ import sys
 from pathlib import Path
 from plait.keep.store import Store
 store = Store.open(Path(sys.argv[1]) / "keep")
-for session in store.sessions():
+for session in sorted(store.sessions(), key=lambda one: one.modified):
     store.restore(session, Path(sys.argv[2]))
 """
 
