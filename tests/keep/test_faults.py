@@ -306,6 +306,20 @@ def test_a_copy_of_the_journal_that_is_damaged_is_made_anew(config: Path, store:
     assert store.journal.copy.read() == store.journal.path.read_bytes()
 
 
+@pytest.mark.parametrize("left", [0, 30, -5])
+def test_a_copy_that_a_run_could_not_finish_is_no_damage(
+    config: Path, store: Store, left: int
+) -> None:
+    store.keep(found(config))
+    copy = store.journal.copy.path
+    copy.write_bytes(copy.read_bytes()[:left])
+    assert store.verify() == ()
+    assert store.journal.copy.read() == store.journal.path.read_bytes()
+    copy.unlink()
+    assert store.verify() == ()
+    assert store.journal.copy.read() == store.journal.path.read_bytes()
+
+
 def test_a_frame_whose_checksum_alone_is_damaged_is_read(config: Path, store: Store) -> None:
     store.keep(found(config))
     expected = contents(store)

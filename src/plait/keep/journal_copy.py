@@ -30,7 +30,7 @@ class JournalCopy:
     def add(self, journal: Path, data: bytes, start: int) -> None:
         """Adds what was added to the journal; a copy that lags behind takes all of it."""
         with suppress(OSError):  # it can do without
-            if self._end() != start:
+            if self.end() != start:
                 self.drop()
                 data, start = journal.read_bytes(), 0
             frame = packed(data)
@@ -39,11 +39,16 @@ class JournalCopy:
             with os.fdopen(handle, "wb") as out:
                 out.write(frame + span)
 
+    def remake(self, journal: Path) -> None:
+        """Makes the copy anew."""
+        self.drop()
+        self.add(journal, b"", -1)
+
     def drop(self) -> None:
         """Deletes the copy: the journal is about to be another one."""
         self.path.unlink(missing_ok=True)
 
-    def _end(self) -> int:
+    def end(self) -> int:
         """Returns where in the journal it ends, -1 where it was cut off."""
         try:
             with self.path.open("rb") as file:

@@ -39,9 +39,10 @@ def _in_journal(store: "Store", states: States) -> Iterator[Damage]:
     with suppress(OSError), held(store.lock) as is_ours:
         whole = journal.path.read_bytes()[: states.whole]
         if is_ours and journal.copy.read() != whole:
-            journal.copy.drop()
-            journal.copy.add(journal.path, b"", len(whole))
-            yield Damage("", journal.copy.path.name, "it was damaged; it has been made anew")
+            is_behind = journal.copy.end() != len(whole)  # a run was cut off before it was written
+            journal.copy.remake(journal.path)
+            if not is_behind:
+                yield Damage("", journal.copy.path.name, "it was damaged; it has been made anew")
 
 
 def _in_indexes(packs: Packs) -> Iterator[Damage]:
