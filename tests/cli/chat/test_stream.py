@@ -11,6 +11,10 @@ from plait.cli.chat.stream import Stream, beginning
 from plait.cli.chat.tally import Tally
 
 SESSION = "5e55"
+WRITTEN = {
+    "cache_creation_input_tokens": 1,
+    "cache_creation": {"ephemeral_5m_input_tokens": 1},
+}
 USED = {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 3}
 
 
@@ -33,14 +37,16 @@ def test_a_result() -> None:
         Answered("m1", "r1", "opus", (write,), "tool_use", USED),
         Resulted("t1", "Write", Outcome("no", is_error=True), is_denied=True),
         Resulted("t2", "Read", Outcome("yes")),
-        Answered("m2", "r2", "opus", (), "end_turn", {**USED, "cache_creation_input_tokens": 1}),
+        Answered("m2", "r2", "opus", (), "end_turn", {**USED, **WRITTEN}),
     ):
         assert counted.add(event) is None
     assert counted.add(ended()) == {
         "type": "result",
         "subtype": "success",
         "is_error": False,
+        "api_error_status": None,
         "duration_ms": 1200,
+        "duration_api_ms": 3000,
         "num_turns": 2,
         "result": "ok",
         "stop_reason": "end_turn",
@@ -51,6 +57,9 @@ def test_a_result() -> None:
             "output_tokens": 10,
             "cache_read_input_tokens": 6,
             "cache_creation_input_tokens": 1,
+            "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 1},
+            "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+            "service_tier": "standard",
         },
         "modelUsage": {
             "opus": {
@@ -58,7 +67,10 @@ def test_a_result() -> None:
                 "outputTokens": 10,
                 "cacheReadInputTokens": 6,
                 "cacheCreationInputTokens": 1,
+                "webSearchRequests": 0,
                 "costUSD": 0.5,
+                "contextWindow": 200_000,
+                "maxOutputTokens": 32_000,
             }
         },
         "permission_denials": [
@@ -116,6 +128,7 @@ def test_endings(
     assert (result["subtype"], result["is_error"]) == (subtype, is_error)
     assert {name: result[name] for name in ("result", "errors") if name in result} == words
     assert result["terminal_reason"] == reason
+    assert result["num_turns"] == (3 if ending == "max_turns" else 2)
 
 
 def test_an_answer_of_the_client_itself_counts_nothing() -> None:
@@ -126,6 +139,16 @@ def test_an_answer_of_the_client_itself_counts_nothing() -> None:
     assert (result["modelUsage"], result["stop_reason"]) == ({}, "stop_sequence")
 
 
+def test_what_the_api_failed_with() -> None:
+    counted = tally()
+    failed = {"isApiErrorMessage": True, "apiErrorStatus": 529}
+    counted.note(failed | {"message": {"stop_reason": "stop_sequence"}})
+    counted.note({"type": "system"})
+    result = counted.add(ended("failed"))
+    assert result is not None
+    assert (result["api_error_status"], result["stop_reason"]) == (529, "stop_sequence")
+
+
 ENVELOPE = {"uuid": "u1", "sessionId": SESSION, "timestamp": "2026-11-16T08:00:00.000Z"}
 
 
@@ -133,6 +156,7 @@ def line(kind: str, content: Any, **more: Any) -> dict[str, Any]:
     message = {"role": kind, "content": content}
     if kind == "assistant":
         message |= {"id": "m1", "model": "opus", "stop_reason": "end_turn", "stop_sequence": None}
+        message["stop_details"] = None
     return {"type": kind, "message": message, **ENVELOPE, **more}
 
 

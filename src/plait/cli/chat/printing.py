@@ -144,11 +144,12 @@ class Printing:
         def on_line(line: bytes) -> None:
             if told_before:
                 told_before(line)
-            for one in self.stream.of(msgspec.json.decode(line)):
+            value = msgspec.json.decode(line)
+            self.tally.note(value)
+            for one in self.stream.of(value):
                 self._say(one)
 
-        if self.form == "stream-json":
-            writer.on_line = on_line
+        writer.on_line = on_line
 
     def _say(self, value: Mapping[str, Any]) -> None:
         """Tells something, as long as anybody reads it; else the turn is stopped."""

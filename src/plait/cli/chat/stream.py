@@ -47,6 +47,7 @@ def beginning(
         "skills": [],
         "plugins": [],
         "uuid": uuid,
+        "original_cwd": cwd,
         "additional_directories": list(others),
     }
 
@@ -99,8 +100,10 @@ class Stream:
         for block in message["content"]:
             if block.get("type") == "tool_use":
                 self._tools[block["id"]] = block["name"]
-        open_ended = {} if message["model"] == SYNTHETIC else _unended()
-        told = {**message, **open_ended, "context_management": None}
+        told = {**message, "context_management": None}
+        if message["model"] != SYNTHETIC:  # blocks are told before the message ends
+            told |= {"stop_reason": None, "stop_sequence": None}
+            told.pop("stop_details", None)
         return _told(line, told) | _api_error(line)
 
     def _user(self, line: Mapping[str, Any]) -> Iterator[Json]:
@@ -148,11 +151,6 @@ class Stream:
         }
 
 
-def _unended() -> Json:
-    """Returns how a message stands while it streams: its blocks are told before it ends."""
-    return {"stop_reason": None, "stop_sequence": None}
-
-
 def _told(line: Mapping[str, Any], message: Mapping[str, Any]) -> Json:
     request = {"request_id": line["requestId"]} if line.get("requestId") else {}
     return {
@@ -169,7 +167,11 @@ def _told(line: Mapping[str, Any], message: Mapping[str, Any]) -> Json:
 def _api_error(line: Mapping[str, Any]) -> Json:
     if not line.get("isApiErrorMessage"):
         return {}
-    names = {"error": "error", "apiErrorStatus": "api_error_status"}
+    names = {
+        "error": "error",
+        "apiErrorStatus": "api_error_status",
+        "apiErrorType": "api_error_type",
+    }
     told = {name: line[wire] for wire, name in names.items() if wire in line}
     return {**told, "is_api_error_message": True}
 

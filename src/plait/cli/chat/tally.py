@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from plait.agent.capacity import capacity_of
 from plait.agent.events import Answered, Ending, Event, Resulted, Said, Thought, TurnEnded
 
 Json: TypeAlias = dict[str, Any]
@@ -15,6 +16,12 @@ PER_MODEL = {
     "cacheCreationInputTokens": "cache_creation_input_tokens",
 }
 USAGE = tuple(PER_MODEL.values())
+KEPT = ("ephemeral_1h_input_tokens", "ephemeral_5m_input_tokens")
+ALWAYS = {
+    "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
+    "service_tier": "standard",
+}
+"""What the client says of usage whatever it was."""
 SYNTHETIC = "<synthetic>"
 SUBTYPES: dict[Ending, str] = {
     "max_turns": "error_max_turns",
@@ -46,18 +53,27 @@ class Tally:
     cost: float = 0.0
     results: int = 0
     _usage: Json = field(default_factory=dict)
+    _kept: Json = field(default_factory=dict)
+    """What was written to the cache, by how long it stays."""
     _denials: list[Json] = field(default_factory=list)
     _given: dict[str, Any] = field(default_factory=dict)
     _stop_reason: str | None = None
     _began: float = 0.0
+    _asked: float = 0.0
+    """Since when the model is asked."""
+    _answering: float = 0.0
+    """Seconds that it took to answer, in all."""
+    _status: int | None = None
+    """What the API failed with."""
     _first: float | None = None
 
     def begin(self) -> None:
         """Forgets the last turn."""
-        self._usage = dict.fromkeys(USAGE, 0)
+        self._usage, self._kept = dict.fromkeys(USAGE, 0), dict.fromkeys(KEPT, 0)
         self._denials, self._given = [], {}
-        self._stop_reason, self._first = None, None
-        self._began = self.clock()
+        self._stop_reason, self._first, self._status = None, None, None
+        self._began = self._asked = self.clock()
+        self._answering = 0.0
 
     @property
     def took_ms(self) -> int:
@@ -68,8 +84,16 @@ class Tally:
         """Returns the result of a command that the model has no part in."""
         return {**self._result(event), "local_command": name}
 
+    def note(self, line: Mapping[str, Any]) -> None:
+        """Takes a line of the log: it says what the API failed with."""
+        if line.get("isApiErrorMessage"):
+            self._status = line.get("apiErrorStatus")
+            self._stop_reason = line["message"].get("stop_reason")
+
     def add(self, event: Event) -> Json | None:
         """Takes an event; returns the result where the turn ends with it."""
+        if isinstance(event, Resulted):
+            self._asked = self.clock()
         match event:
             case Said() | Thought():
                 self._first = self._first or self.clock()
@@ -85,16 +109,20 @@ class Tally:
 
     def _answered(self, event: Answered) -> None:
         self._stop_reason = event.stop_reason
+        self._answering += self.clock() - self._asked
         for block in event.content:
             if block.get("type") == "tool_use":
                 self._given[str(block.get("id"))] = block.get("input")
         if event.model == SYNTHETIC:
             return
-        model = self.models.setdefault(event.model, {**dict.fromkeys(PER_MODEL, 0), "costUSD": 0.0})
+        model = self.models.setdefault(event.model, _unused(event.model))
         for name, wire in PER_MODEL.items():
             count = event.usage.get(wire) or 0
             self._usage[wire] += count
             model[name] += count
+        kept = event.usage.get("cache_creation") or {}
+        for name in KEPT:
+            self._kept[name] += kept.get(name) or 0
         model["costUSD"] += self.price(event.model, event.usage) or 0.0
 
     def _denial(self, event: Resulted) -> Json:
@@ -109,13 +137,15 @@ class Tally:
             "type": "result",
             "subtype": SUBTYPES.get(event.ending, "success"),
             "is_error": is_error,
+            "api_error_status": self._status,
             "duration_ms": event.duration_ms,
-            "num_turns": event.responses,
+            "duration_api_ms": round(self._answering * 1000),
+            "num_turns": event.responses + (event.ending == "max_turns"),
             **self._words(event),
             "stop_reason": self._stop_reason,
             "session_id": self.session(),
             "total_cost_usd": self.cost,
-            "usage": dict(self._usage),
+            "usage": {**self._usage, "cache_creation": dict(self._kept), **ALWAYS},
             "modelUsage": {name: dict(figures) for name, figures in self.models.items()},
             "permission_denials": list(self._denials),
             "terminal_reason": REASONS[event.ending],
@@ -133,6 +163,18 @@ class Tally:
         if self._first is None:
             return {}
         return {"ttft_ms": round((self._first - self._began) * 1000)}
+
+
+def _unused(model: str) -> Json:
+    """Returns the figures of a model that has not answered yet."""
+    capacity = capacity_of(model)
+    return {
+        **dict.fromkeys(PER_MODEL, 0),
+        "webSearchRequests": 0,
+        "costUSD": 0.0,
+        "contextWindow": capacity.window,
+        "maxOutputTokens": capacity.output,
+    }
 
 
 def in_words(event: TurnEnded, limits: Mapping[str, Any]) -> str:
