@@ -7,12 +7,12 @@ the reason, and what hung on them hangs on what they hung on.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from conformance.chat.explained import LEFT_OUT
+from conformance.chat.explained import IN_PRINT, LEFT_OUT
 from conformance.chat.kinds import with_kinds
 from conformance.client import objects
 from conformance.model import Json
@@ -41,9 +41,12 @@ VARYING = {
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 
 
-def told(file: Path, paths: Mapping[str, str]) -> list[tuple[str, Json]]:
+def told(
+    file: Path, paths: Mapping[str, str], *, is_printed: bool = False
+) -> list[tuple[str, Json]]:
     """Returns the lines of a log with their kinds, in the form for comparing."""
-    kept = list(_without_left_out(file))
+    left_out = {*LEFT_OUT, *ANY_TIME, *(IN_PRINT if is_printed else ())}
+    kept = list(_without_left_out(file, left_out))
     labels: dict[str, str] = {NOWHERE: "nowhere"}
     text = json.dumps([entry for _, entry in kept], ensure_ascii=False)
     for path, name in paths.items():
@@ -53,12 +56,12 @@ def told(file: Path, paths: Mapping[str, str]) -> list[tuple[str, Json]]:
     return [(kind, _steady(entry)) for (kind, _), entry in zip(kept, json.loads(text), strict=True)]
 
 
-def _without_left_out(file: Path) -> Iterator[tuple[str, Json]]:
+def _without_left_out(file: Path, left_out: Container[str]) -> Iterator[tuple[str, Json]]:
     bridged: dict[str, str | None] = {}
     for kind, entry in with_kinds(objects(file)):
         parent = entry.get("parentUuid")
         parent = bridged.get(parent, parent) if parent else parent
-        if kind in LEFT_OUT or kind in ANY_TIME:
+        if kind in left_out:
             if "uuid" in entry:
                 bridged[entry["uuid"]] = parent
             continue

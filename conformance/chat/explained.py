@@ -28,8 +28,18 @@ LEFT_OUT = {
 }
 """Kinds of lines that only the client writes."""
 
+NO_BACKUPS = "the client keeps no backups in print mode: here they are kept there too"
+IN_PRINT = {
+    "file-history-snapshot": NO_BACKUPS,
+    "file-history-delta": NO_BACKUPS,
+}
+"""Kinds of lines that the client does not write where nobody sits at the terminal."""
+
 FIELDS = {
     ("lacks", "requestRef"): "names a line of the client's own log of requests",
+    ("lacks", "effort"): "no effort is asked for here",
+    ("lacks", "perTurnEffort"): "no effort is asked for here",
+    ("lacks", "thinkingDisplay"): "thoughts are shown here as they come",
     ("has beyond", "slug"): "the client gives a name once a plan or an agent needs one",
 }
 """Fields that lines of any kind, or of one, may lack or have beyond."""

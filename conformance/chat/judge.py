@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conformance.chat.alike import differing, told
-from conformance.chat.explained import FIELDS
+from conformance.chat.explained import FIELDS, IN_PRINT
 from conformance.chat.kinds import Difference, Form, differences, forms
 from conformance.chat.players import Genuine, Ours, Player, play
 from conformance.chat.talks import TALKS, Talk
@@ -27,7 +27,7 @@ def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
     for name, lines in chat.lines.items():
         yield told_alike(LINES, name, lines)
     found = differences(chat.ours, chat.theirs)
-    for kind in sorted(chat.ours):
+    for kind in sorted(chat.ours.keys() - IN_PRINT.keys()):
         unexplained = [str(one) for one in found if one.kind == kind and not is_explained(one)]
         yield told_alike(FIELDS_OF, kind, unexplained)
 
@@ -80,7 +80,7 @@ class ChatJudge:
         self._keep(f"{player.name} {talk.name}", desk)
         paths = {str(desk.config): "CONFIG", str(desk.directory): "HERE", str(desk.root): "ROOT"}
         paths |= {path.parent.name: "SLUG" for path in files}
-        return [told(file, paths) for file in files]
+        return [told(file, paths, is_printed=True) for file in files]
 
     def _keep(self, name: str, desk: Desk) -> None:
         place: Path = self.judge.places.root / PLACES / safe(name)

@@ -26,6 +26,8 @@ from plait.agent.streaming import (
 from plait.write import Response, SessionWriter
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
+KEPT_FOR: Final = "5m"
+"""How long the API keeps what a mark of the cache stands behind."""
 CUT_OFF: Final = "Connection dropped (ECONNRESET)"
 
 
@@ -159,9 +161,14 @@ class Draft:
         if self._response is None:
             raise ModelFault("a block came before its answer", may_retry=True)
         took = round((monotonic() - self._begun.get(piece.index, monotonic())) * 1000)
-        self._response.add(piece.block, **self._timing(piece.block, took))
+        self._response.add(piece.block, **self._asked, **self._timing(piece.block, took))
         self._content.append(piece.block)
         self._words.pop(piece.index, None)
+
+    @property
+    def _asked(self) -> dict[str, str]:
+        """What the newer version says of the request: how long its beginning is to be kept."""
+        return {} if self._writer.setting.is_older else {"prompt_cache_requested": KEPT_FOR}
 
     def _timing(self, block: Block, milliseconds: int) -> dict[str, int]:
         if self._writer.setting.is_older:
@@ -202,7 +209,7 @@ class Draft:
         if self._response:
             for words in filter(str.strip, self._words.values()):
                 self._content.append({"type": "text", "text": words})
-                self._response.add(self._content[-1], **self._aborted)
+                self._response.add(self._content[-1], **self._asked, **self._aborted)
             self._response.break_off()
 
     @property

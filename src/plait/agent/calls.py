@@ -55,13 +55,12 @@ class Calls:
 
         What changes something waits for what was called before it, and the rest for that.
         """
-        calls = [
-            Call(
-                block["id"], block["name"], block.get("input"), self._parts.tools.get(block["name"])
-            )
-            for block in blocks
-        ]
-        for batch in _batches(calls):
+        calls: dict[str, Call] = {}
+        for block in blocks:
+            name = str(block.get("name", ""))
+            call = Call(block["id"], name, block.get("input"), self._parts.tools.get(name))
+            calls.setdefault(call.id, call)  # an id that comes twice has one result
+        for batch in _batches([*calls.values()]):
             await _all_of([self._settle(call) for call in batch])
         return not self._is_stopped
 
@@ -75,6 +74,9 @@ class Calls:
         except ToolError as error:
             self._log(call, error.outcome)
             return
+        except Exception as error:
+            self._log(call, _broken(error))
+            return
         async with self._asking:
             ruling = await self._parts.permissions.rule(proposal, call.id)
         if not ruling.is_allowed:
@@ -82,7 +84,13 @@ class Calls:
             return
         self._emit(Called(call.id, ruling.proposal))
         outcome = await self._outcome(call, ruling.proposal)
-        self._log(call, self._with_pull_request(ruling.proposal, outcome), ruling.fields)
+        told = self._with_pull_request(ruling.proposal, outcome)
+        self._log(call, told, {**ruling.fields, **self._sandbox(call)})
+
+    def _sandbox(self, call: Call) -> Mapping[str, Any]:
+        """What the newer version says of a command that was run: there is no sandbox."""
+        is_told = call.name == "Bash" and not self._parts.writer.setting.is_older
+        return {"sandboxed": False} if is_told else {}
 
     def _deny(self, call: Call, ruling: Ruling) -> None:
         self._is_stopped = self._is_stopped or ruling.stops
@@ -100,8 +108,8 @@ class Calls:
             return await tool.run(proposal, self._parts.place, self._reporter(call.id))
         except ToolError as error:
             return error.outcome
-        except Exception as error:  # a tool that breaks must not break the conversation
-            return Outcome(f"{type(error).__name__}: {error}", is_error=True)
+        except Exception as error:
+            return _broken(error)
 
     def _reporter(self, call: str) -> Report:
         def report(data: Mapping[str, Any]) -> None:
@@ -188,6 +196,11 @@ def _unparsed(name: str, told: Mapping[str, Any]) -> str:
         "Common causes: unescaped backslashes in file paths (use / or \\\\), unescaped control"
         " characters, or truncated output. Retry with valid JSON."
     )
+
+
+def _broken(error: Exception) -> Outcome:
+    """Returns what the model is told of a tool that breaks, which must not end the turn."""
+    return Outcome(f"{type(error).__name__}: {error}", is_error=True)
 
 
 def _refused_input(text: str) -> ToolError:
