@@ -187,3 +187,79 @@ def test_two_calls_of_one_id_have_one_result(tmp_path: Path) -> None:
     assert isinstance(ended, TurnEnded)
     assert ended.ending == "done"
     assert stage.picture().count("→ a") == 1
+
+
+def refused(text: str, *calls: dict[str, object]) -> dict[str, object]:
+    return {"text": text, "calls": list(calls), "stop_reason": "refusal"}
+
+
+def test_a_refusal_is_told_once_and_the_model_goes_on(tmp_path: Path) -> None:
+    tool = Echo()
+    script = {"answers": [refused("I can", echo("a")), {"text": "Then so."}]}
+    stage = Stage(tmp_path, script, tools=[tool])
+    *_, ended = stage.ask("go")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.text, tool.started) == ("done", "Then so.", [])
+    assert (
+        stage.picture()
+        == """\
+     file-history-snapshot
+A<·  user go
+B<A  assistant I can
+C<B  assistant Echo(a)
+D<C  user → <tool_use_error>Not run: the response was stopped by a safet
+E<D  system informational
+F<E  user Your response above was stopped by a safety clas
+G<F  assistant Then so.
+H<G  system turn_duration
+     last-prompt"""
+    )
+    told = {line["type"]: line for line in stage.lines if "refusedMessageId" in line}
+    assert told["user"]["refusedMessageId"] == stage.lines[2]["message"]["id"]
+
+
+def test_a_second_refusal_is_the_end(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [refused("I"), refused("I will"), {"text": "never"}]})
+    *_, ended = stage.ask("go")
+    assert isinstance(ended, TurnEnded)
+    assert ended.ending == "refused"
+    assert ended.text.startswith("API Error: Opus 5.5's safeguards flagged this message")
+    kinds = [line.get("subtype") or line["type"] for line in stage.lines]
+    told = ["user", "assistant", "model_refusal_no_fallback", "assistant", "turn_duration"]
+    assert kinds[4:9] == told
+    [last] = [line for line in stage.lines if line.get("isApiErrorMessage")]
+    assert (last["error"], last["refusingModel"]) == ("invalid_request", "claude-opus-5-5")
+    assert last["message"]["stop_reason"] == "refusal"
+
+
+def test_a_pause_goes_on_without_a_word(tmp_path: Path) -> None:
+    script = {"answers": [{"text": "One", "stop_reason": "pause_turn"}, {"text": "two."}]}
+    stage = Stage(tmp_path, script)
+    *_, ended = stage.ask("go")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.text, ended.responses) == ("done", "two.", 2)
+    assert "user" not in stage.picture().split("user go")[1]
+
+
+def test_an_empty_answer_is_asked_for_once_more(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{}, {}, {"text": "never"}]})
+    *_, ended = stage.ask("go")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.responses) == ("done", 2)
+    assert "user [Your previous response had no visible output." in stage.picture()
+
+
+def test_an_answer_is_cut_short_only_so_often(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"otherwise": {"text": "and", "stop_reason": "max_tokens"}})
+    *_, ended = stage.ask("go")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.responses) == ("done", 4)
+
+
+def test_an_answer_without_a_reason_is_the_last(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "So.", "stop_reason": None}, {"text": "never"}]})
+    *_, ended = stage.ask("go")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.text) == ("done", "So.")
+    [answer] = [line for line in stage.lines if line["type"] == "assistant"]
+    assert answer["message"]["stop_reason"] is None

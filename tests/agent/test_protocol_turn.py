@@ -194,10 +194,16 @@ ENDS: list[tuple[Json, str]] = [
     ({"text": "Done.", "stop_reason": None}, "done"),
     ({"text": "No.", "stop_reason": "refusal"}, "refused"),
 ]
+"""A refusal is the end as 2.1.29 is described; 2.1.325 tells the model once and goes on."""
+CASES = [
+    (version, answer, ending)
+    for version in VERSIONS
+    for answer, ending in ENDS
+    if version == "2.1.29" or ending == "done"
+]
 
 
-@pytest.mark.parametrize(("answer", "ending"), ENDS)
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("version", "answer", "ending"), CASES)
 def test_a_text_ends_the_turn_whatever_the_reason(
     tmp_path: Path, version: Version, answer: Json, ending: str
 ) -> None:

@@ -12,6 +12,7 @@ from plait.agent.faults import is_too_long, log_fault
 from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
 from plait.agent.queue import PromptQueue
+from plait.agent.refusals import answer_calls, give_up, tell_once
 from plait.agent.streaming import ModelFault
 from plait.errors import SourceError
 from plait.graph.client.speech import INTERRUPTED as LOST
@@ -44,7 +45,7 @@ class Turn:
         self._meter = meter.fresh()
         self._asking = asking
         self._calls = Calls(parts, emit)
-        self._continued = 0
+        self._continued = self._refusals = 0
         self._text = ""
         self._began = monotonic()
         self._before: str | None = None
@@ -114,12 +115,15 @@ class Turn:
     async def _steps(self) -> Ending:
         while True:
             answer = await self._answer()
-            if answer.calls:
+            if answer.stop_reason == "refusal":
+                if not self._goes_on_after_refusal(answer):
+                    return "refused"
+            elif answer.calls:
                 if not await self._calls.carry_out(answer.calls):
                     return self._refused()
                 self._deliver_queue()
             elif not self._goes_on(answer):
-                return "refused" if answer.stop_reason == "refusal" else "done"
+                return "done"
             if ending := self._limit():
                 return ending
 
@@ -150,6 +154,19 @@ class Turn:
         self._meter.add(answer.model, answer.usage, when)
         self._session_meter.add(answer.model, answer.usage, when)
         self._text = answer.text or self._text
+
+    def _goes_on_after_refusal(self, answer: Answer) -> bool:
+        """Tells the model once that it was stopped; tells whether that was the first time."""
+        writer = self._parts.writer
+        self._refusals += 1
+        if writer.setting.is_older:
+            answer_calls(writer, answer)
+            return False
+        if self._refusals == 1:
+            tell_once(writer, answer)
+            return True
+        self._text = give_up(writer, answer)
+        return False
 
     def _goes_on(self, answer: Answer) -> bool:
         """Tells whether an answer without calls is not the last, and says what the model needs."""

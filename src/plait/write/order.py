@@ -35,6 +35,7 @@ OF_A_KIND = {
         queueSkipAttachments toolUseResult sandboxed mcpCallNotReadOnly toolDenialKind
         userFeedback holdsPersonsWords
         sourceToolAssistantUUID sourceToolUseID permissionDecision interruptedMessageId
+        refusedMessageId
     """,
     "assistant": """
         message thinkingDurationMs thinkingDisplay toolInputStreamMs serverClassifierRequest
