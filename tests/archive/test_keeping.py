@@ -58,7 +58,7 @@ def answers(archive: Archive) -> dict[str, Any]:
         "turns": [builtins(archive.conversations(one).active.turns) for one in by_id],
         "usage": builtins(archive.usage("session").rows),
         "stats": builtins(archive.stats()),
-        "tree": [(item.id, item.parent) for item in archive.tree().items],
+        "tree": sorted(str((item.id, item.parent)) for item in archive.tree().items),
         "context": [archive.context(one).request for one in by_id if one.file],
         "found": sorted(hit.snippet for hit in archive.search("test", limit=50).hits),
         "exact": archive.search("the", way="exact", limit=500).total,
@@ -146,6 +146,49 @@ def test_a_store_of_one_root_says_nothing_of_another(
     (config / "projects" / slug).mkdir()
     below = Archive([config / "projects" / slug], store=store)
     assert {one.project for one in below.sessions} == {slug}
+
+
+def test_agents_in_odd_places_are_of_the_session_that_they_name(
+    store: StorePlace, tmp_path: Path
+) -> None:
+    one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+    places = {
+        "logs/shop/session.jsonl": one,
+        "logs/shop/agents/agent-a1.jsonl": one,
+        "logs/elsewhere/copy.jsonl": one,
+        "logs/far/agent-a2.jsonl": other,
+    }
+    for place, session in places.items():
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        entry = {"type": "user", "uuid": place, "sessionId": session, "message": {"content": "x"}}
+        path.write_text(json.dumps(entry) + "\n")
+    root = tmp_path / "logs"
+    with_all_kept(root, store)
+    before = answers(archive_of(root, store))
+    shutil.rmtree(root)
+    root.mkdir()
+    gone = archive_of(root, store)
+    assert answers(gone) == before
+    shop = next(one for one in gone.sessions if one.project == "shop")
+    assert [file.path.name for file in shop.agents] == ["agent-a1.jsonl"]
+    assert [path.name for path in gone.keep.restore(shop).files] == [
+        "agent-a1.jsonl",
+        "session.jsonl",
+    ]
+
+
+@pytest.mark.long
+def test_real_logs_answer_the_same_when_they_are_gone(
+    shared: Path, store: StorePlace, tmp_path: Path
+) -> None:
+    root = tmp_path / "logs"
+    shutil.copytree(shared / "corpus" / "claude-history", root)
+    with_all_kept(root, store)
+    before = answers(archive_of(root, store))
+    shutil.rmtree(root)
+    root.mkdir()
+    assert answers(archive_of(root, store)) == before
 
 
 def test_what_comes_from_elsewhere_is_shown_where_that_is_asked_for(

@@ -116,6 +116,7 @@ def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None
         "session": SESSION,
         "resumes": True,
         "why_not": None,
+        "kept": False,
         "directory": str(shop),
         "config": str(config),
         "command": ["claude", "--resume", SESSION],

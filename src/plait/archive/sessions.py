@@ -25,7 +25,7 @@ Home: TypeAlias = tuple[Path, str]
 def sessions_of(files: Sequence[LogFile], roots: Iterable[Root]) -> tuple[Session, ...]:
     """Returns the sessions that the files form; an agent without a session forms its own."""
     own = {_home_of_session(file): file for file in files if file.kind == "session"}
-    ids = {home: session_id(file) for home, file in own.items()}
+    ids = {home: _session_id(file) for home, file in own.items()}
     homes_by_id: dict[str, list[Home]] = defaultdict(list)
     for home, id_ in ids.items():
         homes_by_id[id_].append(home)
@@ -72,8 +72,7 @@ def _shared_parts(one: Path, other: Path) -> int:
     return count
 
 
-def session_id(file: LogFile) -> str:
-    """Returns the id of a session by the name of its own log, else by what stands in it."""
+def _session_id(file: LogFile) -> str:
     name = file.path.stem
     return name if is_uuid(name) else _session_named_in(file) or name
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.archive.inventory import Gone
+from plait.archive.keeping.joined import joined
 from plait.archive.keeping.shelf import shelf_at
 from plait.archive.model import Session, StorePlace
-from plait.archive.sessions import session_id
 from plait.index.freshness import FileStamp, is_indexed
 from plait.line import LogFile, Root
 from plait.line.discover import log_file
@@ -35,7 +35,7 @@ def gone_sessions(place: StorePlace, roots: Sequence[Root], files: Sequence[LogF
     stamps: dict[str, FileStamp] = {}
     left: set[Path] = set()
     shelf = shelf_at(place)
-    for kept, root in _shown(Store.open(place.folder).sessions(), there, place):
+    for kept, root in _shown(joined(Store.open(place.folder)), there, place):
         folder = shelf.folder_of(kept)
         session = _session_of(kept, folder, root)
         if session is not None:
@@ -128,7 +128,7 @@ def _session_of(kept: "KeptSession", folder: Path, root: Root | None) -> Session
     if not logs:
         return None
     return Session(
-        id=session_id(own) if own else kept.session,
+        id=kept.session,
         project=(own or logs[0]).project,
         file=own,
         agents=tuple(file for file in logs if file.kind == "agent"),

@@ -17,6 +17,7 @@ from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from plait.archive.keeping.joined import joined
 from plait.archive.model import StorePlace
 from plait.errors import SourceError
 from plait.line.fetch import offer
@@ -112,7 +113,7 @@ def offered(place: tuple[str, str]) -> bytes:
 
     folder, shelf = map(Path, place)
     known = shelf_at(StorePlace(folder, shelf))
-    for session in Store.open(folder).sessions():
+    for session in joined(Store.open(folder)):
         known.folder_of(session)
     return b""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plait.archive.keeping.joined import joined
 from plait.archive.model import Named, Session, Several
 from plait.errors import UserError
 from plait.line import Root
@@ -186,7 +187,7 @@ class Keeping:
         if known is not None:
             return known
         places = {os.path.realpath(file.path) for file in session.files[:1]}
-        kept = self.store.sessions()
+        kept = joined(self.store)
         here = [one for one in kept if places & set(_places_of(one))]
         same = here or [one for one in kept if one.session == session.id]
         return max(same, key=lambda one: one.modified, default=None)
