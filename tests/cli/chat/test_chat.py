@@ -246,6 +246,20 @@ def test_who_comes_back_sees_the_last_turn(
     assert "first" not in out
 
 
+def test_a_long_session_goes_on_without_its_last_turn(
+    chat: Chat, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert chat("-p", "first") == 0
+    monkeypatch.setattr("plait.cli.chat.starting.MOST_READ", 100)
+    assert chat("--continue", "second") == 0
+    assert "first" not in capsys.readouterr().out
+
+
+def test_bytes_that_are_no_text_are_told_as_a_sign(chat: Chat, project: Path) -> None:
+    assert chat("-p", "caf\udce9") == 0
+    assert prompts(project) == ["caf?"]
+
+
 def test_a_directory_that_is_gone(
     chat: Chat, project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

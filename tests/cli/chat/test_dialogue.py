@@ -1,6 +1,7 @@
 """What a person is asked, and what their words mean."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
@@ -153,6 +154,41 @@ def test_one_question_at_a_time() -> None:
 
     asyncio.run(both())
     assert order == ["asked", "answered"] * 2
+
+
+def test_what_is_asked_about_is_shown_to_its_end(capsys: pytest.CaptureFixture[str]) -> None:
+    command = "echo " + "".join(f"{number:04}" for number in range(200)) + " && rm -rf the-end"
+    long = "\n".join(f"line {number}" for number in range(500))
+    keyboard = Typed("y", "y")
+    output = Output(load_settings(colour="always", environment={"HOME": "/h"}))
+    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard, _at_once)
+
+    async def ask() -> None:
+        await dialogue.ask(Proposal("Bash", {"command": command}, "execute", command), "1")
+        await dialogue.ask(Proposal("Write", {}, "write", "x", after=long), "2")
+
+    asyncio.run(ask())
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert command.replace(" ", "") in "".join(plain.split())
+    assert all(f"+ line {number}" in plain for number in range(500))
+
+
+def test_a_question_waits_for_what_went_before() -> None:
+    order: list[str] = []
+
+    class Noted(Typed):
+        async def answer(self, question: str) -> str | None:
+            order.append("asked")
+            return "y"
+
+    async def settled() -> None:
+        order.append("settled")
+
+    keyboard = Noted()
+    output = Output(load_settings(environment={"HOME": "/h"}))
+    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard, settled)
+    asyncio.run(dialogue.ask(READ, "1"))
+    assert order == ["settled", "asked"]
 
 
 def test_a_proposal_cannot_draw_over_its_question(capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,6 +163,20 @@ def test_words_come_back_while_one_types() -> None:
     assert at_keyboard(play, Live()) == "as it was\nsince"
 
 
+def test_bytes_that_are_no_text_stand_as_a_sign() -> None:
+    async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
+        keys.send_bytes(b"caf\xe9" + ENTER.encode())
+        prompt = await keyboard.prompt()
+        keys.send_bytes(b"caf\xe9" + ENTER.encode())
+        return [prompt, await keyboard.answer("Do it? ")]
+
+    assert at_keyboard(play, Live()) == ["caf?", "caf?"]
+
+
+def test_what_is_pasted_stays_one_prompt() -> None:
+    assert typed(f"\x1b[200~one\ntwo\n\x1b[201~three{ENTER}") == "one\ntwo\nthree"
+
+
 def test_the_lines_below_tell_what_goes_on() -> None:
     live = Live(
         words=lambda: "so far\x1b[2J and " + "on " * 60,

@@ -12,7 +12,7 @@ from plait.conversation.patches import Patch, hunks_between
 from plait.view.passages.call_view import path_from
 from plait.view.passages.tools import CallLine, first_line, tool_name
 from plait.view.terminal.calls import changed
-from plait.view.terminal.model import AnyBlock, Printed, printed_lines
+from plait.view.terminal.model import ALL_LINES, AnyBlock, Printed, printed_lines
 
 YES, ALWAYS, CHANGE, NO = "y", "a", "e", "n"
 SPELLED = {"yes": YES, "1": YES, "always": ALWAYS, "2": ALWAYS, "edit": CHANGE, "no": NO}
@@ -33,8 +33,6 @@ ALIKE: dict[Effect, str] = {
     "network": "all of this host",
 }
 """What is allowed with it for the rest of the session."""
-MOST_LINES = 1000
-"""Lines that are shown of what is asked about; what a person allows, they can see."""
 QUESTION = "Do it? "
 
 
@@ -85,7 +83,7 @@ class Dialogue:
 
 
 def proposed(proposal: Proposal, directory: str | None = None) -> Iterator[AnyBlock]:
-    """Yields what would be done: the command in full, or the change."""
+    """Yields what would be done, all of it: what a person allows, they can see."""
     is_command = proposal.effect == "execute"
     yield CallLine(
         tool=tool_name(proposal.tool),
@@ -94,11 +92,11 @@ def proposed(proposal: Proposal, directory: str | None = None) -> Iterator[AnyBl
         outcome="missing",
     )
     if is_command:
-        yield from printed_lines(proposal.title, MOST_LINES, tone="plain")
+        yield from printed_lines(proposal.title, ALL_LINES, tone="plain")
     elif proposal.after is not None:
         hunks = hunks_between(proposal.before or "", proposal.after)
         path = str(proposal.paths[0]) if proposal.paths else ""
-        yield changed(Patch(path, hunks, 0, 0, is_new=proposal.before is None), MOST_LINES)
+        yield changed(Patch(path, hunks, 0, 0, is_new=proposal.before is None), None)
 
 
 def choices(proposal: Proposal) -> Printed:

@@ -198,6 +198,11 @@ async def _in_thread(read: Callable[[], bytes]) -> bytes:
     return await done
 
 
+def whole_text(text: str) -> str:
+    """Returns what was typed as text that can be sent: bytes that are none stand as a sign."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _printable(text: str) -> str:
     from plait.cli.text import safe_line
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plait.cli.chat.choice import REPLAY, SCRIPT, Choice, chosen
-from plait.cli.chat.keyboard import PlainKeyboard
+from plait.cli.chat.keyboard import PlainKeyboard, whole_text
 from plait.cli.chat.opening import Opening
 from plait.cli.chat.signals import stopped_by
 from plait.cli.options import Request
@@ -27,6 +27,7 @@ MOST_READ = 20_000_000
 def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int:
     """Runs a session to its end; returns the exit code."""
     choice = chosen(asked, request.settings.chat)
+    prompt = whole_text(prompt) if prompt else None
     if asked["demo"]:
         from plait.cli.chat.demo import demo_opening
 

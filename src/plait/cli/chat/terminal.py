@@ -22,7 +22,7 @@ from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.styles import Style
 
-from plait.cli.chat.keyboard import MARK, Live
+from plait.cli.chat.keyboard import MARK, Live, whole_text
 from plait.cli.text import clipped, safe, safe_line
 from plait.view.text import columns
 
@@ -187,6 +187,7 @@ class TerminalKeyboard:
             said = await session.prompt_async(safe(question), default=text)
         except (KeyboardInterrupt, EOFError):
             return None
+        said = whole_text(said)
         if not is_text:
             await self.above(f"{safe(question)}{safe_line(said)}\n")
         return said
@@ -204,7 +205,7 @@ class TerminalKeyboard:
             self._kept = self._session.default_buffer.document
             raise
         self._kept = Document()
-        return text
+        return whole_text(text)
 
     def _message(self) -> "StyleAndTextTuples":
         if not self._is_busy:
