@@ -6,16 +6,24 @@ known; after any other the file is read again, which is always right.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from plait.agent.streaming import Message
 from plait.conversation.usage import Tokens, tokens_of
 from plait.graph.client.context import chain_at, messages
-from plait.graph.client.load import RECORDS, is_boundary, is_result, load, preserved_by
+from plait.graph.client.load import (
+    RECORDS,
+    call_ids,
+    is_boundary,
+    is_result,
+    load,
+    preserved_by,
+)
 from plait.graph.client.model import Loaded
-from plait.graph.client.prune import prune
-from plait.graph.client.speech import speech
+from plait.graph.client.prune import answered_calls, prune
+from plait.graph.client.speech import since_boundary, speech, spoken_to
 from plait.graph.client.turns import repaired, turns
 from plait.graph.client.weigh import tokens_sent
 from plait.graph.entries import CHAIN_TYPES, Entries
@@ -34,6 +42,8 @@ class LiveContext:
         """The message that the next one is written behind."""
         self._read = 0
         """How many of the chain were read from the file."""
+        self._past = _Past()
+        """Turns that are over, as they are sent."""
         session.on_line = self._add
 
     @property
@@ -43,6 +53,7 @@ class LiveContext:
             self._tip = self._session.tip
             self._chain = _chain_at(self._session.path, self._tip)
             self._read = len(self._chain)
+            self._past = _Past()
         return self._chain
 
     def _add(self, line: bytes) -> None:
@@ -71,8 +82,16 @@ class LiveContext:
         return False
 
     def messages(self) -> list[Message]:
-        """Returns the messages of a request that is sent now."""
-        return messages_of(self.records)
+        """Returns the messages of a request that is sent now.
+
+        Only those of the last turns are made anew: what is over stays as it was.
+        """
+        chain = self.records
+        model = spoken_to(_kept(chain[self._past.end :])) or self._past.model
+        if model != self._past.model:
+            self._past = _Past(model=model)
+        past = self._past = self._past.grown(chain)
+        return [*past.messages, *messages_of(chain[past.end :], model)]
 
     def tokens(self) -> int:
         """Returns about how many tokens the next request takes.
@@ -83,9 +102,48 @@ class LiveContext:
         return used + weight_of(rest)
 
 
-def messages_of(chain: Sequence[Record]) -> list[Message]:
-    """Returns what messages of a session say, as the API takes it."""
-    return [{"role": role, "content": blocks} for role, blocks in _sent(chain)]
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """The messages of turns that are over: nothing that comes later changes them."""
+
+    model: str | None = None
+    end: int = 0
+    """How many entries of the chain they are made of."""
+    messages: tuple[Message, ...] = ()
+    calls: frozenset[str] = frozenset()
+
+    def grown(self, chain: Sequence[Record]) -> "_Past":
+        """Returns it with the turns that are over by now."""
+        end = _end_of_turns(chain, self.end)
+        added = chain[self.end : end]
+        calls = [call for record in added for call in call_ids(record)]
+        is_once = len({*calls}) == len(calls) and not self.calls & {*calls}
+        if not is_once or not {*calls} <= answered_calls([*added], [*range(len(added))]):
+            return self  # it is sent in a way that depends on what follows
+        told = messages_of(added, self.model)
+        if not told or told[-1]["role"] != "assistant":
+            return self  # what follows joins it
+        return _Past(self.model, end, (*self.messages, *told), self.calls | {*calls})
+
+
+def _end_of_turns(chain: Sequence[Record], start: int) -> int:
+    """Returns where the last turn begins: behind the last answer before the last prompt."""
+    place = len(chain) - 1
+    while place > start and not _is_prompt(chain[place]):
+        place -= 1
+    while place > start and chain[place - 1].type != "assistant":
+        place -= 1
+    is_said = place > start and not chain[place - 1].is_api_error_message
+    return place if is_said else start
+
+
+def _is_prompt(record: Record) -> bool:
+    return record.type == "user" and not is_result(record)
+
+
+def messages_of(chain: Sequence[Record], model: str | None = None) -> list[Message]:
+    """Returns what messages of a session say to a model, as the API takes it."""
+    return [{"role": role, "content": blocks} for role, blocks in _sent(chain, model)]
 
 
 def weight_of(chain: Sequence[Record]) -> int:
@@ -101,7 +159,8 @@ def _chain_at(path: Path, tip: str | None) -> list[Record]:
     loaded, _ = load(client_records(lines(path)), stamp.size)
     number = loaded.readable(_last_preserved(loaded, tip) or tip)
     chain = [] if number is None else chain_at(loaded, number)
-    return [loaded.records[one] for one in prune(loaded, chain).kept]
+    kept = prune(loaded, chain).kept
+    return [loaded.records[one] for one in since_boundary(loaded.records, kept)]
 
 
 def _last_preserved(loaded: Loaded, tip: str) -> str | None:
@@ -113,10 +172,17 @@ def _last_preserved(loaded: Loaded, tip: str) -> str | None:
     return preserved.listed[-1] if preserved.listed else preserved.tail
 
 
-def _sent(chain: Sequence[Record]) -> list[tuple[str, list[dict[str, Any]]]]:
+def _sent(
+    chain: Sequence[Record], model: str | None = None
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    kept = Entries(RECORDS, _kept(chain))
+    return messages(repaired(turns(speech(kept, [*range(len(kept.records))], model))))
+
+
+def _kept(chain: Sequence[Record]) -> list[Record]:
+    """Returns the messages of a chain that are not dropped from it."""
     loaded = Entries(RECORDS, list(chain))
-    kept = prune(loaded, [*range(len(chain))]).kept
-    return messages(repaired(turns(speech(loaded, kept))))
+    return [loaded.records[one] for one in prune(loaded, [*range(len(chain))]).kept]
 
 
 def _last_usage(chain: Sequence[Record]) -> tuple[int, Sequence[Record]]:

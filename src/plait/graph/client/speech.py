@@ -1,6 +1,7 @@
 """The kept chain to what each entry says, and to what the client adds at its end."""
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from plait.graph.client.load import (
@@ -28,11 +29,14 @@ LOGGED_ONLY = frozenset({"type", "recipient", "recipient_kind", "content"})
 """What the log adds to the words of a SendMessage call."""
 
 
-def speech(loaded: Loaded, chain: list[int]) -> list[Said]:
-    """Returns what the entries after the last compaction say, in the order of the chain."""
+def speech(loaded: Loaded, chain: list[int], model: str | None = None) -> list[Said]:
+    """Returns what the entries after the last compaction say, in the order of the chain.
+
+    The model that is spoken to is that of the last answer, unless it is told.
+    """
     recent = since_boundary(loaded.records, chain)
     records = [loaded.records[number] for number in recent]
-    model = current_model(model_of(record) for record in records if record.type == "assistant")
+    model = model or spoken_to(records)
     listener = Listener(notes_for(model), described_tools(records))
     found: list[Said] = []
     for number, record in zip(recent, records, strict=True):
@@ -41,6 +45,11 @@ def speech(loaded: Loaded, chain: list[int]) -> list[Said]:
         else:
             found.extend(_said_by(number, record, model))
     return found
+
+
+def spoken_to(records: Iterable[Record]) -> str | None:
+    """Returns the model that a session goes on with, by its answers."""
+    return current_model(model_of(record) for record in records if record.type == "assistant")
 
 
 def since_boundary(records: list[Record], chain: list[int]) -> list[int]:
