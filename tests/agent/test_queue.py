@@ -155,3 +155,45 @@ def test_two_turns_do_not_go_on_at_once(tmp_path: Path) -> None:
                 break
 
     asyncio.run(play())
+
+
+class Ended:
+    """Something that ran in the background."""
+
+    notification = "<task-notification>\n<status>completed</status>\n</task-notification>"
+
+
+def test_news_of_what_ran_beside_have_a_turn_once_the_turn_is_over(tmp_path: Path) -> None:
+    stage = Stage(
+        tmp_path, {"answers": [CALL, {"text": "One."}, {"text": "Seen."}]}, tools=[Echo()]
+    )
+    events = meanwhile(stage, is_called, lambda client: client.parts.place.when_done(Ended()))
+    assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Seen."]
+    assert stage.client.waiting == ()
+    [told] = [line for line in stage.lines if line.get("promptSource") == "system"]
+    assert told["message"]["content"] == Ended.notification
+    assert told["origin"]["kind"] == "task-notification"
+    assert told["turnOrigin"] == "task_notification"
+
+
+def test_news_that_come_while_nobody_asks_go_with_the_next_prompt(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "Both seen."}]})
+    stage.parts.place.when_done(Ended())
+    events = meanwhile(stage, lambda _: False, lambda client: None)
+    assert [event.ending for event in events if isinstance(event, TurnEnded)] == ["done"]
+    [asked, _] = stage.sent
+    news, prompt = [block["text"] for block in asked["content"]]
+    assert news.startswith("<system-reminder>\n[SYSTEM NOTIFICATION - NOT USER INPUT]")
+    assert Ended.notification in news
+    assert prompt == "go"
+
+
+def test_news_are_not_taken_back(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Two."}]})
+
+    def hear_and_take_back(client: Client) -> None:
+        client.parts.place.when_done(Ended())
+        assert client.take_back() == []
+
+    meanwhile(stage, lambda event: isinstance(event, Said), hear_and_take_back)
+    assert Ended.notification in stage.sent[2]["content"][0]["text"]

@@ -25,7 +25,7 @@ from plait.agent.events import Event, Noticed
 from plait.agent.loop import Turn
 from plait.agent.meter import Meter
 from plait.agent.parts import Parts
-from plait.agent.queue import PromptQueue
+from plait.agent.queue import Asked, PromptQueue
 from plait.agent.streaming import Closable, Model, ModelFault
 from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
@@ -54,6 +54,7 @@ class Client:
         )
         """What it took in all, as the log will say."""
         self._queue = PromptQueue(parts.writer)
+        parts.place.when_done = lambda task: self._queue.put(task.notification, "news")
         self._asking = Asking(parts, self._emit, sleep=sleep, random=random)
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._work: asyncio.Task[None] | None = None
@@ -213,12 +214,13 @@ class Client:
 
     async def _turns(self, content: Content) -> None:
         """Does the turn of a prompt, then that of the prompts that waited for its end."""
-        prompts, is_queued = [content], False
+        time = self.parts.writer.ids.time()
+        prompts = [*self._queue.take(), Asked(content, time)]
         while prompts:
             turn = Turn(self.parts, self._emit, self._queue, self.meter, self._asking)
-            ended = await turn.run(prompts, is_queued=is_queued)
+            ended = await turn.run(prompts)
             goes_on = ended.ending not in ("max_turns", "max_budget") and not self._is_left
-            prompts, is_queued = self._queue.take() if goes_on else [], True
+            prompts = self._queue.take() if goes_on else []
 
     async def _followed(self) -> AsyncGenerator[Event, None]:
         try:

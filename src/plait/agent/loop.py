@@ -11,12 +11,11 @@ from plait.agent.events import Compacted, Ending, Noticed, Prompted, TurnEnded
 from plait.agent.faults import is_too_long, log_fault
 from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
-from plait.agent.queue import PromptQueue
+from plait.agent.queue import Asked, PromptQueue
 from plait.agent.refusals import answer_calls, give_up, tell_once
 from plait.agent.streaming import ModelFault
 from plait.errors import SourceError
 from plait.graph.client.speech import INTERRUPTED as LOST
-from plait.write.model import Content
 from plait.write.place import branch_of
 from plait.write.prompts import words_of
 
@@ -53,20 +52,20 @@ class Turn:
         self._is_cut = False
         """Whether the person stopped it, not by a refusal: then its duration is not told."""
 
-    async def run(self, prompts: Sequence[Content], *, is_queued: bool = False) -> TurnEnded:
+    async def run(self, prompts: Sequence[Asked]) -> TurnEnded:
         """Does the turn of a prompt, or of several that waited; cancelled, it logs that."""
         try:
-            return self._ended(await self._done(prompts, is_queued=is_queued))
+            return self._ended(await self._done(prompts))
         except Exception as error:
             self._parts.writer.recover()
             if not isinstance(error, SourceError):
                 raise
             return self._unwritten(error)
 
-    async def _done(self, prompts: Sequence[Content], *, is_queued: bool) -> Ending:
+    async def _done(self, prompts: Sequence[Asked]) -> Ending:
         try:
             await self._make_room_before()
-            self._prompt(prompts, is_queued=is_queued)
+            self._prompt(prompts)
             return await self._steps()
         except asyncio.CancelledError:
             if task := asyncio.current_task():
@@ -82,20 +81,20 @@ class Turn:
             with suppress(ModelFault):  # the first answer tries again, and says so
                 self._make_known(await self._parts.compactor.make_room())
 
-    def _prompt(self, prompts: Sequence[Content], *, is_queued: bool) -> None:
+    def _prompt(self, prompts: Sequence[Asked]) -> None:
         writer = self._parts.writer
         self._answer_lost_calls()
         if branch := branch_of(self._parts.place.cwd):
             writer.setting.git_branch = branch
         self._before = writer.tip
-        for number, content in enumerate(prompts):
-            if not (is_queued or self._is_typed or writer.setting.is_older):
-                writer.queue("enqueue", words_of(content))
+        for number, asked in enumerate(prompts):
+            words, is_older = words_of(asked.content), writer.setting.is_older
+            if asked.source == "typed" and not (self._is_typed or is_older):
+                writer.queue("enqueue", words)
                 writer.queue("dequeue")
-            self._prompt_uuid = writer.prompt(
-                content, **self._of_a_waiting_prompt() if is_queued else {}, is_beside=number > 0
-            )
-            self._emit(Prompted(self._prompt_uuid, words_of(content)))
+            fields = {} if is_older else asked.fields(is_typed=self._is_typed)
+            self._prompt_uuid = writer.prompt(asked.content, is_beside=number > 0, **fields)
+            self._emit(Prompted(self._prompt_uuid, words))
 
     def _answer_lost_calls(self) -> None:
         """Answers the calls of a turn whose log could not be written to its end."""
@@ -107,10 +106,6 @@ class Turn:
     @property
     def _is_typed(self) -> bool:
         return self._parts.writer.setting.entrypoint == "cli"
-
-    def _of_a_waiting_prompt(self) -> dict[str, str]:
-        is_told = self._is_typed and not self._parts.writer.setting.is_older
-        return {"prompt_source": "queued"} if is_told else {}
 
     async def _steps(self) -> Ending:
         while True:
@@ -216,6 +211,8 @@ class Turn:
         """Logs that the person stopped the turn; before any answer, takes the prompt back."""
         writer = self._parts.writer
         self._is_cut = True
+        if not self._prompt_uuid:
+            return "interrupted"
         if writer.tip == self._prompt_uuid and self._is_typed:
             writer.rewind(self._before)
         elif self._prompt_uuid:

@@ -1,20 +1,36 @@
-"""Prompts that are typed while the model works, until somebody takes them."""
+"""Prompts that are typed while the model works, and news of what ran beside it, until taken."""
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 from plait.write import SessionWriter
 from plait.write.model import Content
 from plait.write.prompts import words_of
 
+Source: TypeAlias = Literal["typed", "queued", "news"]
+NEWS: dict[str, Any] = {
+    "origin": {"kind": "task-notification", "producer": "session-task"},
+    "prompt_source": "system",
+    "turn_origin": "task_notification",
+    "queue_skip_attachments": True,
+}
+
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
-    """A prompt that waits."""
+class Asked:
+    """What is asked of the model, and how it came."""
 
     content: Content
     time: str
     """When it was typed."""
+    source: Source = "typed"
+
+    def fields(self, *, is_typed: bool) -> dict[str, Any]:
+        """Returns what its line says of how it came, by names in Python."""
+        if self.source == "news":
+            return NEWS
+        return {"prompt_source": "queued"} if self.source == "queued" and is_typed else {}
 
 
 class PromptQueue:
@@ -22,39 +38,41 @@ class PromptQueue:
 
     def __init__(self, writer: SessionWriter) -> None:
         self._writer = writer
-        self._waiting: deque[Waiting] = deque()
+        self._waiting: deque[Asked] = deque()
 
     def __len__(self) -> int:
         return len(self._waiting)
 
     @property
     def prompts(self) -> tuple[Content, ...]:
-        """What waits."""
-        return tuple(one.content for one in self._waiting)
+        """The prompts that wait."""
+        return tuple(one.content for one in self._waiting if one.source == "queued")
 
-    def put(self, content: Content) -> None:
-        """Has a prompt wait."""
-        self._waiting.append(Waiting(content, self._writer.ids.time()))
+    def put(self, content: Content, source: Source = "queued") -> None:
+        """Has a prompt wait, or news of something that ended."""
+        self._waiting.append(Asked(content, self._writer.ids.time(), source))
         self._writer.queue("enqueue", words_of(content))
 
-    def take(self) -> list[Content]:
-        """Returns all prompts, for a turn of their own."""
-        taken = [one.content for one in self._waiting]
+    def take(self) -> list[Asked]:
+        """Returns all that waits, for a turn of its own."""
+        taken = [*self._waiting]
         self._waiting.clear()
         for _ in taken:
             self._writer.queue("dequeue")
         return taken
 
-    def take_into_turn(self) -> list[Waiting]:
+    def take_into_turn(self) -> list[Asked]:
         """Returns all prompts, for the turn that is going on; the log says that they left."""
-        taken = [*self._waiting]
-        self._waiting.clear()
-        return taken
+        return self._without_news()
 
     def take_back(self) -> list[Content]:
         """Returns all prompts to whoever typed them, so that they can be changed."""
-        taken = [one.content for one in self._waiting]
-        self._waiting.clear()
+        taken = [one.content for one in self._without_news()]
         for content in taken:
             self._writer.queue("popAll", words_of(content))
+        return taken
+
+    def _without_news(self) -> list[Asked]:
+        taken = [one for one in self._waiting if one.source != "news"]
+        self._waiting = deque(one for one in self._waiting if one.source == "news")
         return taken
