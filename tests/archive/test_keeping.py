@@ -270,6 +270,18 @@ def test_the_shelf_holds_so_much_and_no_more(
     assert not list(store.shelf.glob(".*"))
 
 
+def test_a_shelf_reads_on_when_others_have_forgotten_something(
+    config: Path, store: StorePlace
+) -> None:
+    with_all_kept(config, store)
+    empty(config)
+    archive = archive_of(config, store)
+    first, *others = (one for one in archive.sessions if one.file)
+    assert archive.open(first).records
+    archive_of(config, store).keep.forget(first)
+    assert all(archive.open(one).records for one in others)
+
+
 def test_a_shelf_brings_nothing_that_no_session_has(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     shelf = Shelf(store)

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -24,6 +24,7 @@ from plait.line.fetch import offer
 
 if TYPE_CHECKING:
     from plait.keep.model import KeptSession
+    from plait.keep.store import Store
 
 MOST = 1 << 29
 """Bytes that lie on a shelf; the session that was put there last always does."""
@@ -40,6 +41,8 @@ class Shelf:
         self._known: dict[str, KeptSession] = {}
         self._paths: dict[str, frozenset[str]] = {}
         self._lock = Lock()
+        self._held: int | None = None
+        """Bytes that lie there, as far as this process knows; None before it has looked."""
         begin = f"{__name__}:offered", (str(place.folder), str(place.shelf))
         offer(place.shelf, self.fetch, begin)
 
@@ -64,13 +67,17 @@ class Shelf:
                 self._put(self._known[key], folder)
         return path.exists()
 
-    def _put(self, session: "KeptSession", folder: Path) -> None:
+    @cached_property
+    def _store(self) -> "Store":
         from plait.keep.store import Store
 
+        return Store.open(self.place.folder)
+
+    def _put(self, session: "KeptSession", folder: Path) -> None:
         draft = folder.with_name(f".{folder.name}.{token_hex(4)}")
         try:
             draft.mkdir(parents=True, mode=0o700)
-            Store.open(self.place.folder).restore(session, draft)
+            self._store.restore(session, draft, partial=True)
             with suppress(OSError):  # somebody else was first
                 draft.rename(folder)
         except OSError as error:
@@ -81,18 +88,21 @@ class Shelf:
             ) from error
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        self._make_room(folder)
+        if self._held is not None:
+            self._held += session.size
+        if self._held is None or self._held > self.most:
+            self._held = self._make_room(folder)
 
-    def _make_room(self, last: Path) -> None:
+    def _make_room(self, last: Path) -> int:
+        """Takes away what was put there first, as long as it is too much; returns what is left."""
         held = sorted(_folders_in(self.place.shelf), key=_by_age)
         sizes = {one: self._size_of(one) for one in held}
         total = sum(sizes.values())
         for one in held:
-            if total <= self.most:
-                return
-            if one != last:
+            if total > self.most and one != last:
                 total -= sizes[one]
                 _discard(one)
+        return total
 
     def _size_of(self, folder: Path) -> int:
         known = self._known.get(folder.name)
