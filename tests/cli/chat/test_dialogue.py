@@ -191,8 +191,13 @@ def test_a_question_waits_for_what_went_before() -> None:
     assert order == ["settled", "asked"]
 
 
-def test_a_proposal_cannot_draw_over_its_question(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_proposal_can_neither_draw_nor_hide(capsys: pytest.CaptureFixture[str]) -> None:
     evil = "ls\x1b[2K\r\x1b[1A y  yes\u202e"
-    asked(Proposal("Bash", {"command": evil}, "execute", evil, before="", after=evil), Typed("n"))
+    shown = "ls\ufffd[2K\ufffd\ufffd[1A y  yes\ufffd"
+    asked(Proposal("Bash", {"command": evil}, "execute", evil), Typed("n"))
+    assert f"\n    {shown}\n" in capsys.readouterr().out
+    asked(Proposal("Write", {}, "write", f"/w/{evil}", before="", after=evil), Typed("n"))
     out = capsys.readouterr().out
+    assert f"Write  /w/{' '.join(shown.split())}  →" in out
+    assert f"+ {shown}\n" in out
     assert {one for one in out if not one.isprintable()} <= {"\n"}

@@ -8,6 +8,7 @@ from plait.agent.permission import Answer
 from plait.agent.tools.model import Arguments, Effect, Proposal
 from plait.cli.chat.keyboard import Keyboard
 from plait.cli.chat.screen import Screen
+from plait.cli.text import safe
 from plait.conversation.patches import Patch, hunks_between
 from plait.view.passages.call_view import path_from
 from plait.view.passages.tools import CallLine, first_line, tool_name
@@ -83,18 +84,22 @@ class Dialogue:
 
 
 def proposed(proposal: Proposal, directory: str | None = None) -> Iterator[AnyBlock]:
-    """Yields what would be done, all of it: what a person allows, they can see."""
+    """Yields what would be done, all of it: what a person allows, they can see.
+
+    What a terminal would obey is not taken out, as elsewhere, but stands there as a sign.
+    """
+    title = safe(proposal.title)
     is_command = proposal.effect == "execute"
     yield CallLine(
         tool=tool_name(proposal.tool),
-        subject="" if is_command else first_line(path_from(proposal.title, directory)),
+        subject="" if is_command else first_line(path_from(title, directory)),
         result=ASKED[proposal.effect],
         outcome="missing",
     )
     if is_command:
-        yield from printed_lines(proposal.title, ALL_LINES, tone="plain")
+        yield from printed_lines(title, ALL_LINES, tone="plain")
     elif proposal.after is not None:
-        hunks = hunks_between(proposal.before or "", proposal.after)
+        hunks = hunks_between(safe(proposal.before or ""), safe(proposal.after))
         path = str(proposal.paths[0]) if proposal.paths else ""
         yield changed(Patch(path, hunks, 0, 0, is_new=proposal.before is None), None)
 
