@@ -140,22 +140,22 @@ def test_what_is_sent_afterwards_is_the_summary_and_the_last_response(tmp_path: 
 
 
 def test_room_is_made_before_a_prompt_is_answered(tmp_path: Path) -> None:
-    script = {"answers": [{"text": "Full.", "usage": used(1000)}, {"text": "Again."}]}
-    room = Room(tmp_path, script)
-    events = room.ask("First?", "Second?")
+    full = {"text": "Full.", "usage": used(1000)}
+    room = Room(tmp_path, {"answers": [{"text": "One."}, full, {"text": "Again."}]})
+    events = room.ask("First?", "Second?", "Third?")
     compacted = [event for event in events if isinstance(event, Compacted)]
     assert [(one.trigger, one.summary) for one in compacted] == [("auto", "They spoke.")]
     assert compacted[0].before >= 1000
-    assert "E<·  system compact_boundary" in room.picture()
+    assert "H<·  system compact_boundary" in room.picture()
     sent = texts(room.model.asked[-1])
     assert sent[0].startswith(CONTINUED)
-    assert sent[1:] == ["Full.", "Second?"]
+    assert sent[1:] == ["Full.", "Third?"]
     summary = next(line for line in room.lines if line.get("isCompactSummary"))
     prompts = [line for line in room.of("user") if "permissionMode" in line]
-    assert summary["summarizedTurnPromptUuids"] == [prompts[1]["uuid"]]
+    assert summary["summarizedTurnPromptUuids"] == [prompts[2]["uuid"]]
     assert summary["turnOrigin"] == "human"
-    assert summary["turnPosition"] == {"promptIndex": 1, "turnIndex": 1}
-    assert summary["promptId"] == prompts[1]["promptId"]
+    assert summary["turnPosition"] == {"promptIndex": 2, "turnIndex": 2}
+    assert summary["promptId"] == prompts[2]["promptId"]
     assert not room.of("local_command")
 
 
@@ -212,6 +212,13 @@ def test_a_tail_that_would_fill_the_context_again_is_summed_up_too(tmp_path: Pat
     summary = next(line for line in room.lines if line.get("isCompactSummary"))
     assert not summary["message"]["content"].endswith(PRESERVED)
     assert len(room.model.asked[-1].messages) == 1
+
+
+def test_a_single_response_is_summed_up_with_its_prompt(tmp_path: Path) -> None:
+    room = Room(tmp_path, {"answers": [{"text": "One."}]})
+    room.compact("First?")
+    assert "preservedMessages" not in room.of("compact_boundary")[0]["compactMetadata"]
+    assert texts(room.model.asked[-1])[:2] == ["First?", "One."]
 
 
 def test_the_older_form_has_a_summary_line_and_begins_anew(tmp_path: Path) -> None:

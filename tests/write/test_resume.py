@@ -103,7 +103,7 @@ def test_expansions_summaries_and_results_are_no_prompts(tmp_path: Path) -> None
     later = plait.SessionWriter.resume(session.path)
     later.prompt("x")
     asked = json.loads(session.path.read_bytes().splitlines()[-1])
-    assert asked["turnPosition"]["turnIndex"] == 1
+    assert asked["turnPosition"]["turnIndex"] == 2
 
 
 def test_a_rewind_of_a_session_that_goes_on_knows_its_messages(tmp_path: Path) -> None:
@@ -273,3 +273,31 @@ def test_a_pointer_beside_calls_that_were_cut_off_is_taken_back(tmp_path: Path) 
     sent = context(list(read(session.path)), size=session.path.stat().st_size)
     assert sent.leaf == uuid
     assert b'"explicit":true' in session.path.read_bytes().splitlines()[-1]
+
+
+def index_of_next(path: Path, **options: Any) -> int:
+    """Which turn the next prompt says that it begins."""
+    plait.SessionWriter.resume(path, **options).prompt("Next")
+    told = json.loads(path.read_bytes().splitlines()[-1])
+    return int(told["turnPosition"]["turnIndex"])
+
+
+def test_only_what_a_person_asked_is_counted_as_a_turn(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    session.setting.entrypoint = "sdk-cli"
+    session.prompt("One")
+    session.command("cost", "", "1")
+    session.command("compact", "", "Compacted", is_asked=True, is_heard=True)
+    session.prompt("Two")
+    session.interrupt()
+    assert index_of_next(session.path) == 3
+
+
+def test_turns_are_counted_on_behind_a_compaction(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    for number in range(4):
+        session.prompt(f"{number}")
+        session.answer("Yes.")
+    session.compact("They counted.")
+    assert index_of_next(session.path) == 5
+    assert index_of_next(session.path) == 6

@@ -112,10 +112,14 @@ class SessionCompactor:
         return Compacted(trigger, before, draft.summary, draft.model, draft.usage)
 
     def _preserved(self, records: Sequence[Record]) -> Sequence[Record]:
-        """Returns what stays, unless it alone would fill half of the context."""
+        """Returns what stays, unless it alone would fill half of the context.
+
+        Where no response stands before it, it is summed up with the rest.
+        """
         tail = last_response_on(records)
-        is_kept = not self._writer.setting.is_older and weight_of(tail) <= self.full // 2
-        return tail if is_kept else ()
+        has_head = bool(last_response_on(records[: len(records) - len(tail)]))
+        is_kept = has_head and not self._writer.setting.is_older
+        return tail if is_kept and weight_of(tail) <= self.full // 2 else ()
 
     async def _draft(self, head: Sequence[Record], focus: str) -> "_Draft":
         """Asks for a summary; where there is too much to sum up, of the newer part alone."""

@@ -6,6 +6,7 @@ from typing import Any
 from plait.graph.client import Resumption, resumption
 from plait.record import Record, ToolResult, ToolUse
 from plait.record.codec import mapping, said
+from plait.record.prompt import is_human_prompt
 from plait.write.model import Past, Position, Standing
 from plait.write.prompts import in_short
 
@@ -16,11 +17,11 @@ def past_of(records: Sequence[Record], size: int) -> Past:
     chain = resumed.chain
     by_uuid = {record.uuid: record for record in records}
     path = [by_uuid[uuid] for uuid in chain if uuid in by_uuid]
-    prompts = [record for record in path if _is_prompt(record)]
+    prompts = [record for record in path if is_human_prompt(record)]
     answers = [record for record in path if record.type == "assistant" and record.message]
     standing = Standing(
         tip=chain[-1] if chain else None,
-        positions=_positions(chain, {record.uuid for record in prompts}),
+        positions=_positions(chain, path),
         calls=_waiting_calls(path),
         response=answers[-1].message_id if answers else None,
         prompt=prompts[-1].uuid if prompts else None,
@@ -41,20 +42,28 @@ def past_of(records: Sequence[Record], size: int) -> Past:
     )
 
 
-def _positions(chain: Sequence[str], prompts: Container[str | None]) -> dict[str | None, Position]:
+def _positions(chain: Sequence[str], path: Sequence[Record]) -> dict[str | None, Position]:
+    """Returns how much leads to each message; where one says how many prompts do, it is right.
+
+    What stands before a compaction is not on the way any more, and counts all the same.
+    """
+    by_uuid = {record.uuid: record for record in path}
     position = Position(0, 0)
     positions: dict[str | None, Position] = {None: position}
     for uuid in chain:
-        messages, count = position
-        position = Position(messages + 1, count + (uuid in prompts))
+        record = by_uuid.get(uuid)
+        count = position.prompts + (record is not None and is_human_prompt(record))
+        told = _told_position(record) if record else None
+        position = Position(position.messages + 1, count if told is None else told)
         positions[uuid] = position
     return positions
 
 
-def _is_prompt(record: Record) -> bool:
-    if record.type != "user" or record.is_meta or record.is_compact_summary:
-        return False
-    return not any(isinstance(block, ToolResult) for block in _blocks(record))
+def _told_position(record: Record) -> int | None:
+    if b'"turnPosition"' not in record.raw:
+        return None
+    told = mapping(record.fields.get("turnPosition")).get("turnIndex")
+    return told if isinstance(told, int) else None
 
 
 def _blocks(record: Record) -> Iterable[object]:
