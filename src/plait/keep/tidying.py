@@ -1,7 +1,7 @@
 """Packs to fewer and larger ones, and a journal to fewer lines, as a store grows.
 
-    small small small small small small small small      each of one run
-    └───────────────────── one ───────────────────┘      their files' blocks side by side
+    small small small small small      each of one run
+    └──────────── one ──────────┘      their files' blocks side by side
 
 What nobody needs any more stays behind. A new pack is on the disk before an old one goes: whenever
 that is cut off, a block lies in two packs, and the next time one of them goes.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 TIERS = (256 << 10, 2 << 20, 16 << 20, FULL)
 """Sizes below which packs are put together with their like."""
-MANY = 8
+MANY = 5
 MOST_DEAD = 0.25
 """The part of a large pack that may be dead."""
 
