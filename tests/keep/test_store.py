@@ -231,3 +231,15 @@ def test_a_journal_that_names_other_blocks_is_not_believed(
     done = store.restore(replace(session, files=(file,)), tmp_path / "to")
     assert [one.why for one in done.damaged] == ["its blocks are not the file"]
     assert (done.files, files_of(tmp_path / "to")) == ((), {})
+
+
+def test_a_put_file_that_grew_is_one_state_and_another_one_two(store: Store) -> None:
+    def put(data: bytes) -> list[bytes]:
+        store.put([NewFile("/r", "projects/p/s.jsonl", "p", "s", data)])
+        (session,) = store.sessions()
+        return [store.read(file) for file in (*session.earlier, *session.files)]
+
+    assert put(lines(2)) == [lines(2)]
+    assert put(lines(3)) == [lines(3)]
+    assert put(lines(1)) == [lines(3), lines(1)]
+    assert put(lines(3, 7)) == [lines(3), lines(1), lines(3, 7)]
