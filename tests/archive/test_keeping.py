@@ -220,6 +220,16 @@ def test_an_archive_without_a_store_looks_for_none(
         Archive([config]).keep.run()
 
 
+def test_a_store_that_cannot_be_read_is_named_and_hides_nothing(
+    config: Path, store: StorePlace
+) -> None:
+    (store.folder / "journal.jsonl").mkdir(parents=True)
+    archive = archive_of(config, store)
+    assert len(archive.sessions) == len(Archive([config]).sessions) > 0
+    assert archive.discovery.unread == (store.folder,)
+    assert Archive([config]).discovery.unread == ()
+
+
 def test_edits_of_what_is_only_kept_are_refused(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     empty(config)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from plait.archive.model import Project, Session, StorePlace
 from plait.archive.sessions import sessions_of
+from plait.errors import SourceError
 from plait.line import Discovery, LogFile, Root, discover
 from plait.record.sidecar import running_sessions
 
@@ -31,6 +32,8 @@ class Gone:
 
 
 NOTHING = Gone((), {}, {}, frozenset())
+UNREADABLE = Gone((), {}, {}, frozenset())
+"""Of a store that is there, but not for us."""
 
 
 class Inventory:
@@ -46,9 +49,16 @@ class Inventory:
         return tuple(dict.fromkeys(root.config for root in self._roots if root.config))
 
     @cached_property
-    def discovery(self) -> Discovery:
-        """Everything that lies under the roots."""
+    def _at_source(self) -> Discovery:
         return discover(self._roots)
+
+    @cached_property
+    def discovery(self) -> Discovery:
+        """Everything that lies under the roots; a store that cannot be read is named, too."""
+        found = self._at_source
+        if self.gone is not UNREADABLE or self._store is None:
+            return found
+        return Discovery(found.files, (*found.unread, self._store.folder))
 
     @cached_property
     def gone(self) -> Gone:
@@ -57,7 +67,10 @@ class Inventory:
             return NOTHING
         from plait.archive.keeping.gone import gone_sessions
 
-        return gone_sessions(self._store, self._roots, self.discovery.files)
+        try:
+            return gone_sessions(self._store, self._roots, self._at_source.files)
+        except SourceError:
+            return UNREADABLE
 
     def is_kept(self, path: str) -> bool:
         """Tells whether a file is one of those that are only kept."""
@@ -72,7 +85,7 @@ class Inventory:
     @cached_property
     def here(self) -> tuple[LogFile, ...]:
         """The log files at their source, in the order of their paths."""
-        found, left = self.discovery.files, self.gone.left
+        found, left = self._at_source.files, self.gone.left
         return tuple(file for file in found if file.path not in left) if left else found
 
     @cached_property
