@@ -84,6 +84,7 @@ class Calls:
             return
         self._emit(Called(call.id, ruling.proposal))
         outcome = await self._outcome(call, ruling.proposal)
+        self._note_background(call, outcome)
         told = self._with_pull_request(ruling.proposal, outcome)
         self._log(call, told, {**ruling.fields, **self._sandbox(call)})
 
@@ -91,6 +92,13 @@ class Calls:
         """What the newer version says of a command that was run: there is no sandbox."""
         is_told = call.name == "Bash" and not self._parts.writer.setting.is_older
         return {"sandboxed": False} if is_told else {}
+
+    def _note_background(self, call: Call, outcome: Outcome) -> None:
+        """Notes which call started what goes on in the background: its end is told with it."""
+        output = outcome.output
+        name = output.get("backgroundTaskId") if isinstance(output, Mapping) else None
+        if task := self._parts.place.background.get(str(name)):
+            task.call = call.id
 
     def _deny(self, call: Call, ruling: Ruling) -> None:
         self._is_stopped = self._is_stopped or ruling.stops

@@ -261,6 +261,19 @@ def test_a_command_in_the_background_is_told_of_when_it_ends(desk: Desk) -> None
     asyncio.run(play())
 
 
+def test_the_end_of_a_task_that_was_stopped_is_not_told_again(desk: Desk) -> None:
+    told: list[Task] = []
+    desk.place.when_done = told.append
+
+    async def play() -> None:
+        outcome = await desk.call("Bash", command="exec sleep 60", run_in_background=True)
+        await desk.call("TaskStop", task_id=outcome.output["backgroundTaskId"])
+        await asyncio.sleep(0)
+
+    asyncio.run(play())
+    assert told == []
+
+
 def test_waiting_for_a_command_is_reported_and_has_an_end(desk: Desk) -> None:
     async def play() -> None:
         outcome = await desk.call("Bash", command="exec sleep 60", run_in_background=True)

@@ -110,3 +110,22 @@ def test_a_call_that_fails_in_a_turn(tmp_path: Path) -> None:
     assert told[2] == "Error: Exit code 3\nno"
     assert told[3].startswith("Error: Refusing to write ../out.txt")
     assert not (tmp_path / "out.txt").exists()
+
+
+def test_the_end_of_a_command_is_told_with_the_call_that_started_it(tmp_path: Path) -> None:
+    started = {"command": "exit 4", "run_in_background": True, "description": "quick"}
+    waits = {"command": "sleep 0.4; touch x"}
+    calls = [{"calls": [{"name": "Bash", "input": given}]} for given in (started, waits)]
+    script = {"answers": [*calls, {"text": "Done."}, {"text": "I see."}]}
+    stage = Stage(tmp_path, script, tools=[*toolbox().values()])
+    stage.ask("Do it.")
+    call = next(
+        block["id"]
+        for line in stage.lines
+        if line["type"] == "assistant"
+        for block in line["message"]["content"]
+        if block["type"] == "tool_use"
+    )
+    told = next(line for line in stage.lines if line["type"] == "queue-operation")["content"]
+    assert f"<tool-use-id>{call}</tool-use-id>" in told
+    assert 'Background command "quick" failed with exit code 4' in told

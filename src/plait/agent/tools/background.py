@@ -85,8 +85,15 @@ def keep(place: Workplace, name: str, running: Running, description: str, second
     if running.pump:
         watch = asyncio.create_task(_end_late(running, seconds))
         running.pump.add_done_callback(lambda _: watch.cancel())
-        running.pump.add_done_callback(lambda _: place.when_done(task))
+        running.pump.add_done_callback(lambda _: _tell(task, place))
     return task
+
+
+def _tell(task: Task, place: Workplace) -> None:
+    """Has the end of a task told, unless a tool has told it."""
+    if not task.is_told:
+        task.is_told = True
+        place.when_done(task)
 
 
 async def _end_late(running: Running, seconds: float) -> None:
