@@ -230,6 +230,16 @@ def test_a_store_that_cannot_be_read_is_named_and_hides_nothing(
     assert Archive([config]).discovery.unread == ()
 
 
+def test_what_was_kept_by_two_roots_is_shown_once(config: Path, store: StorePlace) -> None:
+    with_all_kept(config, store)
+    session = next(one for one in archive_of(config, store).sessions if one.file)
+    Archive([session.path.parent], store=store).keep.run()
+    before = archive_of(config, store).sessions
+    empty(config)
+    after = archive_of(config, store).sessions
+    assert sorted(one.id for one in after) == sorted(one.id for one in before)
+
+
 def test_edits_of_what_is_only_kept_are_refused(config: Path, store: StorePlace) -> None:
     with_all_kept(config, store)
     empty(config)

@@ -55,14 +55,16 @@ def _shown(
 ) -> "Iterator[tuple[KeptSession, Root | None]]":
     """Yields the sessions that are only kept; what is from elsewhere and here too, once."""
     strangers: list[KeptSession] = []
+    places: dict[str, tuple[KeptSession, Root]] = {}
     known = set(there.sessions)
-    for kept in sessions:
+    for kept in sorted(sessions, key=lambda one: one.modified):
         root = there.root_of(kept)
         if root is not None and not there.holds(kept):
             known.add(kept.session)
-            yield kept, root
+            places[there.place_of(kept)] = kept, root  # the newest, of one kept by two roots
         elif root is None and _is_stranger(kept, place):
             strangers.append(kept)
+    yield from places.values()
     for kept in sorted(strangers, key=lambda one: one.modified, reverse=True):
         if kept.session not in known:
             known.add(kept.session)
@@ -91,11 +93,15 @@ class _Sources:
 
     def root_of(self, kept: "KeptSession") -> Root | None:
         """Returns the root that a kept session was below."""
-        place = self._place_of(kept, kept.log or kept.files[0])
+        place = self.place_of(kept)
         return next(
             (root for logs, root in self._roots.items() if place.startswith(f"{logs}{os.sep}")),
             None,
         )
+
+    def place_of(self, kept: "KeptSession") -> str:
+        """Returns where a session lay: its own log, else the first of its files."""
+        return self._place_of(kept, kept.log or kept.files[0])
 
     def holds(self, kept: "KeptSession") -> bool:
         """Tells whether a session is at its source: its own log, else any of its agents'."""
