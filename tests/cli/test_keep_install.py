@@ -88,6 +88,23 @@ def test_what_is_installed_goes_again_to_the_byte(
     assert "nothing of ours" in capsys.readouterr().out
 
 
+def test_the_status_tells_what_keeps_by_itself(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / ".claude" / "projects").mkdir(parents=True)
+    assert plait("status") == 0
+    assert "`plait keep --install` does" in capsys.readouterr().out
+    assert plait("--install", "hook", "--yes") == 0
+    assert plait("--install", "cron", "--yes") == 0
+    capsys.readouterr()
+    assert plait("status") == 0
+    out = capsys.readouterr().out
+    assert "kept by themselves by a hook" in out
+    assert "by a line of the crontab" in out
+    assert plait("status", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["automatic"] == ["hook", "cron"]
+
+
 def test_without_more_words_it_is_the_hook(home: Path) -> None:
     assert plait("--install", "--yes") == 0
     hooks = json.loads(settings_of(home).read_text(encoding="utf-8"))["hooks"]

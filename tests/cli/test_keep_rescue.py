@@ -70,6 +70,13 @@ def test_an_empty_archive_has_nothing(tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "nothing more is left of sessions that are gone\n"
 
 
+def test_lines_that_say_nothing_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert rescue(remains(tmp_path, {"display": 5}, {"x": 1})) == 0
+    assert "2 lines of `history.jsonl` cannot be read" in capsys.readouterr().err
+
+
 def test_a_folder_of_logs_is_no_configuration(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

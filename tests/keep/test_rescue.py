@@ -142,6 +142,7 @@ def test_a_paste_is_read_from_where_the_client_keeps_it(tmp_path: Path) -> None:
 def test_the_name_of_a_paste_leads_nowhere_else(tmp_path: Path, name: str) -> None:
     pasted = {"1": {"id": 1, "type": "text", "contentHash": name}}
     config = remains(tmp_path, typed("[Pasted text #1] what?", pasted=pasted))
+    (config / "paste-cache").mkdir()
     (tmp_path / "secret.txt").write_text("no")
     assert only(config).prompts[0].text == "[Pasted text #1] what?"
 
@@ -185,13 +186,38 @@ def test_a_commit_is_of_the_session_that_typed_last(tmp_path: Path) -> None:
     assert mine.commits[0].why == "at the time"
 
 
+def test_a_commit_long_after_a_prompt_is_nobodys(tmp_path: Path) -> None:
+    app = repository(tmp_path / "app", (60, "in time"), (60.1, "too late"))
+    place = str(app)
+    config = remains(tmp_path, typed("a", directory=place), typed("b", 300, directory=place))
+    assert [commit.subject for commit in only(config).commits] == ["in time"]
+
+
+def test_a_commit_that_names_another_session_is_that_ones(tmp_path: Path) -> None:
+    stray = "33333333-3333-4333-8333-333333333333"
+    app = repository(tmp_path / "app", (1, f"theirs {OTHER}"), (2, f"a number {stray}"))
+    place = str(app)
+    config = remains(tmp_path, typed("a", directory=place))
+    found = only(config, Known(OTHER)).commits
+    assert [(commit.subject, commit.why) for commit in found] == [
+        (f"a number {stray}", "at the time")
+    ]
+
+
+def test_a_time_before_all_clients_is_none(tmp_path: Path) -> None:
+    line = typed("x") | {"timestamp": -1}
+    left = leftovers_in(remains(tmp_path, line, typed("y") | {"timestamp": 0}))
+    assert ([prompt.text for prompt in left.prompts], left.unread) == (["y"], 1)
+
+
 def test_a_directory_that_is_gone_has_no_commits(tmp_path: Path) -> None:
     assert only(remains(tmp_path, typed("x", directory=str(tmp_path / "gone")))).commits == ()
 
 
 def test_the_files_of_a_session_tell_where_it_was_held(tmp_path: Path) -> None:
     app = repository(tmp_path / "app", (0, "start"))
-    config = remains(tmp_path, typed("of another", session=OTHER, directory=str(app)))
+    others = [typed("of another", session=OTHER, directory=str(one)) for one in (app, tmp_path)]
+    config = remains(tmp_path, *others)
     backup(config, str(app / "file1.txt"), 1, "x", 5)
     found = only(config, Known(OTHER))
     assert (found.session, found.directory) == (LOST, str(app))
@@ -221,6 +247,11 @@ def test_a_list_of_sessions_tells_what_nothing_else_does(tmp_path: Path) -> None
     assert (one.directory, one.began, one.ended) == ("/srv/app", at(0), at(60))
     lines = drawn(one, config)
     assert lines[0].endswith("- a list of sessions, which says that it had 42 messages")
+    index.write_text(json.dumps({"entries": [entry | {"messageCount": 0}]}))
+    remains(tmp_path, typed("typed"))
+    again = drawn(only(config), config)
+    assert again[0].endswith("- 1 prompt in history.jsonl")
+    assert again[1:3] == ["09:00 user: typed", "ai-title: How it works"]
     assert lines[1:4] == [
         "09:00 user: how does it work?",
         "ai-title: How it works",

@@ -25,7 +25,7 @@ FRAME = 8 << 20
 """Bytes of blocks that are compressed together."""
 MOST_FRAME = 64 << 20
 """Bytes that no frame exceeds, whoever made it."""
-MOST_HELD = 64 << 20
+MOST_HELD = 128 << 20
 """Bytes of frames that are at hand: the blocks of a session that grew lie in several."""
 NAME_BYTES, SIZE_BYTES = 32, 4
 

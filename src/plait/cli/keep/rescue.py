@@ -75,6 +75,8 @@ def _print(request: Request, found: "Rescued", is_dry: bool) -> None:
         output.print(f"{counted(found.unchanged, 'session')} put together before")
     if found.bare:
         output.print(f"{counted(found.bare, 'session')} left nothing but an id or commands")
+    if found.unread:
+        output.note(f"{counted(found.unread, 'line')} of `history.jsonl` cannot be read")
     sessions = counted(len(found.sessions), "session")
     if not found.sessions:
         output.print("nothing more is left of sessions that are gone")

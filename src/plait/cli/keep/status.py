@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from plait.cli.keep.install import WORDS, installed_ways
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.text import clipped, counted, now, number, safe_line, size
 
@@ -25,9 +26,20 @@ def command(request: Request, as_json: bool) -> None:
     with request.answering(no_index=False) as archive:
         status = archive.keep.status()
     if as_json:
-        request.output.json({**msgspec.to_builtins(status), "ratio": status.ratio})
+        ways = {"ratio": status.ratio, "automatic": installed_ways(request)}
+        request.output.json({**msgspec.to_builtins(status), **ways})
         return
     _print_status(request, status)
+    _print_ways(request)
+
+
+def _print_ways(request: Request) -> None:
+    ways = installed_ways(request)
+    for way in ways:
+        request.output.print(f"kept by themselves {WORDS[way]}")
+    if not ways:
+        told = "nothing keeps them by itself: `plait keep --install` does"
+        request.output.print(told, style="dim")
 
 
 def _print_status(request: Request, status: "KeepStatus") -> None:

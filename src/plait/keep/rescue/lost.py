@@ -58,7 +58,8 @@ def lost_sessions(left: Leftovers, known: Iterable[Known], ask: Ask = repository
     ids = (left.sessions | set(typed)) - {one.session for one in there}
     places = _Places(left, there)
     found = [_put_together(one, left, typed.get(one, ()), places) for one in sorted(ids)]
-    git = _Git(ask, {one.directory for one in found if one.directory} | places.all)
+    everyone = left.sessions | set(typed) | {one.session for one in there}
+    git = _Git(ask, {one.directory for one in found if one.directory} | places.all, everyone)
     named = [replace(one, backups=git.named(one.backups)) for one in found]
     told = [_placed(one, git) for one in named]
     commits = git.commits_by_session(told, typed)
@@ -172,6 +173,8 @@ class _Git:
 
     ask: Ask
     directories: set[str]
+    everyone: set[str]
+    """All sessions, lost or not."""
     repositories: dict[str, Repository | None] = field(default_factory=dict)
     keys: dict[str, str] | None = None
 
@@ -209,7 +212,7 @@ class _Git:
             names = {one.session for one in sessions}
             there = _typed_in(directory, typed)
             for commit in self._made(directory, sessions):
-                session, why = _owner(commit, names, there)
+                session, why = _owner(commit, self.everyone, there)
                 if session in names:
                     taken[session].append(replace(commit, why=why))
         return {session: tuple(commits) for session, commits in taken.items()}
@@ -240,9 +243,11 @@ def _typed_in(directory: str, typed: Mapping[str, tuple[Typed, ...]]) -> list[tu
     )
 
 
-def _owner(commit: Commit, lost: set[str], there: list[tuple[datetime, str]]) -> tuple[str, Why]:
+def _owner(
+    commit: Commit, everyone: set[str], there: list[tuple[datetime, str]]
+) -> tuple[str, Why]:
     """Returns the session that a commit is taken for, "" for none, and why."""
-    named = [one for one in UUID.findall(commit.message) if one in lost]
+    named = [one for one in UUID.findall(commit.message) if one in everyone]
     if named:
         return named[0], "named"
     place = bisect_right(there, (commit.time, "\uffff"))

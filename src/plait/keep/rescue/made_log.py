@@ -89,7 +89,7 @@ def _written(one: LostSession, folder: Path) -> Path:
     with SessionWriter(path, setting, ids, has_snapshots=False) as writer:
         _note(writer, note(one))
         for event in _events(one):
-            clock.moment = max(clock.moment, event.time)
+            clock.moment = event.time
             _tell(writer, event, cwd)
         if one.title:
             writer.title(one.title)
