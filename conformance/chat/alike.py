@@ -25,6 +25,7 @@ SLUG = re.compile(r'"slug": "[\w-]+"')
 ANY_TIME = {"last-prompt", "mode", "permission-mode"}
 """State that the client writes beside what happens, now before a line and now behind it."""
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?")
+OWN_IDS = {"requestRef", "serverClassifierRequest"}
 VARYING = {
     "durationMs",
     "toolInputStreamMs",
@@ -48,7 +49,7 @@ def told(
     left_out = {*LEFT_OUT, *ANY_TIME, *(IN_PRINT if is_printed else ())}
     kept = list(_without_left_out(file, left_out))
     labels: dict[str, str] = {NOWHERE: "nowhere"}
-    text = json.dumps([entry for _, entry in kept], ensure_ascii=False)
+    text = json.dumps([_without_own(entry) for _, entry in kept], ensure_ascii=False)
     for path, name in paths.items():
         text = text.replace(json.dumps(path)[1:-1], name)
     text = SLUG.sub('"slug": "a-b-c"', TIME.sub("T", text))
@@ -66,6 +67,11 @@ def _without_left_out(file: Path, left_out: Container[str]) -> Iterator[tuple[st
                 bridged[entry["uuid"]] = parent
             continue
         yield kind, ({**entry, "parentUuid": parent} if "parentUuid" in entry else entry)
+
+
+def _without_own(entry: Json) -> Json:
+    """Returns a line without the ids of things that only the client has."""
+    return {name: value for name, value in entry.items() if name not in OWN_IDS}
 
 
 def _steady(entry: Json) -> Json:

@@ -24,6 +24,9 @@ LEFT_OUT = {
     "attachment prompt_snapshot": "the maker's own prompts",
     "attachment task_reminder": "the maker's own reminders",
     "attachment silent_turn_reminder": "the maker's own reminders",
+    "attachment file": "files that were read are not attached anew after a compaction",
+    "attachment plan_mode": "the maker's own words; it stands in the system prompt here",
+    "attachment plan_mode_exit": "the maker's own words on planning",
     "attachment command_permissions": "there are no rules of settings yet",
 }
 """Kinds of lines that only the client writes."""
@@ -43,3 +46,15 @@ FIELDS = {
     ("has beyond", "slug"): "the client gives a name once a plan or an agent needs one",
 }
 """Fields that lines of any kind, or of one, may lack or have beyond."""
+
+TALKS: dict[str, tuple[tuple[str, ...], str]] = {
+    "refusal": (
+        ("client", "plait", "@@", "<"),
+        "the client has the newest models try once more; here a refusal ends the turn",
+    ),
+    "line went dead": (("error.connection.message",), "the words of another library"),
+    "failing tools": (("result Grep failed",), "the words of another engine for expressions"),
+    "local commands": (("command: ", "local_command: "), "what is printed is in our own words"),
+    "nobody to ask": (("result Bash user-rejected",), "why a command is asked about"),
+}
+"""Talks that differ in lines which hold these words, and why."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from conformance.chat.alike import differing, told
 from conformance.chat.explained import FIELDS, IN_PRINT
+from conformance.chat.explained import TALKS as TALKS_EXPLAINED
 from conformance.chat.kinds import Difference, Form, differences, forms
 from conformance.chat.players import Genuine, Ours, Player, play
 from conformance.chat.talks import TALKS, Talk
@@ -25,11 +26,18 @@ def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
         if only in talk.name:
             yield from chat.played(talk)
     for name, lines in chat.lines.items():
-        yield told_alike(LINES, name, lines)
+        words, why = TALKS_EXPLAINED.get(name, ((), ""))
+        is_known = lines and all(any(word in line for word in words) for line in lines)
+        yield explained(LINES, name, why) if is_known else told_alike(LINES, name, lines)
     found = differences(chat.ours, chat.theirs)
     for kind in sorted(chat.ours.keys() - IN_PRINT.keys()):
         unexplained = [str(one) for one in found if one.kind == kind and not is_explained(one)]
         yield told_alike(FIELDS_OF, kind, unexplained)
+
+
+def explained(group: str, name: str, why: str) -> Verdict:
+    """Returns the row of something that differs for a known reason."""
+    return Verdict(group, name, Mark.NOT_ASKED, Mark.NOT_ASKED, Mark.EXPLAINED, why=why)
 
 
 def told_alike(group: str, name: str, found: list[str]) -> Verdict:

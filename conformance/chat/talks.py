@@ -75,7 +75,7 @@ TALKS = (
     denied(),
     Talk(
         "plan mode",
-        (Step("[write it]", leave=("--permission-mode", "plan")), Step("And then?", CONTINUE)),
+        (Step("[write only]", leave=("--permission-mode", "plan")), Step("And then?", CONTINUE)),
     ),
     Talk("max turns", (Step("[parallel]", ("--max-turns", "1")), Step("Why?", CONTINUE))),
     talk("compact and go on", "[parallel]", "What was that?", "/compact", "Go on.", "[think]"),
@@ -116,6 +116,10 @@ def script(directory: Path) -> Script:
             said("Slept."),
         ],
         "[nap]": [calls(call("Bash", command="sleep 4; echo up")), said("Good morning.")],
+        "[write only]": [
+            calls(call("Write", file_path=str(directory / "new.txt"), content="new\n")),
+            said("I may not."),
+        ],
         "[write it]": [
             calls(call("Write", file_path=str(directory / "new.txt"), content="new\n")),
             calls(call("Bash", command="touch other.txt")),

@@ -13,7 +13,7 @@ from plait.agent.events import Compacted, Event, Noticed, TurnEnded
 from plait.agent.memory import SessionMemory
 from plait.agent.models import ScriptModel
 from plait.agent.streaming import ModelFault, Request
-from plait.agent.summary import PRESERVED, TASK, shortened, summary_in
+from plait.agent.summary import PRESERVED, TASK, TOOLS_USED, shortened, summary_in
 from plait.graph.client import context
 from plait.line import lines
 from plait.record import client_records
@@ -122,7 +122,8 @@ def test_a_person_has_the_conversation_summed_up(tmp_path: Path) -> None:
     ]
     assert metadata["trigger"] == "manual"
     summary = next(line for line in room.lines if line.get("isCompactSummary"))
-    assert summary["message"]["content"].startswith(f"{CONTINUED}Summary:\nThey spoke.\n\nIf you")
+    told = summary["message"]["content"]
+    assert told.startswith(f"{CONTINUED}{TOOLS_USED.format('')}Summary:\nThey spoke.\n\nIf you")
     assert str(room.parts.writer.path) in summary["message"]["content"]
     assert summary["message"]["content"].endswith(PRESERVED)
     assert summary["turnPosition"] == {"promptIndex": 2, "turnIndex": 2}

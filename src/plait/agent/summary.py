@@ -53,8 +53,8 @@ PRESERVED = (
 
 def told_summary(summary: str, head: Sequence[Record], log: Path, *, has_tail: bool) -> str:
     """Returns a summary as the model reads it: of what it is, and how to go on."""
-    tools = ", ".join(sorted({*_tools_called(head), *_tools_named(head)}))
-    used = TOOLS_USED.format(tools) if tools else ""
+    tools = ", ".join(sorted({*_tools_called(head), *_tools_named(head)} - {""}))
+    used = TOOLS_USED.format(tools)
     kept = PRESERVED if has_tail else ""
     return f"{CONTINUED}{used}Summary:\n{summary}{TRANSCRIPT.format(log)}{GO_ON}{kept}"
 

@@ -70,8 +70,8 @@ async def start(
     script = f"eval {quote(command)} < /dev/null && pwd -P >| {quote(str(where))}"
     _touch(output)
     reading, writing = os.pipe()
-    try:
-        process = await asyncio.create_subprocess_exec(
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
             shell,
             "-c",
             script,
@@ -82,6 +82,13 @@ async def start(
             stderr=STDOUT,
             start_new_session=True,
         )
+    )
+    try:
+        process = await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        os.close(reading)
+        await _undone(starting)
+        raise
     except (OSError, ValueError) as error:
         os.close(reading)
         raise ToolError(f"Cannot run the command: {error}") from error
@@ -90,6 +97,14 @@ async def start(
     running = Running(command, process, reading, output, where)
     running.pump = asyncio.create_task(_pump(running))
     return running
+
+
+async def _undone(starting: "asyncio.Future[Process]") -> None:
+    """Ends a command that was stopped while it started, with what it has started by then."""
+    with suppress(OSError, ValueError):
+        process = await starting
+        _signal(process, signal.SIGKILL)
+        await process.wait()
 
 
 def _touch(path: Path) -> None:

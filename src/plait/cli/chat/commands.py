@@ -95,6 +95,8 @@ def _cost(client: Client, rest: str) -> list[str]:
     lines = [dotted(many(meter.responses, "response"), _money(meter))]
     if parts:
         lines.append(f"tokens: {', '.join(parts)}")
+    if client.cost.before:
+        lines.append(f"in all, with what came before: ${client.cost.fields['totalCostUSD']:.4f}")
     return _logged(client, "cost", rest, lines)
 
 
