@@ -178,3 +178,59 @@ def test_a_session_of_any_shape_goes_on(case: Path, tmp_path: Path) -> None:
     session.answer("That.")
     session.prompt("And then?")
     assert live.messages() == read_afresh(path)
+
+
+def twice(session: plait.SessionWriter, *, is_answered: bool) -> None:
+    """Two turns whose calls have the same id, the first perhaps without a result."""
+    for number in range(2):
+        session.prompt(f"Turn {number}.")
+        with session.response(usage=USAGE) as response:
+            response.text("Look.")
+            call = response.call("Bash", {"command": "ls"}, call="toolu_same")
+        if is_answered or number:
+            session.result(call, "a")
+        session.answer("Done.", usage=USAGE)
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_turn_that_is_over_may_still_depend_on_what_follows(
+    tmp_path: Path, is_answered: bool
+) -> None:
+    session = writer(tmp_path)
+    live = LiveContext(session)
+    twice(session, is_answered=is_answered)
+    for number in range(3):
+        session.prompt(f"Next {number}.")
+        assert live.messages() == read_afresh(session.path)
+        session.answer("Yes.", usage=USAGE)
+
+
+def test_turns_that_are_over_are_made_once(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    live = LiveContext(session)
+    for number in range(3):
+        session.prompt(f"Turn {number}.")
+        live.messages()
+        session.answer("Yes.", usage=USAGE, model=MODELS[0])
+    session.prompt("Last.")
+    first, again = live.messages(), live.messages()
+    assert first == again
+    assert all(one is other for one, other in zip(first[:-1], again[:-1], strict=True))
+    session.answer("Another model.", usage=USAGE, model=MODELS[1])
+    session.prompt("Go on.")
+    assert live.messages()[0] is not first[0]
+
+
+def test_tokens_are_those_of_the_last_answer_and_what_came_behind_it(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    live = LiveContext(session)
+    assert live.tokens() == 0
+    session.prompt("x" * 390)
+    assert live.tokens() == 100
+    kept = session.answer("Yes.", usage=USAGE).messages
+    used = sum(USAGE.values())
+    assert live.tokens() == used
+    session.prompt("x" * 390)
+    assert live.tokens() == used + 100
+    session.compact("They spoke.", preserved=kept)
+    assert 0 < live.tokens() < 200, "what a preserved answer read is no longer sent"
