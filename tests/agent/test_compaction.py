@@ -294,6 +294,17 @@ def test_a_turn_goes_on_while_there_is_room_yet(tmp_path: Path) -> None:
     assert not room.of("compact_boundary")
 
 
+def test_a_summary_that_comes_after_all_makes_up_for_those_that_failed(tmp_path: Path) -> None:
+    session = SessionWriter.new(tmp_path, cwd=tmp_path)
+    session.prompt("Hello.")
+    model = Listening({"answers": [REFUSED, REFUSED, SUMMED_UP], "otherwise": REFUSED})
+    memory = SessionMemory(LiveContext(session), MODEL)
+    compactor = SessionCompactor(session, memory, model, full=1)
+    made = [asyncio.run(compactor.make_room()) for _ in range(8)]
+    assert [bool(one) for one in made] == [False, False, True, False, False, False, False, False]
+    assert len(model.asked) == 6, "three in a row, and it is left to the person"
+
+
 def test_a_turn_fails_where_there_is_no_room_left(tmp_path: Path) -> None:
     full = {"text": "Full.", "usage": used(199_000)}
     room = Room(tmp_path, {"answers": [full] * 2, **failing(**REFUSED)})

@@ -180,10 +180,11 @@ def test_a_session_of_any_shape_goes_on(case: Path, tmp_path: Path) -> None:
     assert live.messages() == read_afresh(path)
 
 
-def twice(session: plait.SessionWriter, *, is_answered: bool) -> None:
+def twice(session: plait.SessionWriter, live: LiveContext, *, is_answered: bool) -> None:
     """Two turns whose calls have the same id, the first perhaps without a result."""
     for number in range(2):
         session.prompt(f"Turn {number}.")
+        live.messages()
         with session.response(usage=USAGE) as response:
             response.text("Look.")
             call = response.call("Bash", {"command": "ls"}, call="toolu_same")
@@ -198,11 +199,37 @@ def test_a_turn_that_is_over_may_still_depend_on_what_follows(
 ) -> None:
     session = writer(tmp_path)
     live = LiveContext(session)
-    twice(session, is_answered=is_answered)
+    twice(session, live, is_answered=is_answered)
     for number in range(3):
         session.prompt(f"Next {number}.")
         assert live.messages() == read_afresh(session.path)
         session.answer("Yes.", usage=USAGE)
+
+
+def test_what_comes_between_results_is_read_from_the_file(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    live = LiveContext(session)
+    session.prompt("Go.")
+    live.messages()
+    with session.response(usage=USAGE) as response:
+        first, second = (response.call("Bash", {"command": one}) for one in "ab")
+    session.result(second, "b")
+    session.attachment({"type": "hook_success"}, "<system-reminder>b</system-reminder>")
+    session.result(first, "a")
+    assert live.messages() == read_afresh(session.path)
+
+
+def test_who_goes_back_sends_what_stands_there(tmp_path: Path) -> None:
+    session = writer(tmp_path)
+    live = LiveContext(session)
+    session.prompt("One.")
+    end = session.answer("Yes.", usage=USAGE).messages[-1]
+    session.prompt("Taken back.")
+    live.messages()
+    session.rewind(end)
+    assert [message["role"] for message in live.messages()] == ["user", "assistant"]
+    session.rewind(None)
+    assert live.messages() == []
 
 
 def test_turns_that_are_over_are_made_once(tmp_path: Path) -> None:

@@ -90,7 +90,10 @@ class LiveContext:
         model = spoken_to(_kept(chain[self._past.end :])) or self._past.model
         if model != self._past.model:
             self._past = _Past(model=model)
-        past = self._past = self._past.grown(chain)
+        past = self._past.grown(chain)
+        if past.calls & {*_calls_in(chain[past.end :])}:
+            past = _Past(model=model)  # a call that is made again is not sent again
+        self._past = past
         return [*past.messages, *messages_of(chain[past.end :], model)]
 
     def tokens(self) -> int:
@@ -116,7 +119,7 @@ class _Past:
         """Returns it with the turns that are over by now."""
         end = _end_of_turns(chain, self.end)
         added = chain[self.end : end]
-        calls = [call for record in added for call in call_ids(record)]
+        calls = _calls_in(added)
         is_once = len({*calls}) == len(calls) and not self.calls & {*calls}
         if not is_once or not {*calls} <= answered_calls([*added], [*range(len(added))]):
             return self  # it is sent in a way that depends on what follows
@@ -124,6 +127,10 @@ class _Past:
         if not told or told[-1]["role"] != "assistant":
             return self  # what follows joins it
         return _Past(self.model, end, (*self.messages, *told), self.calls | {*calls})
+
+
+def _calls_in(chain: Sequence[Record]) -> list[str]:
+    return [call for record in chain for call in call_ids(record)]
 
 
 def _end_of_turns(chain: Sequence[Record], start: int) -> int:

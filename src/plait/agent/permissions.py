@@ -144,8 +144,7 @@ class SessionPermissions:
     def _remember(self, proposal: Proposal) -> None:
         """Allows the like for the rest of the session; of changes, all within the workspace."""
         if proposal.effect == "write" and self._is_inside(proposal):
-            if self.mode == "default":
-                self.switch("acceptEdits")
+            self.switch("acceptEdits")
         else:
             self._granted.add(self._grant(proposal))
 
