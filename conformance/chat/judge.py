@@ -9,8 +9,8 @@ from conformance.chat.alike import differing, told
 from conformance.chat.explained import FIELDS, IN_PRINT
 from conformance.chat.explained import TALKS as TALKS_EXPLAINED
 from conformance.chat.kinds import Difference, Form, differences, forms
-from conformance.chat.players import Genuine, Ours, Player, play
-from conformance.chat.talks import TALKS, Talk
+from conformance.chat.players import Alternating, Genuine, Ours, Player, play
+from conformance.chat.talks import IN_TURN, TALKS, Talk
 from conformance.client import objects
 from conformance.judge import Judge, safe
 from conformance.model import Mark, Verdict
@@ -25,6 +25,8 @@ def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
     for talk in TALKS:
         if only in talk.name:
             yield from chat.played(talk)
+    if only in IN_TURN.name:
+        yield from chat.in_turn(IN_TURN)
     for name, lines in chat.lines.items():
         words, why = TALKS_EXPLAINED.get(name, ((), ""))
         is_known = lines and all(any(word in line for word in words) for line in lines)
@@ -78,6 +80,14 @@ class ChatJudge:
         for one, other in zip(ours, theirs, strict=False):
             found += differing(one, other)
         self.lines[talk.name] = found
+
+    def in_turn(self, talk: Talk) -> Iterator[Verdict]:
+        """Leads the two clients through one session, turn about, and yields how it resumes."""
+        client = self.judge.client
+        with client.room.desk() as desk:
+            play(Alternating(Genuine(client), Ours(client)), desk, client, talk)
+            for file in desk.sessions():
+                yield self.judge.judged(PLACES, talk.name, desk, file)
 
     def _written(
         self, player: Player, desk: Desk, talk: Talk, known: dict[str, Form]

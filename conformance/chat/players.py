@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Protocol
 
@@ -65,6 +66,19 @@ class Ours:
         )
         desk.hand_over()
         return Finished(done.stdout, done.stderr, done.returncode)
+
+
+class Alternating:
+    """Leads one client, then the other, and so on."""
+
+    name = "in turn"
+
+    def __init__(self, *players: Player) -> None:
+        self._players = cycle(players)
+
+    def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
+        """Asks one thing in print mode."""
+        return next(self._players).step(desk, prompt, *arguments)
 
 
 def play(player: Player, desk: Desk, client: Client, talk: Talk) -> list[Path]:

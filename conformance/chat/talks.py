@@ -83,6 +83,18 @@ TALKS = (
     talk("local commands", "Hello there.", "/cost", "/context"),
 )
 
+IN_TURN = talk(
+    "one session in turn",
+    "[parallel]",
+    "[file tools]",
+    "[think]",
+    "/compact",
+    "[parallel] again",
+    "[bad request]",
+    "Go on.",
+)
+"""What both clients are led through in one session."""
+
 
 def answers(directory: Path) -> Choose:
     """Returns the choice of answers for one play of a talk: trouble comes once, a retry is fine."""
