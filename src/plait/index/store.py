@@ -14,8 +14,10 @@ sessions are never used twice.
 import os
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from errno import ENOTEMPTY
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 BATCH = 128_000_000
 """Characters of text after which a batch is written."""
 HEAP = 200_000_000
+TRIES, PAUSE = 20, 0.05
 LITTLE = 15_000_000
 """The least that the text index works with: enough for what was added to a session."""
 
@@ -71,9 +74,22 @@ def _delete_index(folder: Path) -> None:
         for path in folder.glob(f"{CATALOGUE}*"):
             path.unlink()
         if (folder / TEXT_FOLDER).exists():
-            shutil.rmtree(folder / TEXT_FOLDER)
+            _delete_tree(folder / TEXT_FOLDER)
     except OSError as error:
         raise unwritable(folder, error) from error
+
+
+def _delete_tree(folder: Path) -> None:
+    """Deletes a folder, though a thread of the text index may still tidy up in it."""
+    for _ in range(TRIES):
+        try:
+            shutil.rmtree(folder)
+            return
+        except OSError as error:
+            if error.errno != ENOTEMPTY:
+                raise
+        time.sleep(PAUSE)
+    shutil.rmtree(folder)
 
 
 @contextmanager

@@ -1,0 +1,52 @@
+"""An index that is deleted while something of it is still at work."""
+
+import shutil
+from errno import EACCES, ENOTEMPTY
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.errors import SourceError
+from plait.index import store
+from plait.index.store import writing
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_folder_in_which_somebody_still_tidies_up_is_deleted_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    with writing(tmp_path):
+        pass
+    monkeypatch.setattr(store, "PAUSE", 0)
+    late = [tmp_path / "text" / f"late-{number}" for number in range(times)]
+    delete = shutil.rmtree
+
+    def disturbed(place: Path, **options: Any) -> None:
+        if late:
+            late.pop().touch()
+            raise OSError(ENOTEMPTY, "Directory not empty")
+        delete(place, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", disturbed)
+    with writing(tmp_path, is_anew=True):
+        assert not list((tmp_path / "text").glob("late-*"))
+
+
+@pytest.mark.parametrize("errno", [ENOTEMPTY, EACCES])
+def test_a_folder_that_cannot_be_deleted_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errno: int
+) -> None:
+    with writing(tmp_path):
+        pass
+    asked = []
+
+    def refused(place: Path, **options: Any) -> None:
+        asked.append(place)
+        raise OSError(errno, "no")
+
+    monkeypatch.setattr(store, "PAUSE", 0)
+    monkeypatch.setattr(shutil, "rmtree", refused)
+    with pytest.raises(SourceError), writing(tmp_path, is_anew=True):
+        pass
+    assert len(asked) == (1 if errno == EACCES else store.TRIES + 1)
