@@ -191,3 +191,16 @@ def test_blocks_that_were_cut_larger_are_moved_too(aged: Path, store: Store) -> 
     with small_blocks():
         store.forget([store.session("middle")])
     assert contents(store) == expected
+
+
+def test_a_pack_with_the_number_of_one_that_went_is_not_taken_for_it(
+    aged: Path, store: Store
+) -> None:
+    reader = Store.open(store.folder)
+    for number in range(3):
+        for path in (aged / PROJECT).iterdir():
+            written(path, lines(3, number), modified=number)
+        store.keep(found(aged))
+        assert store.packs.numbers() == (1,)
+        assert {*contents(store).values()} == {*contents(reader).values()} == {lines(3, number)}
+        store.forget(store.sessions())

@@ -70,6 +70,7 @@ class Packs:
         self.folder = folder
         self._places: dict[str, Place] | None = None
         self._seen: tuple[int, ...] = ()
+        self._changed = 0
         self._are_listed = False
         """The packs themselves were asked, because an index is damaged."""
         self._plain: dict[tuple[int, int], bytes] = {}
@@ -79,7 +80,7 @@ class Packs:
     def places(self) -> dict[str, Place]:
         """Where each block lies."""
         if self._places is None:
-            self._seen = self.numbers()
+            self._seen, self._changed = self.numbers(), self._stamp()
             self._places = {
                 name: place for number in self._seen for name, place in self.index(number)
             }
@@ -93,6 +94,14 @@ class Packs:
     def forget(self) -> None:
         """Reads the folder anew when it is asked next."""
         self._places, self._are_listed = None, False
+        self._plain.clear()
+
+    def _stamp(self) -> int:
+        """Returns when a pack last came or went: one may have the number of another before it."""
+        try:
+            return self.folder.stat().st_mtime_ns
+        except FileNotFoundError:
+            return 0
 
     def numbers(self) -> tuple[int, ...]:
         """Returns the packs that are whole, in the order in which they were written."""
@@ -142,7 +151,7 @@ class Packs:
         try:
             return self._read(name)
         except LostBlock:
-            if self._seen != self.numbers():
+            if (self._seen, self._changed) != (self.numbers(), self._stamp()):
                 self.forget()  # packs were put together since
             elif not self._ask_packs():
                 raise
