@@ -60,3 +60,11 @@ def test_one_frame_is_held_however_large(
     monkeypatch.setattr(packs, "MOST_HELD", 0)
     read_twice(store)
     assert len(unpacked) == 1
+
+
+def test_a_pack_whose_number_comes_again_is_read_anew(tmp_path: Path) -> None:
+    store = store_of_days(tmp_path, 1)
+    read_twice(store)
+    store.forget(store.sessions())
+    store.put([NewFile("/r", "projects/p/x.jsonl", "p", "x", b'{"new":1}\n' * 40)])
+    read_twice(store)

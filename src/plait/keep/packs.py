@@ -93,6 +93,7 @@ class Packs:
 
     def forget(self) -> None:
         """Reads the folder anew when it is asked next."""
+        self._plain.clear()  # a number may come again
         self._places, self._are_listed = None, False
         self._plain.clear()
 
