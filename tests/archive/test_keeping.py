@@ -469,3 +469,94 @@ def test_what_comes_from_elsewhere_and_is_here_too_is_shown_once(
     assert shown() == [kept.session]
     (found,) = Archive([config], store=there).inventory.gone.kept.values()
     assert found.root == "claude-agent-sdk"
+
+
+def test_a_run_a_dry_run_and_the_status_count_sessions_alike(
+    store: StorePlace, tmp_path: Path
+) -> None:
+    one, other = "11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"
+    places = {
+        "a/transcript.jsonl": one,
+        "b/transcript.jsonl": other,
+        "c/agents/agent-a1.jsonl": other,
+        "d/x/transcript.jsonl": one,
+        "e/x/transcript.jsonl": other,
+    }
+    for place, session in places.items():
+        path = tmp_path / "logs" / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        entry = {"type": "user", "uuid": place, "sessionId": session, "message": {"content": "x"}}
+        path.write_text(json.dumps(entry) + "\n")
+    archive = archive_of(tmp_path / "logs", store)
+    ids = sorted(session.id for session in archive.sessions)
+    assert archive.keep.status().unkept == len(ids) == 4
+    assert sorted(source.session for source in archive.keep.plan().sessions) == ids
+    assert sorted(archive.keep.run().sessions) == ids
+    assert archive.keep.status().kept == 4
+    with (tmp_path / "logs" / "d/x/transcript.jsonl").open("a") as file:
+        file.write("{}\n")
+    again = archive_of(tmp_path / "logs", store)
+    assert [again.keep.status().unkept, again.keep.run().sessions] == [1, [one]]
+
+
+def test_files_beside_a_log_are_counted_as_its_session(config: Path, store: StorePlace) -> None:
+    with_all_kept(config, store)
+    session = next(one for one in archive_of(config, store).sessions if one.file)
+    session.path.with_suffix("").mkdir(exist_ok=True)
+    (session.path.with_suffix("") / "custom-title.json").write_text("{}")
+    archive = archive_of(config, store)
+    assert [source.session for source in archive.keep.plan().sessions] == [session.id]
+    assert archive.keep.run().sessions == [session.id]
+
+
+ID = "33333333-3333-4333-8333-333333333333"
+
+
+def log_in(config: Path, project: str, text: str, modified: float) -> Path:
+    """Writes a log of the same session into a project."""
+    path = config / "projects" / project / f"{ID}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    entry = {"type": "user", "uuid": text, "sessionId": ID, "message": {"content": text}}
+    path.write_text(json.dumps(entry) + "\n")
+    os.utime(path, (modified, modified))
+    return path
+
+
+def shown(config: Path, store: StorePlace) -> list[tuple[str, bool]]:
+    return sorted((one.project, one.is_kept) for one in archive_of(config, store).sessions)
+
+
+def test_a_session_that_moved_is_shown_once(store: StorePlace, tmp_path: Path) -> None:
+    """Kept at its old place, then at both, then gone from its new one; and forgotten at both."""
+    config = tmp_path / "config"
+    old = log_in(config, "old", "x", 1_700_000_000)
+    with_all_kept(config, store)
+    log_in(config, "new", "y", 1_700_000_000)
+    old.unlink()
+    assert shown(config, store) == [("new", False)]
+    with_all_kept(config, store)
+    assert shown(config, store) == [("new", False)]
+    empty(config)
+    assert shown(config, store) == [("new", True)]
+    assert archive_of(config, store).keep.forget(ID).files == 2
+    assert shown(config, store) == []
+
+
+@pytest.mark.parametrize("what", ["older", "beside", "other root"])
+def test_another_log_with_the_same_id_does_not_hide_what_is_kept(
+    store: StorePlace, tmp_path: Path, what: str
+) -> None:
+    config = tmp_path / "config"
+    kept = log_in(config, "kept", "x", 1_700_000_000)
+    if what == "beside":
+        log_in(config, "other", "y", 1_700_000_001)
+    with_all_kept(config, store)
+    kept.unlink()
+    if what == "older":
+        log_in(config, "other", "y", 1_600_000_000)
+    if what != "other root":
+        assert shown(config, store) == [("kept", True), ("other", False)]
+        return
+    log_in(tmp_path / "second", "other", "y", 1_700_000_001)
+    both = Archive([config, tmp_path / "second"], store=store).sessions
+    assert sorted((one.project, one.is_kept) for one in both) == [("kept", True), ("other", False)]

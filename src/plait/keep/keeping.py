@@ -90,6 +90,8 @@ class Run:
         self._packs = packs
         self._writer = PackWriter(packs)
         self._lines: list[KeptFile] = []
+        self._owners: set[tuple[str, str, str]] = set()
+        """The sessions that are in the report."""
         self._now = now()
         self.cutter = Cutter()
         self.room = memoryview(bytearray(PIECE))
@@ -181,13 +183,16 @@ class Run:
             blocks=names,
         )
         self.add(state)
+        self.report.places.append(file.place)
         self.report.bytes += read.size
 
     def add(self, state: KeptFile) -> None:
         """Takes a state in whose blocks are stored."""
         self._lines.append(state)
         self.report.files += 1
-        if state.session not in self.report.sessions[-1:]:
+        owner = state.root, state.project, state.session
+        if owner not in self._owners:
+            self._owners.add(owner)
             self.report.sessions.append(state.session)
         if self._writer.is_full:
             self.commit()

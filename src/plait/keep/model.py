@@ -202,6 +202,8 @@ class KeepReport:
     """Bytes that they take, compressed."""
     sessions: list[str] = field(default_factory=list)
     """Sessions of which something was kept."""
+    places: list[str] = field(default_factory=list)
+    """Where the files lie that were read for it."""
     unread: list[Unread] = field(default_factory=list)
 
 

@@ -1,8 +1,8 @@
 """What a store holds, and what lies at its source, to the sessions that are only kept.
 
 A session whose own log is at its source is the source's. One whose log has gone from there is
-the store's, all of it, whatever the cleanup has left of its agents. One that came from elsewhere
-is shown unless it is here, too.
+the store's, all of it, whatever the cleanup has left of its agents; unless it only moved. One that
+came from elsewhere is shown unless it is here, too.
 """
 
 import os
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from plait.archive.inventory import Gone
 from plait.archive.keeping.joined import joined
+from plait.archive.keeping.moved import Moves
 from plait.archive.keeping.shelf import shelf_at
 from plait.archive.model import Session, StorePlace
 from plait.index.freshness import FileStamp, is_indexed
@@ -51,15 +52,16 @@ def gone_sessions(place: StorePlace, roots: Sequence[Root], files: Sequence[LogF
 
 
 def _shown(
-    sessions: "Iterable[KeptSession]", there: "_Sources", place: StorePlace
+    sessions: "Sequence[KeptSession]", there: "_Sources", place: StorePlace
 ) -> "Iterator[tuple[KeptSession, Root | None]]":
     """Yields the sessions that are only kept; what is from elsewhere and here too, once."""
     strangers: list[KeptSession] = []
     places: dict[str, tuple[KeptSession, Root]] = {}
     known = set(there.sessions)
+    moves = Moves(sessions, there.times)
     for kept in sorted(sessions, key=lambda one: one.modified):
         root = there.root_of(kept)
-        if root is not None and not there.holds(kept):
+        if root is not None and not there.holds(kept) and not moves.has_left(kept):
             known.add(kept.session)
             places[there.place_of(kept)] = kept, root  # the newest, of one kept by two roots
         elif root is None and _is_stranger(kept, place):
@@ -90,6 +92,12 @@ class _Sources:
         """The sessions whose own logs are there."""
         logs = (file for file in self._files.values() if file.kind == "session")
         return frozenset(file.session for file in logs if file.session)
+
+    @property
+    def times(self) -> dict[str, float]:
+        """When each session's own log was last written to, in seconds, by its real place."""
+        logs = self._files.items()
+        return {place: file.modified for place, file in logs if file.kind == "session"}
 
     def root_of(self, kept: "KeptSession") -> Root | None:
         """Returns the root that a kept session was below."""

@@ -3,10 +3,13 @@
 import os
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plait.archive.keeping.counted import Counted
 from plait.archive.keeping.joined import joined
+from plait.archive.keeping.moved import earlier_places
 from plait.archive.model import Named, Session, Several
 from plait.errors import UserError
 from plait.line import Root
@@ -52,7 +55,13 @@ class Keeping:
 
     def plan(self, sessions: Several = None, *, backups: bool = False) -> "KeepPlan":
         """Returns what a run would keep of some sessions, or of all; nothing is written."""
-        return self.store.plan(self._sources(sessions, backups=backups), again=sessions is not None)
+        chosen = None if sessions is None else self._archive.named(sessions)
+        found = self._sources(chosen, backups=backups)
+        planned = self.store.plan(found, again=sessions is not None)
+        if not planned.sessions:
+            return planned
+        counted = Counted(self._archive.named(chosen), found)
+        return replace(planned, sessions=tuple(counted.grouped(planned.sessions)))
 
     def run(
         self,
@@ -66,10 +75,15 @@ class Keeping:
         Backups of files that were edited come along where that is asked for. What was forgotten
         is kept again only where it is named.
         """
-        found = self._sources(sessions, backups=backups)
+        chosen = None if sessions is None else self._archive.named(sessions)
+        found = self._sources(chosen, backups=backups)
         if sessions is None:
             self._take_in_mirrored()
-        return self.store.keep(found, report=report, again=sessions is not None)
+        done = self.store.keep(found, report=report, again=sessions is not None)
+        if done.places:
+            counted = Counted(self._archive.named(chosen), found).having(done.places)
+            done.sessions = [one.id for one in counted]
+        return done
 
     def _take_in_mirrored(self) -> None:
         """Packs what programs with an SDK have left in plain files."""
@@ -109,18 +123,8 @@ class Keeping:
         store, archive = self.store, self._archive
         sources = self._sources(None)
         planned = store.plan(sources, again=True)
-        waiting = {(one.root, one.project, one.session) for one in planned.sessions}
-        logs = {
-            file.place
-            for one in sources
-            if (one.root, one.project, one.session) in waiting
-            for file in one.files
-        }
-        unkept = [
-            one
-            for one in archive.sessions
-            if any(str(file.path.absolute()) in logs for file in one.files)
-        ]
+        counted = Counted(archive.sessions, sources)
+        unkept = counted.having(file.place for file in planned.files)
         older = {file.place for file in (*planned.grown, *planned.changed)}
         return status_of(archive, str(store.folder), unkept, older, store.size())
 
@@ -160,7 +164,13 @@ class Keeping:
 
     def forget(self, sessions: Several) -> "Freed":
         """Deletes sessions from the store; those at their source stay there."""
-        return self.store.forget(self._all_kept(sessions))
+        return self.store.forget(self.wherever(self._all_kept(sessions)))
+
+    def wherever(self, sessions: "Iterable[KeptSession]") -> "tuple[KeptSession, ...]":
+        """Returns kept sessions, also as they were kept where they lay before they moved."""
+        all_kept = joined(self.store)
+        both = ((one, *earlier_places(one, all_kept)) for one in sessions)
+        return tuple(kept for some in both for kept in some)
 
     def beyond(
         self, *, max_days: float | None = None, max_bytes: int | None = None

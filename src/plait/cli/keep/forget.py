@@ -48,7 +48,7 @@ def command(
     else:
         bytes_ = _bytes_in(max_size) if max_size is not None else None
         found = keeping.beyond(max_days=max_age, max_bytes=bytes_)
-    freed = keeping.store.forget(found) if is_sure else None
+    freed = keeping.store.forget(keeping.wherever(found)) if is_sure else None
     told: dict[str, Any] = {
         "forgotten": is_sure,
         "sessions": [one.session for one in found],
