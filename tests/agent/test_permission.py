@@ -405,6 +405,22 @@ def test_rules_stand_between_commas_and_spaces() -> None:
         ("grep -Rn word .", False),
         ("rg --pre ./x word", False),
         ("sort --compress-program=./x f", False),
+        ("sort --compress-prog=sh -S 1k f", False),
+        ("sort -u f", True),
+        ("sort -uo f f", False),
+        ("sort --out=f f", False),
+        ("uniq -- f -g", False),
+        ("printf -v PATH . && ls", False),
+        ("printf hello", True),
+        ("tree -R -L 1", False),
+        ("wc --files0-f=f", False),
+        ("grep --deref -r word .", False),
+        ("rg -L word", False),
+        ("diff -r a b", False),
+        ("diff --recurs a b", False),
+        ("diff a b", True),
+        ("sha256sum -c f", False),
+        ("sha256sum f", True),
         ("[ -f file.txt ]", True),
         ("cat /etc/passwd", False),
         ("cat ../secret", False),
@@ -458,3 +474,48 @@ def test_a_turn_goes_on_after_words_and_ends_without(tmp_path: Path) -> None:
     assert "permissionDecision" not in results[1]
     assert results[1]["toolUseResult"] == "User rejected tool use"
     assert "[Request interrupted by user for tool use]" in stage.picture()
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        (".git/config", "ask"),
+        (".git/hooks/pre-commit", "ask"),
+        (".GIT/config", "ask"),
+        ("sub/.git/config", "ask"),
+        (".git", "ask"),
+        (".bashrc", "ask"),
+        (".envrc", "ask"),
+        (".mcp.json", "ask"),
+        (".claude/settings.json", "ask"),
+        (".vscode/tasks.json", "ask"),
+        (".gitignore", "allow"),
+        (".github/workflows/x.yml", "allow"),
+        ("git/config", "allow"),
+    ],
+)
+def test_files_that_have_something_run_are_asked_about(
+    tmp_path: Path, name: str, verdict: Verdict
+) -> None:
+    desk = Desk(tmp_path, "acceptEdits")
+    call = proposal("Write", "write", desk.root / name)
+    decision = desk.permissions.decide(call)
+    assert decision.verdict == verdict
+    if verdict == "ask":
+        told = f"Claude requested permissions to edit {desk.root / name} which is a sensitive file."
+        assert (decision.reason, decision.why) == (told, {"reasonCode": "safetyCheck"})
+
+
+def test_leave_for_such_a_file_is_no_leave_for_others(tmp_path: Path) -> None:
+    person = Person(Answer(True, is_for_session=True))
+    desk = Desk(tmp_path, person=person)
+    call = proposal("Write", "write", desk.root / ".git" / "config")
+    assert asyncio.run(desk.permissions.rule(call, "toolu_1")).is_allowed
+    assert desk.permissions.mode == "default"
+    assert desk.permissions.decide(desk.call("write inside")).verdict == "ask"
+
+
+def test_where_files_may_not_be_read_commands_do_not_look_unasked(tmp_path: Path) -> None:
+    for forbidden, verdict in (((), "allow"), (("Read(x)",), "ask"), (("Edit",), "allow")):
+        desk = Desk(tmp_path, forbidden=rules_of(forbidden))
+        assert desk.permissions.decide(desk.call("Bash cat x")).verdict == verdict

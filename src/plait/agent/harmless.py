@@ -12,13 +12,19 @@ LOOKING = frozenset(
     """
     [ basename cat cmp column comm cut df diff dirname du echo egrep expr false fgrep fold grep head
     id ls md5sum nl od paste printf pwd readlink realpath rev rg seq sha256sum sleep sort stat
-    strings tac tail test tr tree true uname uniq uptime wc which whoami
+    strings tac tail test tr true uname uniq uptime wc which whoami
     """.split()
 )
 EXPANDED = frozenset("$*?{}~!")
 """Letters by which the shell makes other words of a word."""
-RUNNING = ("--pre", "--hostname-bin", "--compress-program", "--files0-from", "--dereference")
-"""Options that run a program, or read what no word names."""
+REACHING = (
+    *("--pre", "--hostname-bin", "--compress-program", "--files0-from", "--check"),
+    *("--dereference-recursive", "--recursive", "--output", "--follow"),
+)
+"""Options that run a program, write a file, or read what no word names; also when cut short."""
+SHORT = {"sort": "o", "printf": "v", "grep": "R", "rg": "L", "diff": "r"}
+SHORT |= {"egrep": "R", "fgrep": "R", "md5sum": "c", "sha256sum": "c"}
+"""The same in one letter, alone or among others."""
 
 
 def is_harmless(command: str, place: Workplace) -> bool:
@@ -30,14 +36,22 @@ def is_harmless(command: str, place: Workplace) -> bool:
 
 def _stays(step: list[str], place: Workplace) -> bool:
     program, *words = step
-    follows = program.endswith("grep") or program == "rg"
-    return program in LOOKING and all(_is_plain(word, place, follows=follows) for word in words)
+    short = SHORT.get(program, "")
+    # behind `--` a word that looks like an option may be a file that is written
+    is_clear = program in LOOKING and "--" not in words
+    return is_clear and all(_is_plain(word, place, short) for word in words)
 
 
-def _is_plain(word: str, place: Workplace, *, follows: bool) -> bool:
+def _is_plain(word: str, place: Workplace, short: str) -> bool:
     if EXPANDED & {*word} or (word not in "[]" and "[" in word):
         return False
+    if word.startswith("--"):
+        return "/" not in word and not _reaches(word.partition("=")[0])
     if word.startswith("-"):
-        is_following = follows and not word.startswith("--") and {*"RL"} & {*word}
-        return "/" not in word and not word.startswith(RUNNING) and not is_following
+        return "/" not in word and not {*short} & {*word}
     return place.holds((place.cwd / word).resolve())
+
+
+def _reaches(option: str) -> bool:
+    """Tells whether an option may be one of those: its first letters are enough for programs."""
+    return any(one.startswith(option) or option.startswith(one) for one in REACHING)

@@ -7,7 +7,8 @@ write inside     ask       allow         deny    deny      allow
 write outside    ask       ask           deny    deny      allow
 command, network ask       ask           ask     deny      allow
 
-Commands that only look are as reads inside. Rules go before the mode; what they forbid stays
+Commands that only look are as reads inside. Files that have something run are asked about in
+acceptEdits too. Rules go before the mode; what they forbid stays
 forbidden in every mode. Where nobody can be asked, the answer is no.
 """
 
@@ -19,6 +20,7 @@ from plait.agent.harmless import is_harmless
 from plait.agent.parts import Ruling
 from plait.agent.permission import Answer, Asker, Decision, Mode
 from plait.agent.rules import Rule, allows, forbids, host_of
+from plait.agent.sensitive import is_sensitive
 from plait.agent.tools.model import Proposal, Tool, ToolError, Workplace
 from plait.write import SessionWriter
 from plait.write.transcript import REJECTED
@@ -29,6 +31,7 @@ BY_LOOK = {"reasonType": "subcommandResults"}
 NOT_DONE = REJECTED.partition(" STOP")[0]
 INSTEAD = f"{NOT_DONE} To tell you how to proceed, the user said:\n{{}}"
 NOT_GRANTED = "Claude requested permissions to {}, but you haven't granted it yet."
+SENSITIVE = "Claude requested permissions to edit {} which is a sensitive file."
 NEEDS_APPROVAL = "This command requires approval"
 IN_PLAN_MODE = "Cannot write to {} while in plan mode."
 DENIED = "Permission to use {} has been denied."
@@ -93,7 +96,7 @@ class SessionPermissions:
         if self.mode == "dontAsk":
             why = BY_MODE | {"reasonCode": "mode:dontAsk"}
             return Decision("deny", NOT_ASKED.format(proposal.tool), why, BY_POLICY)
-        return Decision("ask", _not_granted(proposal), {"reasonCode": self._code(proposal)})
+        return Decision("ask", self._not_granted(proposal), {"reasonCode": self._code(proposal)})
 
     def _granted_by(self, proposal: Proposal) -> Decision | None:
         if allows(self.allowed, proposal, self.place):
@@ -105,18 +108,53 @@ class SessionPermissions:
                 return Decision("allow")
             case "read" if all(map(self.place.may_read, proposal.paths)):
                 return Decision("allow", why=BY_MODE)
-            case "write" if self.mode == "acceptEdits" and self._is_inside(proposal):
+            case "write" if self.mode == "acceptEdits" and self._is_ordinary(proposal):
                 return Decision("allow", why=BY_MODE)
-            case "execute" if is_harmless(str(proposal.arguments.get("command", "")), self.place):
+            case "execute" if self._only_looks(proposal):
                 return Decision("allow", why=BY_LOOK)
         return None
+
+    def _only_looks(self, proposal: Proposal) -> bool:
+        """Tells whether a command only looks, where nothing is there that may not be looked at."""
+        hides = any(rule.tool == "Read" for rule in self.forbidden)
+        command = str(proposal.arguments.get("command", ""))
+        return not hides and is_harmless(command, self.place)
 
     def _is_inside(self, proposal: Proposal) -> bool:
         return bool(proposal.paths) and all(map(self.place.holds, proposal.paths))
 
+    def _is_sensitive(self, proposal: Proposal) -> bool:
+        """Tells whether a change within the workspace may have something run."""
+        if proposal.effect != "write" or not self._is_inside(proposal):
+            return False
+        folders = (self.place.root, *self.place.others)
+        return any(
+            is_sensitive(path.relative_to(folder))
+            for path in proposal.paths
+            for folder in folders
+            if path.is_relative_to(folder)
+        )
+
+    def _is_ordinary(self, proposal: Proposal) -> bool:
+        """Tells whether a call changes files of the workspace that have nothing run."""
+        return self._is_inside(proposal) and not self._is_sensitive(proposal)
+
+    def _not_granted(self, proposal: Proposal) -> str:
+        """Returns what is told of a call that nobody can be asked about."""
+        if self._is_sensitive(proposal):
+            return SENSITIVE.format(_subject(proposal))
+        if proposal.tool == "Bash":
+            return NEEDS_APPROVAL
+        verbs = {"write": "write to", "read": "read from"}
+        verb = verbs.get(proposal.effect) if proposal.paths else None
+        what = f"{verb} {_subject(proposal)}" if verb else f"use {proposal.tool}"
+        return NOT_GRANTED.format(what)
+
     def _code(self, proposal: Proposal) -> str:
         if proposal.tool == "Bash":
             return "bashMiss:no-rule-match"
+        if self._is_sensitive(proposal):
+            return "safetyCheck"
         is_outside = proposal.paths and not self._is_inside(proposal)
         return "workingDir" if is_outside else "unknown"
 
@@ -142,8 +180,8 @@ class SessionPermissions:
         return replace(meant, is_changed=True)
 
     def _remember(self, proposal: Proposal) -> None:
-        """Allows the like for the rest of the session; of changes, all within the workspace."""
-        if proposal.effect == "write" and self._is_inside(proposal):
+        """Allows the like for the rest of the session; of changes, all ordinary ones here."""
+        if proposal.effect == "write" and self._is_ordinary(proposal):
             self.switch("acceptEdits")
         else:
             self._granted.add(self._grant(proposal))
@@ -200,11 +238,3 @@ def _named(proposal: Proposal) -> str:
     command = proposal.arguments.get("command")
     is_told = proposal.tool == "Bash" and isinstance(command, str)
     return f"Bash with command {command}" if is_told else proposal.tool
-
-
-def _not_granted(proposal: Proposal) -> str:
-    if proposal.tool == "Bash":
-        return NEEDS_APPROVAL
-    verbs = {"write": "write to", "read": "read from"}
-    verb = verbs.get(proposal.effect) if proposal.paths else None
-    return NOT_GRANTED.format(f"{verb} {_subject(proposal)}" if verb else f"use {proposal.tool}")

@@ -426,6 +426,17 @@ def test_a_mode_of_the_file_that_there_is_not(
     assert "there is no permission mode 'yolo'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("user", "sandbox", "code"), [(0, "", 2), (0, "0", 2), (0, "1", 0), (1000, "", 0)]
+)
+def test_root_lets_nothing_happen_unasked(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch, user: int, sandbox: str, code: int
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    monkeypatch.setenv("IS_SANDBOX", sandbox)
+    assert chat("-p", "hello", "--permission-mode", "bypassPermissions") == code
+
+
 HEAVY = ("anthropic", "prompt_toolkit", "httpx")
 STARTED = """
 import sys

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from plait.agent.permission import Answer
+from plait.agent.tools import Workplace, toolbox
 from plait.agent.tools.model import Proposal
 from plait.cli.chat.dialogue import Dialogue
 from plait.cli.chat.drawing import Drawing
@@ -66,9 +67,9 @@ class Typed:
 async def _at_once() -> None: ...
 
 
-def asked(proposal: Proposal, keyboard: Typed) -> Answer:
+def asked(proposal: Proposal, keyboard: Typed, directory: str | None = None) -> Answer:
     output = Output(load_settings(environment={"HOME": "/h"}))
-    dialogue = Dialogue(Screen(output, Drawing(), keyboard), keyboard, _at_once)
+    dialogue = Dialogue(Screen(output, Drawing(directory), keyboard), keyboard, _at_once)
     return asyncio.run(dialogue.ask(proposal, "toolu_1"))
 
 
@@ -107,7 +108,7 @@ def test_what_cannot_be_changed_is_not_allowed_by_the_letter_for_it() -> None:
 
 def test_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
     for proposal in (BASH, EDIT, READ):
-        asked(proposal, Typed("y"))
+        asked(proposal, Typed("y"), "/w")
     assert capsys.readouterr().out == QUESTIONS
 
 
@@ -201,3 +202,29 @@ def test_a_proposal_can_neither_draw_nor_hide(capsys: pytest.CaptureFixture[str]
     assert f"Write  /w/{' '.join(shown.split())}  →" in out
     assert f"+ {shown}\n" in out
     assert {one for one in out if not one.isprintable()} <= {"\n"}
+
+
+def test_a_question_names_what_is_meant(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A link, a search elsewhere and a name of two lines are told by where they lead."""
+    root, other = tmp_path.resolve() / "work", tmp_path.resolve() / "other"
+    root.mkdir()
+    other.mkdir()
+    (other / "secret").write_text("theirs")
+    (root / "link").symlink_to(other / "secret")
+    (root / "notes.txt").write_text("mine")
+    place, tools = Workplace(root, root), toolbox()
+    calls: list[tuple[str, dict[str, object], str]] = [
+        ("Read", {"file_path": "link"}, f"    {other}/secret\n"),
+        ("Grep", {"pattern": "x", "path": "../other"}, f"    {other}\n"),
+        ("Glob", {"pattern": "*", "path": str(other)}, f"    {other}\n"),
+        ("Write", {"file_path": "a\n/b", "content": ""}, f"    {root}/a\ufffd/b\n"),
+        ("Read", {"file_path": "notes.txt"}, ""),
+        ("Read", {"file_path": str(root / "notes.txt")}, ""),
+        ("Bash", {"command": "x", "run_in_background": True}, "    (goes on in the background)\n"),
+        ("Bash", {"command": "x"}, ""),
+    ]
+    for tool, arguments, line in calls:
+        asked(tools[tool].propose(arguments, place), Typed("n"), str(root))
+        shown = capsys.readouterr().out
+        body = shown.partition("?\n")[2].partition("    y  yes")[0].removeprefix("    x\n")
+        assert body == line, tool

@@ -19,12 +19,12 @@ LOOKING = frozenset(
     """
     [ basename cat cmp column comm cut date df diff dirname du echo egrep expr false fgrep file
     fold grep head id jq ls md5sum nl od paste printf ps pwd readlink realpath rev rg seq
-    sha256sum sleep sort stat strings tac tail test tr tree true uname uniq uptime wc which whoami
+    sha256sum sleep sort stat strings tac tail test tr true uname uniq uptime wc which whoami
     """.split()
 )
 """Programs that change nothing, whatever they are told."""
 LOOKING_GIT = frozenset("blame describe diff log ls-files rev-parse shortlog show status".split())
-NO_FILE = re.compile(r"2>&1|[12&]?>\s*/dev/null")
+NO_FILE = re.compile(r"(?:2>&1|[12&]?>\s*/dev/null)(?![^\s;&|])")
 AWAY = ("<", ">", "`", "$(")
 """What may send words elsewhere, or run something else."""
 
@@ -78,10 +78,20 @@ def _looks(step: list[str]) -> bool:
     program, *words = step
     if program == "git":
         return bool(words) and words[0] in LOOKING_GIT and not _writes("--output", words)
-    if program == "uniq" and sum(not word.startswith("-") for word in words) > 1:
+    if program == "uniq" and ("--" in words or sum(word[:1] != "-" for word in words) > 1):
         return False
-    return program in LOOKING and not (program in ("sort", "tree") and _writes("-o", words))
+    if program == "printf" and any(word.startswith("-v") for word in words):
+        return False
+    return program in LOOKING and not (program == "sort" and any(map(_sends_away, words)))
+
+
+def _sends_away(word: str) -> bool:
+    """Tells whether an option of `sort` names a file or a program, be it cut short."""
+    name = word.partition("=")[0]
+    if name.startswith("--"):
+        return any(one.startswith(name) for one in ("--output", "--compress-program"))
+    return name.startswith("-") and "o" in name
 
 
 def _writes(option: str, words: list[str]) -> bool:
-    return any(word.startswith((option, "--output")) for word in words)
+    return any(word.startswith(option) for word in words)

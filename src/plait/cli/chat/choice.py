@@ -1,5 +1,6 @@
 """Options and settings to what was chosen for a session, or to what is wrong with it."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,6 +72,7 @@ def chosen(asked: Mapping[str, Any], settings: ChatSettings) -> Choice:
         title=asked["title"],
         is_printed=asked["is_printed"],
     )
+    _check_power(choice.mode, settings)
     if choice.asks_api and not choice.api_key and not asked["demo"]:
         raise UserError(
             "there is no key for the API",
@@ -104,6 +106,16 @@ def _check_forms(asked: Mapping[str, Any]) -> None:
         )
     if asked["replays"] and not is_stream:
         raise UserError("only prompts of `--input-format stream-json` are told back")
+
+
+def _check_power(mode: Mode, settings: ChatSettings) -> None:
+    """Refuses to do whatever is asked for with all power over a machine, as the client does."""
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if mode == "bypassPermissions" and is_root and settings.environment.get("IS_SANDBOX") != "1":
+        raise UserError(
+            "`bypassPermissions` is not for root: nobody would be asked about anything",
+            "use another account, or `IS_SANDBOX=1` where nothing can come to harm",
+        )
 
 
 def _rules(texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """A proposal to a question at the keyboard, and what is typed to an answer."""
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -8,7 +9,7 @@ from plait.agent.permission import Answer
 from plait.agent.tools.model import Arguments, Effect, Proposal
 from plait.cli.chat.keyboard import Keyboard
 from plait.cli.chat.screen import Screen
-from plait.cli.text import safe
+from plait.cli.text import safe, safe_line
 from plait.conversation.patches import Patch, hunks_between
 from plait.view.passages.call_view import path_from
 from plait.view.passages.tools import CallLine, first_line, tool_name
@@ -98,10 +99,27 @@ def proposed(proposal: Proposal, directory: str | None = None) -> Iterator[AnyBl
     )
     if is_command:
         yield from printed_lines(title, ALL_LINES, tone="plain")
-    elif proposal.after is not None:
+        if proposal.arguments.get("run_in_background"):
+            yield Printed(lines=("(goes on in the background)",), tone="quiet")
+    if unsaid := _unsaid(proposal, directory):
+        yield Printed(lines=unsaid, tone="plain")
+    if proposal.after is not None and not is_command:
         hunks = hunks_between(safe(proposal.before or ""), safe(proposal.after))
         path = str(proposal.paths[0]) if proposal.paths else ""
         yield changed(Patch(path, hunks, 0, 0, is_new=proposal.before is None), None)
+
+
+def _unsaid(proposal: Proposal, directory: str | None) -> tuple[str, ...]:
+    """Returns the files and folders that are meant, but for one that the title already names.
+
+    A link is named by what it leads to, and a search by where it looks.
+    """
+    here = os.path.realpath(directory) if directory else None
+    said = {path_from(proposal.title, directory), path_from(proposal.title, here)}
+    meant = (str(path) for path in proposal.paths)
+    return tuple(
+        safe_line(path) for path in meant if "\n" in path or path_from(path, here) not in said
+    )
 
 
 def choices(proposal: Proposal) -> Printed:
