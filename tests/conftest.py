@@ -1,8 +1,9 @@
 """Where the tests find their data, and how hard they try."""
 
+import asyncio
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,3 +64,28 @@ def browser() -> "Iterator[Browser]":
         browser = playwright.chromium.launch(executable_path=program, args=FLAGS, timeout=30_000)
         yield browser
         browser.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, None, None]:
+    """Prepares a test beside the browser's loop."""
+    yield from _beside_browser(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Runs a test beside the browser's loop."""
+    yield from _beside_browser(item)
+
+
+def _beside_browser(item: pytest.Item) -> Generator[None, None, None]:
+    """Hides the loop that the browser leaves running in this thread from what needs its own."""
+    if "browser" in getattr(item, "fixturenames", ()):
+        yield
+        return
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)

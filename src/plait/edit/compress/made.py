@@ -43,7 +43,7 @@ def note(near: Record, parent: str | None, words: str) -> dict[str, Any]:
 def boundary(near: Record, after: str, metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the compaction behind which the compressed turns stand."""
     told = {"compactMetadata": {**metadata}, "logicalParentUuid": after, "content": CONTENT}
-    fields = event_fields("compact_boundary", told, is_older=False)
+    fields = event_fields("compact_boundary", {**told, "isMeta": False}, is_older=False)
     return _framed("system", near, None, "boundary", {**_head("compact_boundary"), **fields})
 
 
