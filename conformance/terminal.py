@@ -2,14 +2,16 @@
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from conformance.client import Client
 from conformance.model import Missing
@@ -30,15 +32,16 @@ class Terminal:
 
     desk: Desk
     environment: dict[str, str]
+    user: int = UID
 
     def tmux(self, *arguments: str) -> str:
-        """Runs one command of tmux as the throw-away user."""
+        """Runs one command of tmux as the user whose client it is."""
         done = subprocess.run(
             ["tmux", "-L", "plait", "-f", "/dev/null", *arguments],
             cwd=self.desk.directory,
             env=self.environment,
-            user=UID,
-            group=UID,
+            user=self.user,
+            group=self.user,
             extra_groups=[],
             capture_output=True,
             text=True,
@@ -90,15 +93,30 @@ class Terminal:
 @contextmanager
 def terminal(client: Client, desk: Desk, *arguments: str) -> Iterator[Terminal]:
     """Starts the client on a screen, and ends it."""
+    settle_in(desk)
+    with shown_by(client, desk, (str(client.executable), *arguments)) as shown:
+        shown.wait_for("❯")
+        yield shown
+
+
+@contextmanager
+def shown_by(
+    client: Client,
+    desk: Desk,
+    command: Sequence[str],
+    *,
+    user: int = UID,
+    more: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Terminal]:
+    """Starts a command on a screen that stays when it is over, and ends both."""
     if shutil.which("tmux") is None:
         raise Missing("tmux is not installed")
-    settle_in(desk)
-    environment = {**desk.environment(client.standin.url), "TMUX_TMPDIR": str(desk.root)}
-    shown = Terminal(desk, environment)
+    environment = {**desk.environment(client.standin.url), "TMUX_TMPDIR": str(desk.root), **more}
+    shown = Terminal(desk, environment, user)
     size = ("-x", str(WIDTH), "-y", str(HEIGHT))
-    shown.tmux("new-session", "-d", "-s", "client", *size, str(client.executable), *arguments)
+    stays = (";", "set-option", "-w", "remain-on-exit", "on")
+    shown.tmux("new-session", "-d", "-s", "client", *size, shlex.join(command), *stays)
     try:
-        shown.wait_for("❯")
         yield shown
     finally:
         shown.tmux("kill-server")

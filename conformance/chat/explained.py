@@ -31,13 +31,6 @@ LEFT_OUT = {
 }
 """Kinds of lines that only the client writes."""
 
-NO_BACKUPS = "the client keeps no backups in print mode: here they are kept there too"
-IN_PRINT = {
-    "file-history-snapshot": NO_BACKUPS,
-    "file-history-delta": NO_BACKUPS,
-}
-"""Kinds of lines that the client does not write where nobody sits at the terminal."""
-
 FIELDS = {
     ("lacks", "requestRef"): "names a line of the client's own log of requests",
     ("lacks", "effort"): "no effort is asked for here",
@@ -55,6 +48,7 @@ TALKS: dict[str, tuple[tuple[str, ...], str]] = {
     "line went dead": (("error.connection.message",), "the words of another library"),
     "failing tools": (("result Grep failed",), "the words of another engine for expressions"),
     "local commands": (("command: ", "local_command: "), "what is printed is in our own words"),
+    "interrupted answer": (("message.content[0].text",), "how far it came when it was stopped"),
     "nobody to ask": (("result Bash user-rejected",), "why a command is asked about"),
 }
 """Talks that differ in lines which hold these words, and why."""

@@ -1,21 +1,28 @@
 """Talks to verdicts: what both clients wrote of them, and what the real one makes of ours."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 from conformance.chat.alike import differing, told
-from conformance.chat.explained import FIELDS, IN_PRINT
+from conformance.chat.explained import FIELDS
 from conformance.chat.explained import TALKS as TALKS_EXPLAINED
 from conformance.chat.kinds import Difference, Form, differences, forms
-from conformance.chat.players import Alternating, Genuine, Ours, Player, play
-from conformance.chat.talks import IN_TURN, TALKS, Talk
-from conformance.client import objects
+from conformance.chat.players import Alternating, Genuine, Ours, play
+from conformance.chat.screens import SCREENED, Screened, with_ours, with_theirs
+from conformance.chat.talks import IN_TURN, LEAVE, TALKS, TURNS, Talk, answers, many_prompts
+from conformance.client import Client, objects
 from conformance.judge import Judge, safe
 from conformance.model import Mark, Verdict
 from conformance.sandbox import Desk
+from conformance.scenarios.printed import lay_out
+from conformance.terminal import NotShown
 
+Playing: TypeAlias = Callable[[Desk], list[Path]]
+
+LONG_ONE = f"{TURNS} turns"
 PLACES, LINES, FIELDS_OF = "chat", "chat, lines", "chat, fields"
 
 
@@ -25,14 +32,19 @@ def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
     for talk in TALKS:
         if only in talk.name:
             yield from chat.played(talk)
+    for screened in SCREENED:
+        if only in screened.name:
+            yield from chat.screened(screened)
     if only in IN_TURN.name:
         yield from chat.in_turn(IN_TURN)
+    if only in LONG_ONE:
+        yield from chat.long_one()
     for name, lines in chat.lines.items():
         words, why = TALKS_EXPLAINED.get(name, ((), ""))
         is_known = lines and all(any(word in line for word in words) for line in lines)
         yield explained(LINES, name, why) if is_known else told_alike(LINES, name, lines)
     found = differences(chat.ours, chat.theirs)
-    for kind in sorted(chat.ours.keys() - IN_PRINT.keys()):
+    for kind in sorted(chat.ours):
         unexplained = [str(one) for one in found if one.kind == kind and not is_explained(one)]
         yield told_alike(FIELDS_OF, kind, unexplained)
 
@@ -56,6 +68,16 @@ def is_explained(found: Difference) -> bool:
     ) in FIELDS
 
 
+def seated(
+    lead: Callable[[Client, Desk, Screened], None], client: Client, desk: Desk, talk: Screened
+) -> list[Path]:
+    """Has a client led through a talk on a screen, and returns the sessions that came of it."""
+    client.standin.choose = answers(desk.directory)
+    lay_out(desk)
+    lead(client, desk, talk)
+    return desk.sessions()
+
+
 @dataclass(slots=True)
 class ChatJudge:
     """Who plays the talks, and what the lines of each client were like."""
@@ -69,17 +91,39 @@ class ChatJudge:
     def played(self, talk: Talk) -> Iterator[Verdict]:
         """Leads both clients through a talk, compares their logs, and yields how ours resume."""
         client = self.judge.client
+        theirs, ours = Genuine(client), Ours(client)
+        yield from self._compared(
+            talk.name,
+            lambda desk: play(theirs, desk, client, talk),
+            lambda desk: play(ours, desk, client, talk),
+        )
+
+    def screened(self, talk: Screened) -> Iterator[Verdict]:
+        """Leads both clients through a talk on a screen, and does the same."""
+        client = self.judge.client
+        try:
+            yield from self._compared(
+                talk.name,
+                lambda desk: seated(with_theirs, client, desk, talk),
+                lambda desk: seated(with_ours, client, desk, talk),
+            )
+        except NotShown as fault:
+            self.lines[talk.name] = [str(fault)]
+
+    def _compared(self, name: str, with_theirs: Playing, with_ours: Playing) -> Iterator[Verdict]:
+        client = self.judge.client
         with client.room.desk() as desk:
-            theirs = self._written(Genuine(client), desk, talk, self.theirs)
+            theirs = self._written(f"client {name}", desk, with_theirs, self.theirs)
         with client.room.desk() as desk:
-            ours = self._written(Ours(client), desk, talk, self.ours)
+            ours = self._written(f"plait {name}", desk, with_ours, self.ours)
             for number, file in enumerate(desk.sessions(), 1):
-                name = talk.name if number == 1 else f"{talk.name}, {number}"
-                yield self.judge.judged(PLACES, name, desk, file)
+                yield self.judge.judged(
+                    PLACES, name if number == 1 else f"{name}, {number}", desk, file
+                )
         found = [f"{len(ours)} sessions here, {len(theirs)} there"] * (len(ours) != len(theirs))
         for one, other in zip(ours, theirs, strict=False):
             found += differing(one, other)
-        self.lines[talk.name] = found
+        self.lines[name] = found
 
     def in_turn(self, talk: Talk) -> Iterator[Verdict]:
         """Leads the two clients through one session, turn about, and yields how it resumes."""
@@ -89,16 +133,27 @@ class ChatJudge:
             for file in desk.sessions():
                 yield self.judge.judged(PLACES, talk.name, desk, file)
 
+    def long_one(self) -> Iterator[Verdict]:
+        """Has `plait chat` hold a long session, and yields how it resumes."""
+        client = self.judge.client
+        with client.room.desk() as desk:
+            client.standin.choose = answers(desk.directory)
+            lay_out(desk)
+            Ours(client).many(desk, many_prompts(), *LEAVE)
+            self._keep(f"plait {LONG_ONE}", desk)
+            for file in desk.sessions():
+                yield self.judge.judged(PLACES, LONG_ONE, desk, file)
+
     def _written(
-        self, player: Player, desk: Desk, talk: Talk, known: dict[str, Form]
+        self, name: str, desk: Desk, playing: Playing, known: dict[str, Form]
     ) -> list[list[tuple[str, dict[str, object]]]]:
-        files = play(player, desk, self.judge.client, talk)
+        files = playing(desk)
         for file in files:
             forms(objects(file), known)
-        self._keep(f"{player.name} {talk.name}", desk)
+        self._keep(name, desk)
         paths = {str(desk.config): "CONFIG", str(desk.directory): "HERE", str(desk.root): "ROOT"}
         paths |= {path.parent.name: "SLUG" for path in files}
-        return [told(file, paths, is_printed=True) for file in files]
+        return [told(file, paths) for file in files]
 
     def _keep(self, name: str, desk: Desk) -> None:
         place: Path = self.judge.places.root / PLACES / safe(name)

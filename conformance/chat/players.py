@@ -1,7 +1,9 @@
 """Talks to the sessions that come of them: one player for each of the two clients."""
 
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
@@ -51,13 +53,22 @@ class Ours:
 
     def step(self, desk: Desk, prompt: str, *arguments: str) -> Finished:
         """Asks one thing in print mode."""
-        command = [sys.executable, "-m", "plait", "chat", "-p", prompt, *arguments, *self.more]
+        return self._run(desk, "-p", prompt, *arguments, *self.more, "--output-format", "json")
+
+    def many(self, desk: Desk, prompts: Sequence[str], *arguments: str) -> Finished:
+        """Asks many things of one process, each once the one before is answered."""
+        said = ({"role": "user", "content": prompt} for prompt in prompts)
+        lines = "".join(f"{json.dumps({'type': 'user', 'message': one})}\n" for one in said)
+        forms = ("--input-format", "stream-json", "--output-format", "stream-json")
+        return self._run(desk, "-p", *forms, *arguments, given=lines)
+
+    def _run(self, desk: Desk, *arguments: str, given: str = "") -> Finished:
         source = Path(__file__).resolve().parents[2] / "src"
         done = subprocess.run(
-            [*command, "--output-format", "json"],
+            [sys.executable, "-m", "plait", "chat", *arguments],
             cwd=desk.directory,
             env={**desk.environment(self.client.standin.url), "PYTHONPATH": str(source)},
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             text=True,
             errors="replace",

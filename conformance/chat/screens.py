@@ -1,25 +1,176 @@
-"""Talks on a screen: keys for the real client, and the same turns for `plait.agent.Client`."""
+"""Talks on a screen: the same things done to the real client and to `plait chat`, by keys."""
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from conformance.chat.talks import LEAVE
 from conformance.client import Client
 from conformance.sandbox import Desk
-from conformance.scenarios.shown import (
-    DONE,
-    ask,
-    cleared,
-    compacted,
-    interrupted,
-    queued,
-    retracted,
-)
-from conformance.scenarios.shown import renamed as renamed_on_screen
-from conformance.terminal import Terminal, terminal
+from conformance.scenarios.shown import BUSY, DONE
+from conformance.terminal import Terminal, shown_by, terminal
 
-Keys = Callable[[Terminal], None]
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+BREATH = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """By what one knows what a client does, and the keys that it takes."""
+
+    busy: str
+    running: str
+    stop: str
+    asks: str
+    refuse: tuple[str, ...]
+    refused: str
+    compacted: str
+    done: str = ""
+    """What stands below a turn that is over; where nothing does, being busy tells."""
+
+
+THEIRS = Manner(
+    busy=BUSY,
+    running="Running",
+    stop="Escape",
+    asks="Do you want to",
+    refuse=("Escape",),
+    refused="User rejected",
+    compacted="Compacted",
+    done=DONE,
+)
+OURS = Manner(
+    busy="Ctrl-C stops",
+    running="Bash",
+    stop="C-c",
+    asks="Do it?",
+    refuse=("n", "Enter"),
+    refused="stopped",
+    compacted="compacted:",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Somebody who sits before a client."""
+
+    screen: Terminal
+    manner: Manner
+
+    def ask(self, prompt: str) -> None:
+        """Asks, and waits for the end of the turn."""
+        done = self.manner.done
+        before = self.screen.screen().count(done)
+        self.screen.type(prompt)
+        if done:
+            self.screen.wait_for_more(done, before)
+        else:
+            self.screen.wait_until_idle(self.manner.busy)
+
+    def begin(self, prompt: str, until: str) -> None:
+        """Asks, and waits until something stands on the screen."""
+        self.screen.type(prompt)
+        self.screen.wait_for(until)
+
+    def stop(self) -> None:
+        """Stops what goes on, and wipes what was typed."""
+        self.screen.press(self.manner.stop)
+        self.screen.wait_until_gone(self.manner.busy)
+        self.screen.press("C-u", "C-k")
+
+    def refuse(self) -> None:
+        """Says no to what is asked."""
+        self.screen.wait_for(self.manner.asks)
+        time.sleep(BREATH)  # a question that has just come up takes no answer yet
+        self.screen.press(*self.manner.refuse)
+        self.screen.wait_for(self.manner.refused)
+        time.sleep(BREATH)
+        self.screen.press("C-u", "C-k")
+
+    def command(self, text: str) -> None:
+        """Gives a command that is done at once."""
+        self.screen.type(text)
+        time.sleep(BREATH)
+
+
+Play = Callable[[Seat], None]
+
+
+def turns_with_tools(seat: Seat) -> None:
+    """Has files read and changed, in three turns."""
+    for prompt in ("[think and look]", "[edit]", "[parallel]"):
+        seat.ask(prompt)
+
+
+def interrupted(seat: Seat) -> None:
+    """Stops an answer, and goes on."""
+    seat.ask("To begin with.")
+    seat.begin("[slow]", "This takes a while")
+    seat.stop()
+    seat.ask("Go on, but shorter.")
+
+
+def stopped_in_tools(seat: Seat) -> None:
+    """Stops two calls of which one has ended, and goes on."""
+    seat.begin("[sleep]", seat.manner.running)
+    time.sleep(2)
+    seat.stop()
+    seat.ask("Go on.")
+
+
+def queued(seat: Seat) -> None:
+    """Types a prompt while the model speaks."""
+    seat.begin("[slow]", "This takes a while")
+    seat.begin("While you are at it.", "Understood.")
+    seat.ask("And then?")
+
+
+def queued_in_a_tool(seat: Seat) -> None:
+    """Types a prompt while a command runs."""
+    seat.begin("[nap]", seat.manner.running)
+    seat.begin("While you are at it.", "Good morning.")
+    seat.ask("And then?")
+
+
+def retracted(seat: Seat) -> None:
+    """Takes a prompt back before any answer, and asks another."""
+    seat.ask("To begin with.")
+    seat.begin("[never]", seat.manner.busy)
+    seat.stop()
+    seat.ask("Better this.")
+
+
+def refused(seat: Seat) -> None:
+    """Refuses a call, and goes on."""
+    seat.screen.type("[write it]")
+    seat.refuse()
+    seat.ask("[think]")
+
+
+def renamed(seat: Seat) -> None:
+    """Gives the session a name."""
+    seat.ask("To begin with.")
+    seat.command("/rename The best of names")
+    seat.ask("Named well.")
+
+
+def cleared(seat: Seat) -> None:
+    """Clears the conversation, and starts another."""
+    seat.ask("To begin with.")
+    seat.command("/clear")
+    seat.ask("A new start.")
+
+
+def compacted(seat: Seat) -> None:
+    """Compacts, and goes on."""
+    for prompt in ("First things first.", "Second thoughts.", "Third time lucky."):
+        seat.ask(prompt)
+    seat.begin("/compact", seat.manner.compacted)
+    time.sleep(BREATH)
+    seat.begin("And now?", "Understood.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,46 +178,8 @@ class Screened:
     """A talk on a screen."""
 
     name: str
-    keys: Keys
+    play: Play
     leave: tuple[str, ...] = LEAVE
-
-
-def turns_with_tools(screen: Terminal) -> None:
-    """Has files read and changed, in two turns."""
-    ask(screen, "[think and look]")
-    ask(screen, "[edit]")
-    ask(screen, "[parallel]")
-
-
-def stopped_in_tools(screen: Terminal) -> None:
-    """Stops two calls of which one has ended, and goes on."""
-    screen.type("[sleep]")
-    screen.wait_for("Running")
-    time.sleep(2)
-    screen.press("Escape")
-    screen.wait_for("Interrupted")
-    screen.press("C-u", "C-k")
-    ask(screen, "Go on.")
-
-
-def queued_in_a_tool(screen: Terminal) -> None:
-    """Types a prompt while a command runs."""
-    screen.type("[nap]")
-    screen.wait_for("Running")
-    screen.type("While you are at it.")
-    screen.wait_for(DONE)
-    ask(screen, "And then?")
-
-
-def refused(screen: Terminal) -> None:
-    """Refuses a call, and goes on."""
-    screen.type("[write it]")
-    screen.wait_for("Do you want to")
-    screen.press("Escape")
-    screen.wait_until_gone("Do you want to")
-    time.sleep(1)
-    screen.press("C-u", "C-k")
-    ask(screen, "[think]")
 
 
 SCREENED = (
@@ -77,14 +190,34 @@ SCREENED = (
     Screened("queued in a tool", queued_in_a_tool),
     Screened("retracted", retracted),
     Screened("refused by a person", refused, leave=("--permission-mode", "default")),
-    Screened("renamed", renamed_on_screen),
+    Screened("renamed", renamed),
     Screened("cleared", cleared),
-    Screened("compacted", compacted),
+    Screened("compacted on a screen", compacted),
 )
 
 
-def on_screen(client: Client, desk: Desk, talk: Screened) -> None:
-    """Leads the real client through a talk on a screen."""
+def with_theirs(client: Client, desk: Desk, talk: Screened) -> None:
+    """Leads the real client through a talk."""
     with terminal(client, desk, *talk.leave) as screen:
-        talk.keys(screen)
-        time.sleep(1)  # the last lines of a turn are written behind it
+        talk.play(Seat(screen, THEIRS))
+        time.sleep(BREATH)  # the last lines of a turn are written behind it
+
+
+def with_ours(client: Client, desk: Desk, talk: Screened) -> None:
+    """Leads `plait chat` through a talk."""
+    with _plait(client, desk, *talk.leave) as screen:
+        talk.play(Seat(screen, OURS))
+        screen.wait_until_idle(OURS.busy)
+        screen.type("/exit")
+        screen.wait_for("goes on with it")
+    desk.hand_over()
+
+
+@contextmanager
+def _plait(client: Client, desk: Desk, *arguments: str) -> Iterator[Terminal]:
+    """Starts `plait chat` on a screen that stays once it has ended."""
+    command = (sys.executable, "-m", "plait", "chat", *arguments)
+    more = {"PYTHONPATH": str(SOURCE)}
+    with shown_by(client, desk, command, user=0, more=more) as screen:
+        screen.wait_for("/help lists commands")
+        yield screen

@@ -96,6 +96,15 @@ IN_TURN = talk(
 """What both clients are led through in one session."""
 
 
+TURNS = 200
+SORTS = ("What of {}?", "[think] of {}", "[think and look] at {}", "[many blocks] on {}")
+
+
+def many_prompts() -> list[str]:
+    """Returns the prompts of a long session: words, thoughts, a tool, several blocks, in turn."""
+    return [SORTS[number % len(SORTS)].format(number) for number in range(TURNS)]
+
+
 def answers(directory: Path) -> Choose:
     """Returns the choice of answers for one play of a talk: trouble comes once, a retry is fine."""
     steady = by_script(script(directory))

@@ -120,6 +120,7 @@ F<E  user [Request interrupted by user for tool use]
 G<F  system turn_duration
      last-prompt"""
     )
+    assert not any("interruptedMessageId" in line for line in stage.lines)
 
 
 def test_a_limit_on_responses_ends_the_turn_before_the_next_one(tmp_path: Path) -> None:

@@ -199,6 +199,15 @@ def test_a_cleared_session_is_left_for_a_new_one(tmp_path: Path, version: Versio
     assert "Before." not in str(sent(new.path))
 
 
+def test_answers_name_the_session_that_the_first_of_several_was(tmp_path: Path) -> None:
+    first = begun(tmp_path, tmp_path, "x")
+    third = cleared(cleared(first))
+    third.prompt("z")
+    third.answer("y")
+    answer = lines_of(third.path)[-1]
+    assert (answer["sessionId"], answer["session_id"]) == (third.session, first.session)
+
+
 def test_a_session_is_renamed_as_on_a_screen(tmp_path: Path) -> None:
     session = begun(tmp_path, tmp_path, "x")
     assert title_of(session.path) is None

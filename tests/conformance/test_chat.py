@@ -13,6 +13,7 @@ from conformance.client import objects
 from tests.write.stories import STORIES, writer
 
 Entry = dict[str, Any]
+NOON = "2026-11-16T12:00:"
 
 
 def user(content: object, **fields: object) -> Entry:
@@ -107,6 +108,51 @@ def test_logs_are_alike_but_for_ids_times_and_lines_of_one_client_alone(tmp_path
     ]
     cut = log(tmp_path, "d", user("in /x", **asked), {**ended, "parentUuid": None})
     assert "+2<- system turn_duration" in differing(told(cut, {"/x": "HERE"}), first)
+
+
+def queued(operation: str, time: str) -> Entry:
+    return {"type": "queue-operation", "operation": operation, "timestamp": f"{NOON}{time}Z"}
+
+
+def test_the_queue_stands_where_its_time_puts_it(tmp_path: Path) -> None:
+    """The client writes messages a moment later than it makes them."""
+    at = {"uuid": ONE, "parentUuid": None}
+    lines = [
+        queued("enqueue", "01"),
+        queued("dequeue", "05"),
+        user("a", timestamp=f"{NOON}04Z", **at),
+        user("b", timestamp=f"{NOON}06Z", uuid=TWO, parentUuid=ONE),
+        queued("remove", "07"),
+        user("c", timestamp=f"{NOON}07Z", uuid=NOTE, parentUuid=TWO),
+    ]
+    kept = [kind for kind, _ in told(log(tmp_path, "a", *lines), {})]
+    assert kept == [
+        "queue-operation enqueue",
+        "prompt",
+        "queue-operation dequeue",
+        "prompt",
+        "queue-operation remove",
+        "prompt",
+    ]
+
+
+def snapshot(of: str, *, is_update: bool = False) -> Entry:
+    return {"type": "file-history-snapshot", "messageId": of, "isSnapshotUpdate": is_update}
+
+
+def test_a_snapshot_stands_before_its_prompt(tmp_path: Path) -> None:
+    prompt = user("a", uuid=ONE, parentUuid=None)
+    late = log(tmp_path, "a", prompt, snapshot(ONE), snapshot(ONE, is_update=True), snapshot(TWO))
+    kept = [(kind, entry.get("isSnapshotUpdate")) for kind, entry in told(late, {})]
+    file = "file-history-snapshot"
+    assert kept == [(file, False), ("prompt", None), (file, True), (file, False)]
+
+
+def test_messages_that_are_left_out_are_not_counted(tmp_path: Path) -> None:
+    date = {"type": "attachment", "attachment": {"type": "date"}, "uuid": ONE, "parentUuid": None}
+    ended = {"type": "system", "subtype": "turn_duration", "uuid": TWO, "messageCount": 7}
+    [(_, entry)] = told(log(tmp_path, "a", date, {**ended, "parentUuid": ONE}), {})
+    assert entry["messageCount"] == 6
 
 
 def was_stopped(entry: Entry) -> bool:

@@ -43,6 +43,7 @@ def cleared(session: SessionWriter) -> SessionWriter:
         entrypoint=setting.entrypoint,
         is_settled=session.is_settled,
     )
+    new.setting.first = setting.first or setting.session
     if title:
         _name(new, title)
     new.command("clear", is_asked=True)

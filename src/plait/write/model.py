@@ -30,6 +30,8 @@ class Setting:
     permission_mode: str | None = "default"
     model: str = "claude-opus-4-5-20251101"
     agent: str | None = None
+    first: str | None = None
+    """The session that was left for this one with `/clear`, the first of several."""
 
     @property
     def is_older(self) -> bool:

@@ -203,7 +203,10 @@ class Transcript:
         return uuid
 
     def interrupt(self, *, is_at_tools: bool = False) -> str:
-        """Writes that the person stopped the response or its calls, which are then rejected."""
+        """Writes that the person stopped the response or its calls, which are then rejected.
+
+        Where they refused a call (`is_at_tools`), no response was cut off that could be named.
+        """
         if self._response:
             self._response.break_off()
         text = INTERRUPTED_AT_TOOLS if is_at_tools or self._standing.calls else INTERRUPTED
@@ -212,7 +215,7 @@ class Transcript:
             self.result(call, REJECTED, "User rejected tool use", is_error=True, **denial)
         fields: Fields = {} if self.setting.is_older else self._of_a_turn
         is_typed = self.setting.entrypoint == "cli" and not self.setting.is_older
-        if self._standing.response and is_typed:
+        if self._standing.response and is_typed and not is_at_tools:
             fields["interruptedMessageId"] = self._standing.response
         return self._user([{"type": "text", "text": text}], fields)
 
@@ -301,7 +304,7 @@ class Transcript:
         """What messages say that a turn brings about, where somebody sits at the terminal."""
         setting = self.setting
         is_told = not (setting.is_older or setting.agent) and setting.entrypoint == "cli"
-        return {"session_id": setting.session} if is_told else {}
+        return {"session_id": setting.first or setting.session} if is_told else {}
 
     def _of_a_response(self) -> Fields:
         """What lines of the model say beyond."""
