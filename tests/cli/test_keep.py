@@ -258,6 +258,27 @@ def test_an_archive_without_sessions_has_nothing_to_keep(
     config: Path, said: Said, told: Told
 ) -> None:
     empty(config)
-    assert said("keep") == "nothing new: 0 files kept already\n"
+    assert said("keep") == "nothing new: there are no sessions\n"
     assert told("keep", "status")["unkept"] == 0
     assert "no session" in said("restore", "latest", code=2)
+
+
+def test_status_speaks_plainly_where_there_is_nothing(config: Path, said: Said) -> None:
+    """Before anything is kept, where all is gone from its source, and without any session."""
+    assert "nothing is kept yet\n" in said("keep", "status")
+    said("keep")
+    assert "nothing will be lost: all sessions are kept" in said("keep", "status")
+    empty(config)
+    gone = said("keep", "status")
+    assert "no sessions are at their source: `plait restore SESSION` puts one back" in gone
+    assert "no folder" not in gone
+    said("keep", "forget", "--max-age", "0", "--yes")
+    assert "nothing is kept\nthere are no sessions to keep\n" in said("keep", "status")
+
+
+def test_status_says_that_the_clients_folder_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "gone"))
+    assert run(["keep", "status"]) == 0
+    assert "no folder of Claude Code's sessions is there" in capfd.readouterr().out

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.keep import packs, zstd
+from plait.keep import pack_writer, packs, zstd
 from plait.keep.model import NewFile
 from plait.keep.store import Store
 
@@ -68,3 +68,55 @@ def test_a_pack_whose_number_comes_again_is_read_anew(tmp_path: Path) -> None:
     store.forget(store.sessions())
     store.put([NewFile("/r", "projects/p/x.jsonl", "p", "x", b'{"new":1}\n' * 40)])
     read_twice(store)
+
+
+def mixed(store: Store, days: int) -> None:
+    """Keeps sessions of two projects, a run a day, the projects in turn."""
+    for day in range(days):
+        store.put(
+            NewFile("/r", f"projects/{project}/{day}{n}.jsonl", project, f"{day}{n}", data)
+            for n in range(2)
+            for project in ("p", "q")
+            for data in [f'{{"{project}":{day}{n}}}\n'.encode() * 40]
+        )
+
+
+def in_frames(store: Store) -> list[set[tuple[str, str]]]:
+    """Returns the projects and sessions whose blocks each frame holds."""
+    owners = {
+        name: (one.project, one.session)
+        for one in store.sessions()
+        for file in one.files
+        for name in file.blocks
+    }
+    found: dict[tuple[int, int], set[tuple[str, str]]] = {}
+    for name, place in Store.open(store.folder).packs.places.items():
+        found.setdefault((place.pack, place.frame), set()).add(owners[name])
+    return list(found.values())
+
+
+def test_a_frame_holds_sessions_of_one_project(tmp_path: Path) -> None:
+    """When they are kept, when packs are put together, and when they come from elsewhere."""
+    store = Store.open(tmp_path / "one")
+    mixed(store, 1)
+    assert sorted(map(len, in_frames(store))) == [1, 1, 1, 1]
+    mixed(store, 5)
+    assert sorted(map(len, in_frames(store))) == [10, 10]
+    store.forget(store.sessions()[:1])
+    assert sorted(map(len, in_frames(store))) == [9, 10]
+    assert all(len({project for project, _ in frame}) == 1 for frame in in_frames(store))
+    store.pack(tmp_path / "parcel")
+    other = Store.open(tmp_path / "other")
+    other.unpack(tmp_path / "parcel")
+    assert sorted(map(len, in_frames(other))) == [9, 10]
+
+
+def test_a_frame_that_is_large_enough_ends_with_its_session(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = [f'{{"n":{n}}}\n'.encode() * 40 for n in range(5)]
+    monkeypatch.setattr(pack_writer, "ENOUGH", 2 * len(data[0]))
+    store = Store.open(tmp_path)
+    names = ["a", "b", "c", "c", "c"]
+    store.put(NewFile("/r", f"projects/p/{n}.jsonl", "p", names[n], data[n]) for n in range(5))
+    assert in_frames(store) == [{("p", "a"), ("p", "b")}, {("p", "c")}]

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -243,3 +244,46 @@ def test_a_put_file_that_grew_is_one_state_and_another_one_two(store: Store) -> 
     assert put(lines(3)) == [lines(3)]
     assert put(lines(1)) == [lines(3), lines(1)]
     assert put(lines(3, 7)) == [lines(3), lines(1), lines(3, 7)]
+
+
+def test_another_state_is_never_given_for_one_that_is_lost(tmp_path: Path) -> None:
+    """A file was written anew, longer than it was, and the pack of its old state is gone."""
+    store = Store.open(tmp_path)
+    for data in (b"old\n" * 10, b"new\n" * 20):
+        store.put([NewFile("/r", "projects/p/one.jsonl", "p", "one", data)])
+    (old,) = store.session("one").earlier
+    store.packs.path(store.packs.places[old.blocks[0]].pack).unlink()
+    with pytest.raises(SourceError, match="is damaged in the store"):
+        Store.open(tmp_path).read(old)
+
+
+def test_what_another_run_kept_meanwhile_is_not_kept_again(
+    config: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one is done between our plan and our turn to write."""
+    real = Store.writing
+
+    def after_another(self: Store, *given: Any) -> Any:
+        monkeypatch.setattr(Store, "writing", real)
+        assert Store.open(store.folder).keep(found(config)).files == 8
+        return real(self, *given)
+
+    monkeypatch.setattr(Store, "writing", after_another)
+    ours = store.keep(found(config))
+    assert (ours.files, ours.unchanged, ours.bytes) == (0, 8, 0)
+
+
+def test_progress_is_told_within_a_large_file_and_while_it_is_restored(
+    config: Path, store: Store, tmp_path: Path
+) -> None:
+    written(config / PROJECT / "large.jsonl", lines(40_000))
+    told: list[Progress] = []
+    store.keep([one for one in found(config) if one.session == "large"], report=told.append)
+    size = (config / PROJECT / "large.jsonl").stat().st_size
+    assert sum(0 < now.bytes < size for now in told) > 2
+    assert told[-1] == Progress(1, 1, size, size, "")
+    back: list[Progress] = []
+    store.restore(store.session("large"), tmp_path / "to", report=back.append)
+    assert [now.bytes for now in back] == sorted(now.bytes for now in back)
+    assert sum(0 < now.bytes < size for now in back) > 2
+    assert back[-1].bytes == back[-1].of_bytes == size

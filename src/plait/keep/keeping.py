@@ -10,9 +10,10 @@ committed; the next one goes on from there.
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from io import BytesIO, FileIO
 
@@ -100,16 +101,18 @@ class Run:
         """Keeps all files of a plan, a pack at a time."""
         self.report.unchanged = found.unchanged
         of_files, of_bytes, count = len(found.files), found.bytes, 0
+
+        def tell(path: str, read: int) -> None:
+            if report:
+                report(Progress(count, of_files, self.report.bytes + read, of_bytes, path))
+
         with self.whole():
             for source in found.sessions:
                 for file in source.files:
-                    if report:
-                        done = self.report.bytes
-                        report(Progress(count, of_files, done, of_bytes, file.path))
-                    self._keep(source, file)
+                    tell(file.path, 0)
+                    self._keep(source, file, partial(tell, file.path))
                     count += 1
-        if report:
-            report(Progress(count, of_files, self.report.bytes, of_bytes, ""))
+        tell("", 0)
         return self.report
 
     def put(self, files: Iterable[NewFile]) -> tuple[KeptFile, ...]:
@@ -127,7 +130,15 @@ class Run:
             self._writer.give_up()
             raise
 
+    def turn_to(self, one: Source | NewFile | KeptFile) -> None:
+        """Says whose blocks follow."""
+        try:
+            self._writer.turn_to(one.root, one.project, one.session)
+        except OSError as error:
+            raise unwritable(self._packs.folder, error) from error
+
     def _put(self, file: NewFile) -> KeptFile:
+        self.turn_to(file)
         digest = sha256(file.data).hexdigest()
         known = self.states.newest(file.root, file.path)
         if known and known.sha256 == digest and known.mark == file.mark:
@@ -152,13 +163,14 @@ class Run:
         self.add(state)
         return state
 
-    def _keep(self, source: Source, file: SourceFile) -> None:
+    def _keep(self, source: Source, file: SourceFile, tell: Callable[[int], None]) -> None:
+        self.turn_to(source)
         try:
             file.path.encode()
             with open(file.place, "rb", buffering=0, opener=_unblocked) as opened:
                 before = stamp_of(os.fstat(opened.fileno()))
                 known = self.states.newest(source.root, file.path)
-                read = _Reading(self, opened, before.size)
+                read = _Reading(self, opened, before.size, tell)
                 names, digest, grew_from = read.of(known)
                 after = stamp_of(os.fstat(opened.fileno()))
         except (OSError, UnicodeEncodeError) as error:
@@ -253,9 +265,10 @@ def _words(error: OSError | UnicodeEncodeError) -> str:
 class _Reading:
     """A file that is read once, from its beginning to where it ended when it was opened."""
 
-    def __init__(self, run: "Run", file: FileIO, size: int) -> None:
+    def __init__(self, run: "Run", file: FileIO, size: int, tell: Callable[[int], None]) -> None:
         self._run = run
         self._file = file
+        self._tell = tell
         self._left = size
         self.size = 0
         self._digest = sha256()
@@ -302,6 +315,8 @@ class _Reading:
         part = room[: self._left]
         count = self._file.readinto(part) or 0
         self._count(part[:count])
+        if self._left > 0:
+            self._tell(self.size)
         return count
 
     def _count(self, data: bytes | memoryview) -> None:

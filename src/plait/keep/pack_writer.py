@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from plait.keep.blocks import LONGEST
-from plait.keep.packs import FRAME, INDEX, NEW, PACK, SIZE_BYTES, IndexLine, Packs, placed
+from plait.keep.packs import ENOUGH, FRAME, INDEX, NEW, PACK, SIZE_BYTES, IndexLine, Packs, placed
 from plait.keep.zstd import note, packed
 from plait.line.atomic import replace_file, settle
 from plait.line.folder import BINARY, OWNER_FILE, OWNER_FOLDER
@@ -32,6 +32,8 @@ class PackWriter:
         self._room = memoryview(bytearray(FRAME + LONGEST))
         self._waiting = 0
         """Bytes of them, in the room."""
+        self._owner = "", "", ""
+        """Root, project and session whose blocks come."""
         self._lines: list[IndexLine] = []
         self._written: set[str] = set()
         self._file: int | None = None
@@ -42,6 +44,14 @@ class PackWriter:
     def has(self, name: str) -> bool:
         """Tells whether a block is in the store, or on its way there."""
         return name in self._blocks or name in self._written or name in self.packs.places
+
+    def turn_to(self, root: str, project: str, session: str) -> None:
+        """Says whose blocks follow: damage to a frame is to hurt one project, and few sessions."""
+        owner, before = (root, project, session), self._owner
+        is_enough = self._waiting >= ENOUGH and owner != before
+        if is_enough or owner[:2] != before[:2]:
+            self._flush()
+        self._owner = owner
 
     def add(self, name: str, data: bytes | memoryview) -> None:
         """Takes a block in that the store does not have."""

@@ -22,7 +22,9 @@ from plait.keep.zstd import HEAD, SKIPPABLE, BrokenFrame, beginning, plain
 
 PACK, INDEX, NEW = ".pack", ".index", ".new"
 FRAME = 8 << 20
-"""Bytes of blocks that are compressed together."""
+"""Bytes of blocks that are compressed together, at most; those of one project."""
+ENOUGH = 2 << 20
+"""Bytes from which on a frame ends with its session."""
 MOST_FRAME = 64 << 20
 """Bytes that no frame exceeds, whoever made it."""
 MOST_HELD = 128 << 20

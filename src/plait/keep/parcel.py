@@ -66,11 +66,17 @@ def pack(store: "Store", path: Path, sessions: tuple[KeptSession, ...]) -> Merge
 def _take(source: "Store", run: Run, chosen: Iterable[KeptFile]) -> None:
     """Takes states of one store into another, with the blocks that are not there."""
     with run.whole():
-        for state in sorted(chosen, key=lambda state: state.kept):
+        for state in sorted(chosen, key=_by_session):
+            run.turn_to(state)
             for name in state.blocks:
                 if not run.has(name):
                     run.store(name, source.block(name, state))
             run.add(state)
+
+
+def _by_session(state: KeptFile) -> tuple[str, ...]:
+    """Returns what states are taken by: those of one file in the order in which they were kept."""
+    return state.root, state.project, state.session, state.kept
 
 
 def _members(store: "Store") -> Iterator[Member]:

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from plait.errors import Refused, SourceError, UserError
-from plait.keep.model import Damage, KeptFile, KeptSession, Restored
+from plait.keep.model import Damage, KeptFile, KeptSession, Progress, Report, Restored
 from plait.keep.pack_writer import FLAGS
 from plait.keep.packs import LostBlock
 from plait.line.folder import OWNER_FILE, OWNER_FOLDER, unwritable
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 
 def restore(
-    store: "Store", session: KeptSession, to: Path | None, *, overwrite: bool, partial: bool
+    store: "Store",
+    session: KeptSession,
+    to: Path | None,
+    *,
+    overwrite: bool,
+    partial: bool,
+    report: Report | None = None,
 ) -> Restored:
     """Writes all files of a session; first it is asked whether something else is in the way."""
     if to is None and session.is_foreign:
@@ -34,10 +40,10 @@ def restore(
     in_the_way = [path for _, path, is_there in pairs if is_there and path not in same]
     if in_the_way and not overwrite:
         raise _refusal(in_the_way)
-    restoring = _Restoring(store, partial)
-    for file, path, is_there in pairs:
-        if path not in same:
-            restoring.restore(file, path, is_there)
+    missing = [pair for pair in pairs if pair[1] not in same]
+    restoring = _Restoring(store, partial, [file for file, _, _ in missing], report)
+    for file, path, is_there in missing:
+        restoring.restore(file, path, is_there)
     first = session.files.index(session.log) if session.log else 0
     return Restored(
         places[first],
@@ -79,9 +85,14 @@ def _is_same(path: Path, file: KeptFile) -> bool:
 class _Restoring:
     """Files that are written one after the other, each under another name first."""
 
-    def __init__(self, store: "Store", partial: bool) -> None:
+    def __init__(
+        self, store: "Store", partial: bool, files: list[KeptFile], report: Report | None
+    ) -> None:
         self._packs = store.packs
         self._partial = partial
+        self._report = report
+        self._files, self._bytes = len(files), sum(file.size for file in files)
+        self._done = 0
         self.written: list[Path] = []
         self.damaged: list[Damage] = []
 
@@ -108,6 +119,12 @@ class _Restoring:
             raise unwritable(path, error) from error
         self.damaged += damaged
 
+    def _tell(self, count: int, path: str) -> None:
+        self._done += count
+        if self._report:
+            files = len(self.written)
+            self._report(Progress(files, self._files, self._done, self._bytes, path))
+
     def _write(self, draft: Path, file: KeptFile, damaged: list[Damage]) -> None:
         digest = sha256()
         with os.fdopen(os.open(draft, FLAGS, OWNER_FILE), "wb") as out:
@@ -120,5 +137,6 @@ class _Restoring:
                     continue
                 digest.update(data)
                 out.write(data)
+                self._tell(len(data), file.path)
         if not damaged and digest.hexdigest() != file.sha256:
             damaged.append(Damage("", "the journal", "its blocks are not the file", (file,)))

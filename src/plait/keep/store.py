@@ -198,6 +198,7 @@ class Store:
         *,
         overwrite: bool = False,
         partial: bool = False,
+        report: Report | None = None,
     ) -> Restored:
         """Puts the files of a session back where they were, or below another folder.
 
@@ -206,7 +207,8 @@ class Store:
         """
         from plait.keep.restoring import restore
 
-        return restore(self, session, to, overwrite=overwrite, partial=partial)
+        how = {"overwrite": overwrite, "partial": partial}
+        return restore(self, session, to, report=report, **how)
 
     def verify(self, *, report: Report | None = None) -> tuple[Damage, ...]:
         """Reads every block once and returns what is damaged, with the files that need it."""

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from plait.keep.journal import States
+from plait.keep.model import KeptFile
 from plait.keep.pack_writer import FULL, PackWriter
 from plait.keep.packs import INDEX, PACK, LostBlock, Packs
 from plait.line.atomic import settle
@@ -71,13 +72,17 @@ def rewrite(packs: Packs, states: States, numbers: Iterable[int]) -> None:
     old = set(numbers)
     if not old:
         return
-    order = dict.fromkeys(name for state in states.all() for name in state.blocks)
-    moving = [name for name in order if name in packs.places and packs.places[name].pack in old]
+    moving: dict[str, KeptFile] = {}
+    for state in sorted(states.all(), key=_owner):
+        for name in state.blocks:
+            if name in packs.places and packs.places[name].pack in old:
+                moving.setdefault(name, state)
     writer = PackWriter(packs)
     damaged: set[int] = set()
     try:
-        for name in moving:
+        for name, state in moving.items():
             pack = packs.places[name].pack
+            writer.turn_to(*_owner(state))
             try:
                 writer.add(name, packs.read(name))
             except LostBlock:
@@ -93,3 +98,7 @@ def rewrite(packs: Packs, states: States, numbers: Iterable[int]) -> None:
         packs.path(number, INDEX).unlink(missing_ok=True)
     settle(packs.folder)
     packs.forget()
+
+
+def _owner(state: KeptFile) -> tuple[str, str, str]:
+    return state.root, state.project, state.session

@@ -148,6 +148,7 @@ class Keeping:
         *,
         overwrite: bool = False,
         is_fresh: bool = False,
+        report: "Report | None" = None,
     ) -> "Restored":
         """Puts a session back where it was, or below a folder: bytes, times, modes.
 
@@ -156,7 +157,7 @@ class Keeping:
         """
         kept = self.kept(session)
         place = Path(to) if to is not None else self._home_of(kept)
-        restored = self.store.restore(kept, place, overwrite=overwrite)
+        restored = self.store.restore(kept, place, overwrite=overwrite, report=report)
         if is_fresh:
             for path in (*restored.files, *restored.same):
                 os.utime(path)

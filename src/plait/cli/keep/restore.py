@@ -32,7 +32,14 @@ def command(
     With all that was kept of it. What is there already and the same stays.
     """
     found = request.session(session)
-    restored = request.archive.keep.restore(found, to, overwrite=overwrite, is_fresh=touch)
+    with request.output.watched("restoring the session") as watch:
+        restored = request.archive.keep.restore(
+            found,
+            to,
+            overwrite=overwrite,
+            is_fresh=touch,
+            report=(lambda now: watch(now.bytes, now.of_bytes)) if watch else None,
+        )
     if as_json:
         request.output.json({"session": found.id, **_as_object(restored)})
     else:

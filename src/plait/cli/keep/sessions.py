@@ -77,7 +77,7 @@ def _planned(plan: "KeepPlan") -> dict[str, Any]:
 def _print_plan(request: Request, plan: "KeepPlan") -> None:
     output = request.output
     if not plan.sessions:
-        output.print(f"nothing to keep: {counted(plan.unchanged, 'file')} kept already")
+        output.print(f"nothing to keep: {_known(plan.unchanged)}")
         return
     for one in plan.sessions[:MOST_SHOWN]:
         total = sum(file.stamp.size for file in one.files)
@@ -90,6 +90,10 @@ def _print_plan(request: Request, plan: "KeepPlan") -> None:
     sessions = counted(len(plan.sessions), "session")
     output.print(f"{sessions} to keep: {told}, {size(plan.bytes)} to read", style="bold")
     output.print("nothing was written: without `--dry-run` it is done", style="dim")
+
+
+def _known(unchanged: int) -> str:
+    return f"{counted(unchanged, 'file')} kept already" if unchanged else "there are no sessions"
 
 
 def _done(report: "KeepReport") -> dict[str, Any]:
@@ -108,7 +112,7 @@ def _done(report: "KeepReport") -> dict[str, Any]:
 def _print_report(request: Request, report: "KeepReport") -> None:
     output = request.output
     if not report.files:
-        output.print(f"nothing new: {counted(report.unchanged, 'file')} kept already")
+        output.print(f"nothing new: {_known(report.unchanged)}")
         return
     sessions = counted(len(report.sessions), "session")
     files = counted(report.files, "file")

@@ -30,7 +30,14 @@ def command(request: Request, as_json: bool) -> None:
         request.output.json({**msgspec.to_builtins(status), **ways})
         return
     _print_status(request, status)
+    _print_missing(request)
     _print_ways(request)
+
+
+def _print_missing(request: Request) -> None:
+    if not any(root.logs.exists() for root in request.archive.roots):
+        told = "no folder of Claude Code's sessions is there: `--root DIR` names one"
+        request.output.print(told)
 
 
 def _print_ways(request: Request) -> None:
@@ -46,19 +53,32 @@ def _print_status(request: Request, status: "KeepStatus") -> None:
     output = request.output
     output.unbroken(safe_line(status.folder), style="dim")
     gone = f", {number(status.gone)} of them no longer at their source" if status.gone else ""
-    output.print(f"{counted(status.kept, 'session')} kept{gone}", style="bold")
+    if not status.kept:
+        output.print("nothing is kept yet" if status.unkept else "nothing is kept", style="bold")
+    else:
+        output.print(f"{counted(status.kept, 'session')} kept{gone}", style="bold")
     if status.ratio:
         room = f"{size(status.bytes)} in {size(status.stored_bytes)} on disk"
         output.print(f"{room}, {status.ratio:.1f} to 1")
     if status.incomplete:
         output.print(f"{counted(status.incomplete, 'session')} put together from what was left")
     if not status.unkept:
-        output.print("nothing will be lost: all sessions are kept", style="green")
+        _print_all_kept(request, status)
         return
     output.print(f"{counted(status.unkept, 'session')} not kept as they are now")
     _print_risks(request, status)
     output.print("")
     output.print("`plait keep` keeps them", style="bold")
+
+
+def _print_all_kept(request: Request, status: "KeepStatus") -> None:
+    if not status.kept:
+        request.output.print("there are no sessions to keep")
+    elif status.kept == status.gone:
+        told = "no sessions are at their source: `plait restore SESSION` puts one back"
+        request.output.print(told)
+    else:
+        request.output.print("nothing will be lost: all sessions are kept", style="green")
 
 
 def _print_risks(request: Request, status: "KeepStatus") -> None:
