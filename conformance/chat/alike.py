@@ -7,13 +7,14 @@ the reason, and what hung on them hangs on what they hung on.
 
 import json
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
 from conformance.chat.explained import LEFT_OUT
 from conformance.chat.kinds import with_kinds
+from conformance.chat.order import in_order
 from conformance.client import objects
 from conformance.model import Json
 
@@ -24,8 +25,6 @@ ID = re.compile(
 SLUG = re.compile(r'"slug": "[\w-]+"')
 ANY_TIME = {"last-prompt", "mode", "permission-mode"}
 """State that the client writes beside what happens, now before a line and now behind it."""
-MESSAGES = ("user", "assistant", "system")
-SNAPSHOT = "file-history-snapshot"
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?")
 OWN_IDS = {"requestRef", "serverClassifierRequest"}
 VARYING = {
@@ -41,12 +40,13 @@ VARYING = {
     "mtimeMs",
 }
 """Numbers that differ from run to run."""
+LINKS = ("parentUuid", "logicalParentUuid")
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 
 
 def told(file: Path, paths: Mapping[str, str]) -> list[tuple[str, Json]]:
     """Returns the lines of a log with their kinds, in the form for comparing."""
-    kept = with_prompts(in_time(_without_left_out(file, {*LEFT_OUT, *ANY_TIME})))
+    kept = in_order(_without_left_out(file, {*LEFT_OUT, *ANY_TIME}))
     labels: dict[str, str] = {NOWHERE: "nowhere"}
     text = json.dumps([_without_own(entry) for _, entry in kept], ensure_ascii=False)
     for path, name in paths.items():
@@ -56,59 +56,14 @@ def told(file: Path, paths: Mapping[str, str]) -> list[tuple[str, Json]]:
     return [(kind, _steady(entry)) for (kind, _), entry in zip(kept, json.loads(text), strict=True)]
 
 
-def in_time(lines: Iterable[tuple[str, Json]]) -> list[tuple[str, Json]]:
-    """Returns lines with what happened to the queue behind the messages that were there before.
-
-    The client writes the queue at once and messages a moment later: the times tell their order.
-    """
-    ordered: list[tuple[str, Json]] = []
-    late: list[tuple[str, Json]] = []
-    for kind, one in lines:
-        if one["type"] == "queue-operation":
-            late.append((kind, one))
-            continue
-        is_timed = one["type"] in MESSAGES
-        later = [x for x in late if is_timed and x[1]["timestamp"] > one["timestamp"]]
-        ordered += late[: len(late) - len(later)]
-        late = later
-        ordered.append((kind, one))
-    return ordered + late
-
-
-def with_prompts(lines: Iterable[tuple[str, Json]]) -> list[tuple[str, Json]]:
-    """Returns lines with each snapshot of files right before the prompt it is of.
-
-    The client copies files beside what happens, and writes the snapshot once they are copied:
-    before the prompt, within its turn, or where a command takes its time, before what it does.
-    """
-    told = list(lines)
-    own = [line for line in told if _is_of_a_prompt(*line)]
-    snapshots = {one["messageId"]: (kind, one) for kind, one in own}
-    placed = {one["uuid"] for _, one in told if "uuid" in one} & snapshots.keys()
-    ordered: list[tuple[str, Json]] = []
-    for kind, one in told:
-        if _is_of_a_prompt(kind, one) and one["messageId"] in placed:
-            continue
-        if one.get("uuid") in placed:
-            ordered.append(snapshots[one["uuid"]])
-        ordered.append((kind, one))
-    return ordered
-
-
-def _is_of_a_prompt(kind: str, entry: Json) -> bool:
-    return kind == SNAPSHOT and not entry["isSnapshotUpdate"]
-
-
 def _without_left_out(file: Path, left_out: Container[str]) -> Iterator[tuple[str, Json]]:
-    bridged: dict[str, str | None] = {}
+    bridged: dict[str | None, Any] = {}
     for kind, entry in with_kinds(objects(file)):
-        parent = entry.get("parentUuid")
-        parent = bridged.get(parent, parent) if parent else parent
+        own = {name: bridged.get(entry[name], entry[name]) for name in LINKS if name in entry}
         if kind in left_out:
             if "uuid" in entry:
-                bridged[entry["uuid"]] = parent
+                bridged[entry["uuid"]] = own.get("parentUuid")
             continue
-        own: Json = {"parentUuid": parent} if "parentUuid" in entry else {}
         if "messageCount" in entry:
             own["messageCount"] = entry["messageCount"] - len(bridged)
         yield kind, {**entry, **own}

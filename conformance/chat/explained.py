@@ -41,10 +41,6 @@ FIELDS = {
 """Fields that lines of any kind, or of one, may lack or have beyond."""
 
 TALKS: dict[str, tuple[tuple[str, ...], str]] = {
-    "refusal": (
-        ("client", "plait", "@@", "<"),
-        "the client has the newest models try once more; here a refusal ends the turn",
-    ),
     "line went dead": (("error.connection.message",), "the words of another library"),
     "failing tools": (("result Grep failed",), "the words of another engine for expressions"),
     "local commands": (("command: ", "local_command: "), "what is printed is in our own words"),

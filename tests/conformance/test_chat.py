@@ -148,6 +148,26 @@ def test_a_snapshot_stands_before_its_prompt(tmp_path: Path) -> None:
     assert kept == [(file, False), ("prompt", None), (file, True), (file, False)]
 
 
+def block(uuid: str, parent: str | None, call: str) -> Entry:
+    content = [{"type": "tool_use", "id": call, "name": "Bash", "input": {}}]
+    message = {"id": "msg_1", "content": content}
+    return {"type": "assistant", "message": message, "uuid": uuid, "parentUuid": parent}
+
+
+def test_results_stand_behind_the_whole_response(tmp_path: Path) -> None:
+    """A call may be done before the next block is there, which then hangs on its result."""
+    one, two, three, four = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "4567")
+    early = result(uuid=two) | {"uuid": two, "parentUuid": one}
+    late = result() | {"uuid": four, "parentUuid": three}
+    lines = [block(one, None, "t1"), early, block(three, two, "t2"), late]
+    assert drawn(told(log(tmp_path, "a", *lines), {})) == [
+        "1<- answer tool_use",
+        "2<1 answer tool_use",
+        "3<1 result Bash",
+        "4<2 result Bash",
+    ]
+
+
 def test_messages_that_are_left_out_are_not_counted(tmp_path: Path) -> None:
     date = {"type": "attachment", "attachment": {"type": "date"}, "uuid": ONE, "parentUuid": None}
     ended = {"type": "system", "subtype": "turn_duration", "uuid": TWO, "messageCount": 7}
