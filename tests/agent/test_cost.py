@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plait.agent.client import Client
-from plait.agent.cost import SessionCost
+from plait.agent.cost import SessionCost, usage_lines
 from plait.agent.events import Answered, Called, Compacted, Event, Resulted
 from plait.agent.tools.model import Outcome, Proposal
 from plait.conversation.prices import Prices
@@ -140,3 +140,29 @@ def test_a_session_in_which_nothing_was_said_leaves_nothing(tmp_path: Path) -> N
 
     asyncio.run(left())
     assert not stage.parts.writer.path.exists()
+
+
+def test_the_words_of_the_client() -> None:
+    """As 2.1.325 told it of a session with these sums."""
+    used = {"inputTokens": 23003, "outputTokens": 564, "costUSD": 0.103292}
+    sums = {"totalCostUSD": 0.103292, "totalAPIDuration": 310, "totalDuration": 2900}
+    lines = {"totalLinesAdded": 6, "totalLinesRemoved": 9}
+    told = usage_lines({**sums, **lines, "modelUsage": {"claude-opus-5-5": used}})
+    assert "\n".join(told) == USAGE_TOLD
+    more = {"totalCostUSD": 1.239, "totalDuration": 3_725_000, "totalLinesAdded": 1}
+    assert usage_lines({**more, "hasUnknownModelCost": True}) == [
+        "Total cost:            $1.24 (costs may be inaccurate due to usage of unknown models)",
+        "Total duration (API):  0s",
+        "Total duration (wall): 1h 2m 5s",
+        "Total code changes:    1 line added, 0 lines removed",
+        "Usage:                 0 input, 0 output, 0 cache read, 0 cache write",
+    ]
+
+
+USAGE_TOLD = """\
+Total cost:            $0.1033
+Total duration (API):  0s
+Total duration (wall): 2s
+Total code changes:    6 lines added, 9 lines removed
+Usage by model:
+     claude-opus-5-5:  23.0k input, 564 output, 0 cache read, 0 cache write ($0.1033)"""

@@ -163,11 +163,37 @@ class Ended:
     notification = "<task-notification>\n<status>completed</status>\n</task-notification>"
 
 
-def test_news_of_what_ran_beside_have_a_turn_once_the_turn_is_over(tmp_path: Path) -> None:
-    stage = Stage(
-        tmp_path, {"answers": [CALL, {"text": "One."}, {"text": "Seen."}]}, tools=[Echo()]
-    )
+def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [CALL, {"text": "Seen."}]}, tools=[Echo()])
     events = meanwhile(stage, is_called, lambda client: client.parts.place.when_done(Ended()))
+    assert [event.text for event in events if isinstance(event, TurnEnded)] == ["Seen."]
+    steps = [line for line in stage.lines if line["type"] == "queue-operation"]
+    assert [line["operation"] for line in steps][-2:] == ["enqueue", "remove"]
+    assert (steps[-1]["content"], steps[-1]["reason"]) == (Ended.notification, "absorbed_mid_turn")
+    [told] = [line for line in stage.lines if line["type"] == "attachment"]
+    kind = {key: told["attachment"][key] for key in ("type", "commandMode", "origin", "prompt")}
+    assert kind == {
+        "type": "queued_command",
+        "commandMode": "task-notification",
+        "origin": {"kind": "task-notification", "producer": "session-task"},
+        "prompt": Ended.notification,
+    }
+    assert told["attachment"]["source_uuid"] == steps[-1]["commandUuid"]
+    assert told["attachment"]["timestamp"] == told["timestamp"]
+    assert "promptId" not in told and "humanTurn" not in told["attachment"]
+    for name in ("rendered", "renderedInHumanTurn"):
+        assert told[name][0]["content"].startswith("<system-reminder>\n[SYSTEM NOTIFICATION")
+    words = [block.get("text", "") for one in stage.sent for block in one["content"]]
+    assert any(Ended.notification in text for text in words), "the model is told"
+
+
+def test_news_that_come_with_the_last_answer_have_a_turn_of_their_own(tmp_path: Path) -> None:
+    stage = Stage(tmp_path, {"answers": [{"text": "One."}, {"text": "Seen."}]})
+    events = meanwhile(
+        stage,
+        lambda event: isinstance(event, Said),
+        lambda client: client.parts.place.when_done(Ended()),
+    )
     assert [event.text for event in events if isinstance(event, TurnEnded)] == ["One.", "Seen."]
     assert stage.client.waiting == ()
     [told] = [line for line in stage.lines if line.get("promptSource") == "system"]

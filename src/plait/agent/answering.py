@@ -23,6 +23,8 @@ from plait.agent.streaming import (
     Request,
     Streamed,
 )
+from plait.agent.tools.edit import as_logged
+from plait.agent.tools.model import Workplace
 from plait.write import Response, SessionWriter
 
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
@@ -84,7 +86,7 @@ class Asking:
                 await self._wait(fault, attempt)
 
     async def _answered_once(self, request: Request) -> Answer:
-        draft = Draft(self._parts.writer, self._emit)
+        draft = Draft(self._parts.writer, self._emit, self._parts.place)
         try:
             async with aclosing(self._parts.model.stream(request)) as pieces:
                 async for piece in pieces:
@@ -119,9 +121,10 @@ class Asking:
 class Draft:
     """An answer that is coming in: shown as it comes, logged block by block."""
 
-    def __init__(self, writer: SessionWriter, emit: Emit) -> None:
+    def __init__(self, writer: SessionWriter, emit: Emit, place: Workplace) -> None:
         self._writer = writer
         self._emit = emit
+        self._place = place
         self._response: Response | None = None
         self._content: list[Block] = []
         self._begun: dict[int, float] = {}
@@ -161,9 +164,18 @@ class Draft:
         if self._response is None:
             raise ModelFault("a block came before its answer", may_retry=True)
         took = round((monotonic() - self._begun.get(piece.index, monotonic())) * 1000)
-        self._response.add(piece.block, **self._asked, **self._timing(piece.block, took))
-        self._content.append(piece.block)
+        block = self._as_logged(piece.block)
+        self._response.add(block, **self._asked, **self._timing(block, took))
+        self._content.append(block)
         self._words.pop(piece.index, None)
+
+    def _as_logged(self, block: Block) -> Block:
+        """Returns a block as the client keeps it: it says what a call of Edit leaves unsaid."""
+        given = block.get("input")
+        is_edit = block.get("type") == "tool_use" and block.get("name") == "Edit"
+        if not is_edit or not isinstance(given, Mapping):
+            return block
+        return {**block, "input": as_logged(given, self._place)}
 
     @property
     def _asked(self) -> dict[str, str]:

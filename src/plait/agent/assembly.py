@@ -13,6 +13,7 @@ from plait.agent.memory import SessionMemory
 from plait.agent.parts import Limits, Parts
 from plait.agent.permission import Asker, Mode
 from plait.agent.permissions import SessionPermissions
+from plait.agent.recollection import Recollection
 from plait.agent.rules import rules_of
 from plait.agent.streaming import Model
 from plait.agent.system_prompt import Surroundings, system_prompt
@@ -61,7 +62,9 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     place = _workplace(writer, manner, tools)
     around = Surroundings.of(place.root, date.today(), manner.others)
     system = system_prompt(around, instead=manner.system_prompt, appended=manner.appended)
-    memory = SessionMemory(LiveContext(writer), writer.setting.model, system)
+    context = LiveContext(writer)
+    memory = SessionMemory(context, writer.setting.model, system)
+    past = Recollection(context, writer.path, place, is_due=writer.tip is not None)
     allowed, forbidden = rules_of(manner.allowed), rules_of(manner.forbidden)
     definitions = [tool.definition for tool in tools.values()]
     return Parts(
@@ -75,6 +78,7 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
         tools=tools,
         compactor=SessionCompactor(writer, memory, model, tools=definitions),
         limits=manner.limits,
+        recall=past.recall,
     )
 
 

@@ -55,6 +55,7 @@ class Calls:
 
         What changes something waits for what was called before it, and the rest for that.
         """
+        self._parts.recall()
         calls: dict[str, Call] = {}
         for block in blocks:
             name = str(block.get("name", ""))

@@ -16,7 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from plait.agent.answering import Asking, Sleep
 from plait.agent.compaction import why_not
@@ -33,6 +33,9 @@ from plait.errors import UserError
 from plait.write import SessionWriter
 from plait.write.model import Content
 from plait.write.order import NEWEST, Version
+
+if TYPE_CHECKING:
+    from plait.agent.assembly import Manner
 
 
 class Client:
@@ -89,7 +92,7 @@ class Client:
             entrypoint=entrypoint,
             has_snapshots=has_snapshots(version, entrypoint),
         )
-        return cls._of(writer, model, prices, manner)
+        return cls.of(writer, _manner(model, manner), prices=prices)
 
     @classmethod
     def resume(
@@ -113,17 +116,14 @@ class Client:
             entrypoint=entrypoint,
             has_snapshots=has_snapshots(version, entrypoint),
         )
-        return cls._of(writer, model, prices, manner)
+        return cls.of(writer, _manner(model, manner), prices=prices)
 
     @classmethod
-    def _of(
-        cls, writer: SessionWriter, model: Model, prices: Prices | None, told: Mapping[str, Any]
-    ) -> Self:
-        from plait.agent.assembly import Manner, parts_of
+    def of(cls, writer: SessionWriter, manner: "Manner", *, prices: Prices | None = None) -> Self:
+        """Holds the session of a log in some manner."""
+        from plait.agent.assembly import parts_of
 
-        if unknown := told.keys() - {one.name for one in fields(Manner)}:
-            raise UserError(f"a session is not held by '{min(unknown)}'")
-        return cls(parts_of(writer, Manner(model, **told)), prices=prices)
+        return cls(parts_of(writer, manner), prices=prices)
 
     @property
     def session(self) -> str:
@@ -255,6 +255,14 @@ class Client:
         trace: TracebackType | None,
     ) -> None:
         await self.close()
+
+
+def _manner(model: Model, told: Mapping[str, Any]) -> "Manner":
+    from plait.agent.assembly import Manner
+
+    if unknown := told.keys() - {one.name for one in fields(Manner)}:
+        raise UserError(f"a session is not held by '{min(unknown)}'")
+    return Manner(model, **told)
 
 
 def has_snapshots(version: Version, entrypoint: str) -> bool:

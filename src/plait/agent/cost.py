@@ -32,6 +32,14 @@ BY_MODEL = {
     "cacheCreationEphemeral1hInputTokens": "cache_write_1h",
     "webSearchRequests": "web_searches",
 }
+TOLD = {
+    "inputTokens": "input",
+    "outputTokens": "output",
+    "cacheReadInputTokens": "cache read",
+    "cacheCreationInputTokens": "cache write",
+}
+CENTS_FROM = 0.5
+"""Dollars from which on cents are enough."""
 
 
 @dataclass(slots=True)
@@ -104,6 +112,50 @@ class SessionCost:
             "hasUnknownModelCost": self._is_unpriced
             or self.before.get("hasUnknownModelCost") is True,
         }
+
+
+def usage_lines(told: Mapping[str, Any]) -> list[str]:
+    """Returns what a session cost in all in the words that the client prints and logs."""
+    unsure = told.get("hasUnknownModelCost") is True
+    warning = " (costs may be inaccurate due to usage of unknown models)" if unsure else ""
+    added, removed = (round(_number(told, name)) for name in SUMS[3:])
+    models = mapping(told.get("modelUsage"))
+    return [
+        f"Total cost:            {_dollars(_number(told, 'totalCostUSD'))}{warning}",
+        f"Total duration (API):  {_time(_number(told, SUMS[0]))}",
+        f"Total duration (wall): {_time(_number(told, 'totalDuration'))}",
+        f"Total code changes:    {_lines(added)} added, {_lines(removed)} removed",
+        *(["Usage by model:"] if models else [f"Usage:                 {_usage({})}"]),
+        *(f"{f'{model}:':>21}  {_usage(one, has_cost=True)}" for model, one in models.items()),
+    ]
+
+
+def _usage(used: Mapping[str, Any], *, has_cost: bool = False) -> str:
+    counts = ", ".join(f"{_count(_number(used, name))} {words}" for name, words in TOLD.items())
+    return f"{counts} ({_dollars(_number(used, 'costUSD'))})" if has_cost else counts
+
+
+def _dollars(value: float) -> str:
+    return f"${value:.2f}" if value > CENTS_FROM else f"${value:.4f}"
+
+
+def _time(milliseconds: float) -> str:
+    seconds = int(milliseconds // 1000)
+    hours, minutes = seconds // 3600, seconds // 60 % 60
+    parts = [f"{hours}h"] if hours else []
+    parts += [f"{minutes}m"] if hours or minutes else []
+    return " ".join([*parts, f"{seconds % 60}s"])
+
+
+def _lines(count: int) -> str:
+    return f"{count} line" if count == 1 else f"{count} lines"
+
+
+def _count(value: float) -> str:
+    for unit, scale in (("m", 1_000_000), ("k", 1_000)):
+        if value >= scale:
+            return f"{value / scale:.1f}{unit}"
+    return str(round(value))
 
 
 def _by_name(tokens: Tokens, usage: Mapping[str, Any]) -> dict[str, float]:

@@ -183,10 +183,14 @@ class Turn:
         self._parts.writer.note(words)
 
     def _deliver_queue(self) -> None:
-        """Tells the model within the turn what was typed meanwhile."""
+        """Tells the model within the turn what was typed meanwhile, and what has ended."""
+        writer = self._parts.writer
         for waiting in self._queue.take_into_turn():
-            self._parts.writer.queued_prompt(waiting.content, time=waiting.time)
-            self._emit(Prompted(self._parts.writer.tip or "", words_of(waiting.content)))
+            if waiting.source == "news":
+                writer.queued_news(words_of(waiting.content), time=waiting.time)
+            else:
+                writer.queued_prompt(waiting.content, time=waiting.time)
+                self._emit(Prompted(writer.tip or "", words_of(waiting.content)))
 
     def _limit(self) -> Ending | None:
         limits = self._parts.limits

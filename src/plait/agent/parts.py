@@ -81,3 +81,5 @@ class Parts:
     tools: Mapping[str, Tool] = field(default_factory=dict)
     compactor: Compactor | None = None
     limits: Limits = field(default_factory=Limits)
+    recall: Callable[[], None] = lambda: None
+    """Has the tools know again what they knew when the session was left."""

@@ -62,8 +62,10 @@ class PromptQueue:
         return taken
 
     def take_into_turn(self) -> list[Asked]:
-        """Returns all prompts, for the turn that is going on; the log says that they left."""
-        return self._without_news()
+        """Returns all that waits, for the turn that is going on."""
+        taken = [*self._waiting]
+        self._waiting.clear()
+        return taken
 
     def take_back(self) -> list[Content]:
         """Returns all prompts to whoever typed them, so that they can be changed."""

@@ -235,7 +235,7 @@ class Transcript:
         if rendered is not None:
             texts = [rendered] if isinstance(rendered, str) else rendered
             told |= {"rendered": [{"content": text} for text in texts], "renderedRole": role}
-        if attachment.get("type") == "queued_command":
+        if attachment.get("type") == "queued_command" and attachment.get("commandMode") == "prompt":
             told |= self._of_a_turn
         return self._chained("attachment", told | wire_fields(fields))
 

@@ -24,7 +24,7 @@ from plait.line import lines as read_lines
 from plait.line import stamp_of
 from plait.record import Record, client_records
 from plait.record.message import NO_RESPONSE
-from plait.write import lines
+from plait.write import lines, queued
 from plait.write.agents import SUBAGENTS, AgentWriter, Errand, sent_out
 from plait.write.commands import CommandLog
 from plait.write.history import FileHistory
@@ -39,12 +39,6 @@ NOWHERE = "00000000-0000-0000-0000-000000000000"
 CONTINUED = (
     "This session is being continued from a previous conversation that ran out of context. The"
     " summary below covers the earlier portion of the conversation.\n\n"
-)
-MID_TURN = (
-    "<system-reminder>\nThe user sent a new message while you were working:\n{}\n\nThis is how"
-    " Claude Code surfaces messages the user sends mid-turn — within the running turn, often"
-    " alongside the next tool result, rather than as a separate conversation turn. Address the"
-    " message above as you continue this turn.\n</system-reminder>"
 )
 
 
@@ -288,22 +282,38 @@ class SessionWriter(CommandLog):
 
         Both its line and what it says of itself bear the time when it was typed.
         """
+        attachment, words = self._unqueued(content, queued.PROMPT, time), words_of(content)
+        attachment["humanTurn"] = True
+        stamp = attachment["timestamp"]
+        return self.attachment(
+            attachment, queued.prompt_told(words), role="system", timestamp=stamp
+        )
+
+    def queued_news(self, words: str, *, time: str | None = None) -> str:
+        """Writes what ended in the background, and is told to the model within the turn."""
+        attachment = self._unqueued(words, queued.NEWS, time)
+        beside = {"rendered_in_human_turn": [{"content": queued.news_beside_words(words)}]}
+        return self.attachment(
+            attachment,
+            queued.news_told(words),
+            role="system",
+            timestamp=attachment["timestamp"],
+            **({} if self.setting.is_older else beside),
+        )
+
+    def _unqueued(self, content: Content, kind: Fields, time: str | None) -> Fields:
+        """Writes that something left the queue; returns what its own line says."""
         command, delivery = self.ids.uuid(), self.ids.uuid()
-        words, time = words_of(content), time or self.ids.time()
         reason = {"reason": "absorbed_mid_turn", "command_uuid": command, "delivery_id": delivery}
-        self.queue("remove", words, **({} if self.setting.is_older else reason))
-        attachment = {
+        self.queue("remove", words_of(content), **({} if self.setting.is_older else reason))
+        return {
             "type": "queued_command",
             "prompt": content,
             "source_uuid": command,
             "delivery_id": delivery,
-            "commandMode": "prompt",
-            "origin": {"kind": "human"},
-            "timestamp": time,
-            "humanTurn": True,
+            **kind,
+            "timestamp": time or self.ids.time(),
         }
-        told = MID_TURN.format(words)
-        return self.attachment(attachment, told, role="system", timestamp=time)
 
     def title(self, title: str) -> None:
         """Writes the name that a person gave the session."""

@@ -11,6 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from plait.agent.tools import ToolError, changing
+from plait.agent.tools.changing import STALE
+from plait.agent.tools.edit import as_logged
 from plait.agent.tools.patch import applied
 from tests.agent.tools.desk import Desk
 
@@ -215,17 +217,68 @@ def test_writes_that_are_refused(desk: Desk) -> None:
     )
 
 
-@pytest.mark.parametrize("tool", ["Write", "Edit"])
-def test_what_somebody_else_changed_is_not_overwritten(desk: Desk, tool: str) -> None:
+def test_what_somebody_else_changed_is_not_overwritten(desk: Desk) -> None:
     path = desk.put("a.txt", "one\n")
-    arguments: dict[str, Any] = {"file_path": "a.txt", "content": "x"}
-    if tool == "Edit":
-        arguments = {"file_path": "a.txt", "old_string": "one", "new_string": "x"}
     desk.do("Read", file_path="a.txt")
     path.write_text("one by somebody else\n")
-    assert desk.told(tool, **arguments) == SINCE
+    assert desk.told("Write", file_path="a.txt", content="x") == SINCE
+    assert path.read_text() == "one by somebody else\n"
     desk.do("Read", file_path="a.txt")
-    assert not desk.do(tool, **arguments).is_error
+    assert not desk.do("Write", file_path="a.txt", content="x").is_error
+
+
+@pytest.mark.parametrize(
+    ("now", "is_done"),
+    [("one\nby somebody else\n", True), ("one\none\n", False), ("eins\n", False)],
+)
+def test_a_text_that_still_stands_once_is_replaced(desk: Desk, now: str, is_done: bool) -> None:
+    path = desk.put("a.txt", "one\ntwo\n")
+    desk.do("Read", file_path="a.txt")
+    path.write_text(now)
+    outcome = desk.do("Edit", file_path="a.txt", old_string="one", new_string="1")
+    if not is_done:
+        assert (outcome.content, path.read_text()) == (SINCE, now)
+        return
+    assert path.read_text() == "1\nby somebody else\n"
+    assert outcome.content == f"The file a.txt has been updated successfully.{STALE}"
+    keys = [*outcome.output][-2:]
+    assert keys == ["staleRecovered", "contentNotInModelContext"]
+    again = desk.do("Edit", file_path="a.txt", old_string="1", new_string="one")
+    assert again.content == "The file a.txt has been updated successfully."
+
+
+def test_only_other_line_ends_are_no_change(desk: Desk) -> None:
+    path = desk.put("a.txt", "one\ntwo\n")
+    desk.do("Read", file_path="a.txt")
+    path.write_bytes(b"one\r\ntwo\r\n")
+    assert not desk.do("Write", file_path="a.txt", content="x").is_error
+
+
+@pytest.mark.parametrize(
+    ("given", "logged"),
+    [
+        ({}, {"replace_all": False}),
+        ({"replace_all": "true"}, {"replace_all": True}),
+        ({"new_string": "x  \ny\t\r\n  z "}, {"replace_all": False, "new_string": "x\ny\r\n  z"}),
+        ({"file_path": "a.MD", "new_string": "x  "}, {"replace_all": False}),
+        ({"file_path": "gone.txt", "new_string": "x  "}, {"replace_all": False}),
+    ],
+)
+def test_arguments_are_logged_with_what_they_leave_unsaid(
+    desk: Desk, given: dict[str, Any], logged: dict[str, Any]
+) -> None:
+    desk.put("a.txt", "one")
+    desk.put("a.MD", "one")
+    asked = {"file_path": "a.txt", "old_string": "one", "new_string": "1"} | given
+    found = as_logged(asked, desk.place)
+    assert dict(found) == asked | logged
+    assert [*found] == ["replace_all", "file_path", "old_string", "new_string"]
+
+
+@pytest.mark.parametrize("more", [{"new_string": 5}, {"bogus": 1}, {"file_path": "a\0"}])
+def test_arguments_that_are_wrong_are_logged_as_they_came(desk: Desk, more: dict[str, Any]) -> None:
+    asked = {"file_path": "a.txt", "old_string": "one", "new_string": "1"} | more
+    assert as_logged(asked, desk.place) == asked
 
 
 def test_a_file_that_was_only_touched_is_written(desk: Desk) -> None:

@@ -321,7 +321,6 @@ def test_commands_at_the_keyboard(
     noted = [one["content"] for one in log_of(project) if one.get("subtype") == "local_command"]
     assert [re.findall(r"<command-name>(.*?)<", one) for one in noted[::2]] == [
         ["/rename"],
-        ["/cost"],
         ["/context"],
     ]
     assert noted[1] == "<local-command-stdout>Session renamed to: a b</local-command-stdout>"
@@ -334,7 +333,7 @@ def test_commands_at_the_keyboard(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("/cost", "0 responses"),
+        ("/cost", "Total cost:            $0.0000"),
         ("/context", " of 200k tokens"),
         ("/rename a b", "Session renamed to: a b"),
         ("/compact names", ""),
@@ -352,7 +351,8 @@ def test_commands_of_a_program(
     assert (result["num_turns"], result["is_error"]) == (0, False)
     assert words in result["result"]
     assert result["local_command"] == command[1:].split()[0]
-    assert f"<command-name>{command.split()[0]}</command-name>" in json.dumps(log_of(project))
+    logged = command.split()[0].replace("cost", "usage")  # as the client calls it
+    assert f"<command-name>{logged}</command-name>" in json.dumps(log_of(project))
 
 
 def test_an_unknown_command_of_a_program_is_a_prompt(chat: Chat, project: Path) -> None:

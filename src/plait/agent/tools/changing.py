@@ -15,6 +15,11 @@ CHANGED_SINCE = (
     "File has been modified since read, either by the user or by a linter. Read it again before"
     " attempting to write it."
 )
+STALE = (
+    " (note: the file had been modified on disk since you last read it — the edit applied cleanly,"
+    " but the file contains other changes not in your context. Read it before edits that depend on"
+    " surrounding content.)"
+)
 KNOWN = " (file state is current in your context — no need to Read it back)"
 CHANGED_BY_HAND = " The user modified your proposed changes before accepting them."
 
@@ -62,9 +67,14 @@ def _held(path: Path, text: str) -> bytes | None:
 
 def refuse_unseen_change(found: Target, place: Workplace) -> None:
     """Refuses to change a file that somebody else changed since the model saw it."""
-    sight = place.seen.get(found.path)
-    if sight and found.data is not None and digest_of(found.data) != sight.digest:
+    if is_stale(found, place):
         raise ToolError(CHANGED_SINCE, is_misuse=True)
+
+
+def is_stale(found: Target, place: Workplace) -> bool:
+    """Tells whether somebody else changed a file since the model saw it."""
+    sight = place.seen.get(found.path)
+    return bool(sight and found.data is not None and digest_of(found.data) != sight.digest)
 
 
 def again(proposal: Proposal, place: Workplace) -> Target:
@@ -75,9 +85,9 @@ def again(proposal: Proposal, place: Workplace) -> Target:
     path = proposal.paths[0]
     paths.refuse_outside(path, str(proposal.arguments["file_path"]), place)
     found = Target(path, _held(path, str(path)))
-    refuse_unseen_change(found, place)
     text = found.held(is_misuse=False)
-    if path not in place.seen and (text.text if text else None) != proposal.before:
+    is_known = path in place.seen and not is_stale(found, place)
+    if not is_known and (text.text if text else None) != proposal.before:
         raise ToolError(CHANGED_SINCE, is_misuse=True)
     return found
 

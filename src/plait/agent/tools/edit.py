@@ -33,6 +33,8 @@ ABOUT = (
 )
 NO_FILE = "Error calling tool (Edit): EISDIR: illegal operation on a directory, read"
 STRAIGHT = str.maketrans("‘’“”", "''\"\"")
+MARKDOWN = frozenset((".md", ".mdx"))
+BLANKS = re.compile(r"[^\S\r\n]+(?=[\r\n]|\Z)")
 OPENS_AFTER = re.compile(r"[\s(\[{—–]\Z")
 
 
@@ -71,8 +73,12 @@ class Edit:
         found = changing.target(text, place)
         if found.data is None and taken["old_string"]:
             raise _misuse(missing(named(text, place), place))
-        changing.refuse_unseen_change(found, place)
-        held, after, _ = _changed(found, taken)
+        try:
+            held, after, _ = _changed(found, taken)
+        except ToolError:
+            # what cannot be replaced may stand there no more, or twice, by somebody else
+            changing.refuse_unseen_change(found, place)
+            raise
         before = held.text if held else None
         return Proposal(self.name, taken, self.effect, text, (found.path,), before, after)
 
@@ -80,11 +86,30 @@ class Edit:
         """Replaces the text in the file as it is now."""
         found = changing.again(proposal, place)
         held, after, made = _changed(found, proposal.arguments)
-        sight = place.seen.get(found.path)
-        is_whole = held is None or not held.text or (sight is not None and sight.is_whole)
+        sight, is_stale = place.seen.get(found.path), changing.is_stale(found, place)
+        is_whole = not is_stale and (
+            held is None or not held.text or (sight is not None and sight.is_whole)
+        )
         data = held.encoded(_raw(held, made)) if held else after.encode("utf-8", "replace")
         changing.write(found.path, data, place, is_whole=is_whole)
-        return _outcome(proposal, held.text if held else "", after, made, is_known=is_whole)
+        known = changing.STALE if is_stale else changing.KNOWN if is_whole else ""
+        return _outcome(proposal, held.text if held else "", after, made, known)
+
+
+def as_logged(arguments: Arguments, place: Workplace) -> Arguments:
+    """Returns arguments as the client logs them, and uses them; wrong ones stay as they are.
+
+    What is left out is said, and first. Blanks at the ends of lines go from the new text, where
+    there is a file to change: in Markdown they mean something.
+    """
+    try:
+        taken = checked("Edit", FIELDS, arguments)
+        path = named(taken["file_path"], place)
+    except ToolError:
+        return arguments
+    if path.is_file() and path.suffix.lower() not in MARKDOWN:
+        taken["new_string"] = BLANKS.sub("", taken["new_string"])
+    return {name: taken[name] for name in ("replace_all", *(one.name for one in FIELDS))}
 
 
 def _misuse(text: str) -> ToolError:
@@ -154,9 +179,7 @@ def _curled(text: str, straight: str, opening: str, closing: str) -> str:
     return told
 
 
-def _outcome(
-    proposal: Proposal, before: str, after: str, made: Replacement, *, is_known: bool
-) -> Outcome:
+def _outcome(proposal: Proposal, before: str, after: str, made: Replacement, known: str) -> Outcome:
     taken = proposal.arguments
     output = {
         "filePath": taken["file_path"],
@@ -167,13 +190,14 @@ def _outcome(
         "userModified": proposal.is_changed,
         "replaceAll": taken["replace_all"],
     }
-    if not is_known:
+    if known == changing.STALE:
+        output["staleRecovered"] = True
+    if known != changing.KNOWN:
         output["contentNotInModelContext"] = True
     how = (
         "updated. All occurrences were successfully replaced."
         if taken["replace_all"]
         else "updated successfully."
     )
-    known = changing.KNOWN if is_known else ""
     by_hand = changing.CHANGED_BY_HAND if proposal.is_changed else ""
     return Outcome(f"The file {taken['file_path']} has been {how}{known}{by_hand}", output)

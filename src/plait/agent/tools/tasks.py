@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from plait.agent.tools.arguments import Field, checked, definition
-from plait.agent.tools.model import Arguments, Effect, Outcome, Proposal, Report, Workplace
+from plait.agent.tools.model import (
+    Arguments,
+    Effect,
+    Outcome,
+    Proposal,
+    Report,
+    ToolError,
+    Workplace,
+)
 
 STATUSES = ("pending", "in_progress", "completed", "deleted")
 TEXTS = {"items": {"type": "string"}}
@@ -56,19 +64,22 @@ class TaskCreate:
         """Puts it on the list, with the next number."""
         taken = proposal.arguments
         number = str(max((int(one) for one in place.planned), default=0) + 1)
-        subject = taken["subject"]
-        task = {
-            "id": number,
-            "subject": subject,
-            "description": taken["description"],
-            "status": "pending",
-            "blocks": [],
-            "blockedBy": [],
-        }
-        more = {key: taken[key] for key in ("activeForm", "metadata") if key in taken}
-        place.planned[number] = task | more
+        task = place.planned[number] = _made(number, taken)
         made = {key: task[key] for key in ("id", "subject", "description")}
-        return Outcome(f"Task #{number} created successfully: {subject}", {"task": made})
+        told = f"Task #{number} created successfully: {task['subject']}"
+        return Outcome(told, {"task": made})
+
+
+def _made(number: str, taken: Arguments) -> dict[str, Any]:
+    task = {
+        "id": number,
+        "subject": taken["subject"],
+        "description": taken["description"],
+        "status": "pending",
+        "blocks": [],
+        "blockedBy": [],
+    }
+    return task | {key: taken[key] for key in ("activeForm", "metadata") if key in taken}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,3 +222,20 @@ def _link(task: dict[str, Any], taken: Arguments, place: Workplace) -> list[str]
                 listed[key][other].append(task["id"])
         changed += [own] if new else []
     return changed
+
+
+def recall_task(place: Workplace, tool: str, arguments: Arguments, output: Arguments) -> None:
+    """Has a workplace know a task that was made or changed before its session went on."""
+    try:
+        if tool == "TaskUpdate":
+            taken = TaskUpdate().propose(arguments, place).arguments
+            if output.get("success") and (task := _listed(place).get(taken["taskId"])):
+                _change(task, taken, place)
+            return
+        taken = TaskCreate().propose(arguments, place).arguments
+    except ToolError:
+        return
+    made = output.get("task")
+    number = str(made.get("id")) if isinstance(made, Mapping) else ""
+    if number.isdecimal():
+        place.planned[number] = _made(number, taken)

@@ -124,8 +124,13 @@ def to_change(data: bytes, *, is_misuse: bool) -> FileText:
 
 
 def digest_of(data: bytes) -> bytes:
-    """Returns what tells whether a file is still as it was."""
-    return blake2b(data, digest_size=16).digest()
+    """Returns what tells whether a file still says what it said."""
+    return digest_of_text(decoded(data).shown)
+
+
+def digest_of_text(text: str) -> bytes:
+    """Returns the same of a text as it was shown, such as the log keeps it."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def size_of(count: int) -> str:

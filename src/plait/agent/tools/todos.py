@@ -5,7 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from plait.agent.tools.arguments import Field, checked, definition, refused
-from plait.agent.tools.model import Arguments, Effect, Outcome, Proposal, Report, Workplace
+from plait.agent.tools.model import (
+    Arguments,
+    Effect,
+    Outcome,
+    Proposal,
+    Report,
+    ToolError,
+    Workplace,
+)
 
 STATUSES = ("pending", "in_progress", "completed")
 TEXTS = ("content", "activeForm")
@@ -55,9 +63,22 @@ class TodoWrite:
         """Puts the list in the place of the one that was there."""
         old = place.todos
         new = [dict(todo) for todo in proposal.arguments["todos"]]
-        is_over = bool(new) and all(todo["status"] == "completed" for todo in new)
-        place.todos = [] if is_over else new
+        place.todos = _still_to_do(new)
         return Outcome(TOLD, {"oldTodos": old, "newTodos": new})
+
+
+def _still_to_do(todos: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    is_over = all(todo["status"] == "completed" for todo in todos)
+    return [] if is_over else todos
+
+
+def recall_todos(place: Workplace, arguments: Arguments) -> None:
+    """Has a workplace know a list that was written before its session went on."""
+    try:
+        taken = TodoWrite().propose(arguments, place).arguments
+    except ToolError:
+        return
+    place.todos = _still_to_do([dict(todo) for todo in taken["todos"]])
 
 
 def _check(at: int, todo: Any) -> None:

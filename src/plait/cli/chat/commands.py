@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from plait.agent.capacity import capacity_of
 from plait.agent.client import Client
+from plait.agent.cost import usage_lines
 from plait.agent.memory import SessionMemory
 from plait.agent.meter import Meter
 from plait.agent.sessions import rename
@@ -86,6 +87,19 @@ def _rename(client: Client, rest: str) -> list[str]:
 
 
 def _cost(client: Client, rest: str) -> list[str]:
+    """Tells what a session took: a program as the client tells it, a person in our words.
+
+    On a screen the client shows it in a window of its own, and logs nothing.
+    """
+    writer = client.parts.writer
+    if writer.setting.is_older:
+        return _logged(client, "cost", rest, _taken(client))
+    if writer.is_unseen:
+        return _logged(client, "usage", rest, usage_lines(client.cost.fields))
+    return _taken(client)
+
+
+def _taken(client: Client) -> list[str]:
     meter = client.meter
     parts = [
         f"{tokens_in_words(count)} {words}"
@@ -97,7 +111,7 @@ def _cost(client: Client, rest: str) -> list[str]:
         lines.append(f"tokens: {', '.join(parts)}")
     if client.cost.before:
         lines.append(f"in all, with what came before: ${client.cost.fields['totalCostUSD']:.4f}")
-    return _logged(client, "cost", rest, lines)
+    return lines
 
 
 def _money(meter: Meter) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from plait.agent.assembly import Manner, parts_of
+from plait.agent.assembly import Manner
 from plait.agent.client import Client, has_snapshots
 from plait.agent.parts import Limits
 from plait.agent.permission import Asker
@@ -116,4 +116,4 @@ class Opening:
         }
 
     def _client(self, writer: SessionWriter) -> Client:
-        return Client(parts_of(writer, self.manner), prices=self.prices)
+        return Client.of(writer, self.manner, prices=self.prices)
