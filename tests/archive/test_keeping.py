@@ -560,3 +560,16 @@ def test_another_log_with_the_same_id_does_not_hide_what_is_kept(
     log_in(tmp_path / "second", "other", "y", 1_700_000_001)
     both = Archive([config, tmp_path / "second"], store=store).sessions
     assert sorted((one.project, one.is_kept) for one in both) == [("kept", True), ("other", False)]
+
+
+def test_the_status_tells_what_is_kept_from_other_folders(
+    config: Path, store: StorePlace, tmp_path: Path
+) -> None:
+    with_all_kept(config, store)
+    count = len(archive_of(config, store).sessions)
+    assert archive_of(config, store).keep.status().elsewhere == 0
+    (tmp_path / "other" / "projects").mkdir(parents=True)
+    status = archive_of(tmp_path / "other", store).keep.status()
+    assert (status.kept, status.elsewhere) == (0, count)
+    empty(config)
+    assert archive_of(config, store).keep.status().elsewhere == 0

@@ -1,5 +1,6 @@
 """An archive and its store to what is kept, what is not, and what the cleanup will delete when."""
 
+import os
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.archive.model import Session
-    from plait.keep.model import StoreSize
+    from plait.keep.store import Store
 
 
 class AtRisk(Struct, frozen=True):
@@ -38,6 +39,8 @@ class KeepStatus(Struct, frozen=True, kw_only=True):
     """Sessions that are no longer at their source, only kept."""
     incomplete: int
     """Those of them that were put together from what was left."""
+    elsewhere: int
+    """Sessions in the store that come from other folders than those of the archive."""
     at_risk: tuple[AtRisk, ...]
     """Sessions that will be lost, the first to go first."""
     bytes: int
@@ -52,20 +55,27 @@ class KeepStatus(Struct, frozen=True, kw_only=True):
 
 
 def status_of(
-    archive: "Archive", folder: str, unkept: Sequence["Session"], older: set[str], size: "StoreSize"
+    archive: "Archive", store: "Store", unkept: Sequence["Session"], older: set[str]
 ) -> KeepStatus:
     """Returns what a store holds of an archive, where some sessions are not kept as they are."""
-    gone = archive.inventory.gone.sessions
+    gone, size = archive.inventory.gone.sessions, store.size()
     return KeepStatus(
-        folder=folder,
+        folder=str(store.folder),
         kept=len(archive.sessions) - len(unkept),
         unkept=len(unkept),
         gone=len(gone),
         incomplete=sum(one.is_incomplete for one in gone),
+        elsewhere=_elsewhere(archive, store),
         at_risk=tuple(sorted(_at_risk(archive, unkept, older), key=lambda one: one.deleted_on)),
         bytes=size.bytes,
         stored_bytes=size.stored_bytes,
     )
+
+
+def _elsewhere(archive: "Archive", store: "Store") -> int:
+    shown = {os.path.realpath(root.config or root.path) for root in archive.roots}
+    shown |= {os.path.realpath(one.root) for one in archive.inventory.gone.kept.values()}
+    return sum(os.path.realpath(one.root) not in shown for one in store.sessions())
 
 
 def _at_risk(archive: "Archive", unkept: Sequence["Session"], older: set[str]) -> Iterator[AtRisk]:

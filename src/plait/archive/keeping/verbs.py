@@ -126,7 +126,7 @@ class Keeping:
         counted = Counted(archive.sessions, sources)
         unkept = counted.having(file.place for file in planned.files)
         older = {file.place for file in (*planned.grown, *planned.changed)}
-        return status_of(archive, str(store.folder), unkept, older, store.size())
+        return status_of(archive, store, unkept, older)
 
     def verify(self, *, report: "Report | None" = None) -> "tuple[Damage, ...]":
         """Reads all that is kept once and returns what is damaged, with what needs it."""

@@ -54,12 +54,15 @@ def _print_status(request: Request, status: "KeepStatus") -> None:
     output.unbroken(safe_line(status.folder), style="dim")
     gone = f", {number(status.gone)} of them no longer at their source" if status.gone else ""
     if not status.kept:
-        output.print("nothing is kept yet" if status.unkept else "nothing is kept", style="bold")
+        yet = " yet" if status.unkept else ""
+        output.print(f"nothing is kept{yet}{' of these' * bool(status.elsewhere)}", style="bold")
     else:
         output.print(f"{counted(status.kept, 'session')} kept{gone}", style="bold")
     if status.ratio:
         room = f"{size(status.bytes)} in {size(status.stored_bytes)} on disk"
         output.print(f"{room}, {status.ratio:.1f} to 1")
+    if status.elsewhere:
+        output.print(f"{counted(status.elsewhere, 'session')} kept from other folders, too")
     if status.incomplete:
         output.print(f"{counted(status.incomplete, 'session')} put together from what was left")
     if not status.unkept:
