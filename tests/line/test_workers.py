@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -90,6 +90,15 @@ def test_nobody_is_left_when_nobody_listens(way: str) -> None:
             os.kill(pid, 0)
 
 
+def test_who_goes_before_the_end_may_ask_again(way: str) -> None:
+    with Workers(2) as workers:
+        with closing(_each(workers, "slow")) as results:
+            assert next(results) == b"0"
+        assert [*_each(workers, "doubled")] == [str(2 * n).encode() for n in range(30)]
+        assert [*_each(workers, "doubled")] == [str(2 * n).encode() for n in range(30)]
+        assert workers.losses == []
+
+
 def _each(workers: Workers, task: str) -> Generator[bytes, None, None]:
     yield from workers.each(f"{TASKS}:{task}", [*range(30)], [3_000_000] * 30)
 
@@ -166,7 +175,8 @@ def kills(count: int, seed: int) -> None:
         for number, result in enumerate(workers.each(f"{TASKS}:slow", items, [2_500_000] * 400)):
             found.append(result)
             if number in moments:
-                os.kill(random.choice(workers._processes).pid, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it has died at the last blow
+                    os.kill(random.choice(workers._processes).pid, signal.SIGKILL)
         assert found == [str(2 * number).encode() for number in items]
         assert 0 < len(workers.losses) <= count
 

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
@@ -118,10 +118,13 @@ class Workers:
         self.losses = [] if losses is None else losses
         """What is said of workers that died."""
         self._processes: list[_Process] = []
+        self._threads: list[Thread] = []
+        self._deal: _Deal | None = None
+        self._lock = Lock()
+        self._is_ended = True
 
     def __enter__(self) -> Self:
-        for _ in range(self.jobs):
-            self._processes.append(_forked(self._processes) if _may_fork() else _spawned())
+        self._begin()
         return self
 
     def __exit__(
@@ -130,25 +133,48 @@ class Workers:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._end()
+
+    def _begin(self) -> None:
+        for _ in range(self.jobs):
+            self._processes.append(_forked(self._processes) if _may_fork() else _spawned())
+        self._is_ended = False
+
+    def _end(self) -> None:
+        with self._lock:  # from now on no other takes the place of one that dies
+            self._is_ended = True
+        if self._deal:
+            self._deal.close()
         for process in self._processes:
             process.end()
+        self._wait()
         self._processes.clear()
+
+    def _wait(self) -> None:
+        for thread in self._threads:
+            if thread.ident is not None:  # one that was interrupted before it began never ends
+                thread.join()
+        self._threads.clear()
 
     def each(self, task: str, items: Sequence[Any], sizes: Sequence[int]) -> Iterator[bytes]:
         """Yields what a function makes of each item, in their order."""
+        if self._is_ended:
+            self._begin()
         runs = _runs(sizes)
-        deal = _Deal(task, items, [*runs])
-        threads = [
-            Thread(target=self._work, args=(deal, number), daemon=True)
-            for number in range(len(self._processes))
-        ]
-        for thread in threads:
-            thread.start()
+        deal = self._deal = _Deal(task, items, [*runs])
         try:
+            for number in range(self.jobs):
+                self._threads.append(Thread(target=self._work, args=(deal, number), daemon=True))
+                self._threads[-1].start()
             for _ in runs:
                 yield from deal.take()
         finally:
+            is_done = deal.turn == len(runs)
             deal.close()
+            if is_done:
+                self._wait()
+            else:  # whoever asked has gone: nobody waits for what is being done
+                self._end()
 
     def _work(self, deal: _Deal, number: int) -> None:
         """Hands runs to one worker until none is left."""
@@ -158,25 +184,26 @@ class Workers:
                 send(process.tasks, (deal.task, deal.items[run.first : run.last]))
                 deal.finish(run, _results(receive(process.results)))
             except (EOFError, OSError):
-                if deal.is_over:
-                    return
                 self._replace(deal, number, run)
             except BaseException as error:
                 deal.finish(run, error)
 
     def _replace(self, deal: _Deal, number: int, run: _Run) -> None:
         """Has what a dead worker held done by a new one, and says so."""
-        process = self._processes[number]
-        process.end()
+        with self._lock:
+            if self._is_ended:
+                return
+            process = self._processes[number]
+            process.end()
+            self._processes[number] = _spawned()
         first = _name(deal.items[run.first])
         self.losses.append(f"process {process.pid} died while it read '{first}'")
         run.attempts += 1
-        if run.attempts == PATIENCE:
-            died = f"{PATIENCE} processes died while they read '{first}'"
-            deal.finish(run, SourceError(died, "`--jobs 1` reads without others"))
+        if run.attempts < PATIENCE:
+            deal.again(run)
             return
-        self._processes[number] = _spawned()
-        deal.again(run)
+        died = f"{PATIENCE} processes died while they read '{first}'"
+        deal.finish(run, SourceError(died, "`--jobs 1` reads without others"))
 
 
 def _name(item: Any) -> str:
