@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.shield import shield
+
 if TYPE_CHECKING:  # most tests need no browser
     from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("PLAIT_SHARED", ROOT.parent / "shared")).resolve()
+shield(os.environ)  # here, so that fixtures of every scope and the programs they start are shielded
 
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
