@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # most tests need no browser
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("PLAIT_SHARED", ROOT.parent / "shared")).resolve()
-shield(os.environ)  # here, so that fixtures of every scope and the programs they start are shielded
+TOLD = ("PLAIT_SHARED", "PLAIT_HOSTILE")
+shield(os.environ, but=TOLD)  # here, so that it holds for fixtures of every scope, too
 
 FLAGS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

@@ -1,13 +1,12 @@
 """An environment to one that no test can tell from another's: what would lead it astray goes."""
 
-from collections.abc import MutableMapping
+from collections.abc import Collection, MutableMapping
 
-READ_BY_TESTS = ("PLAIT_SHARED", "PLAIT_HOSTILE")
 LEADING_ASTRAY = ("PLAIT_", "ANTHROPIC_", "LANGFUSE_", "CLAUDE_CONFIG_DIR")
 
 
-def shield(environment: MutableMapping[str, str]) -> None:
+def shield(environment: MutableMapping[str, str], *, but: Collection[str]) -> None:
     """Takes out of an environment what the program would obey, but for what tests are told."""
     for name in [*environment]:
-        if name.startswith(LEADING_ASTRAY) and name not in READ_BY_TESTS:
+        if name.startswith(LEADING_ASTRAY) and name not in but:
             del environment[name]
