@@ -83,7 +83,7 @@ def test_ls_sorts_and_filters(
 
 def test_ls_marks_what_will_be_deleted(capfd: pytest.CaptureFixture[str], config: Path) -> None:
     write(config / "projects" / SHOP / f"{ONE}.jsonl", prompt("old", ONE), age=28 * 86400)
-    assert "† in 1 day  old" in out(capfd, "ls", "--root", config)
+    assert "† in 2 days  old" in out(capfd, "ls", "--root", config)
     assert "1 session will be deleted" in " ".join(out(capfd, "--root", config).split())
 
 

@@ -9,6 +9,7 @@ from plait.cli.text import ago, clipped, columns, counted, number, safe, size
 from plait.view.amounts import until
 
 NOW = datetime(2026, 11, 15, 12, tzinfo=UTC)
+NOON = datetime(2026, 11, 15, 12).astimezone()
 
 
 @pytest.mark.parametrize(
@@ -36,10 +37,18 @@ def test_how_long_ago(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("days", "text"), [(-1, "any time"), (0.5, "today"), (1.5, "in 1 day"), (3.1, "in 3 days")]
+    ("time", "text"),
+    [
+        ("2026-11-15T12:00", "any time"),
+        ("2026-11-15T23:59", "today"),
+        ("2026-11-16T00:00", "tomorrow"),
+        ("2026-11-16T23:59", "tomorrow"),
+        ("2026-11-18T01:00", "in 3 days"),
+        ("9999-12-31T23:59", "in 2912124 days"),
+    ],
 )
-def test_how_soon(days: float, text: str) -> None:
-    assert until(NOW + timedelta(days=days), NOW) == text
+def test_how_soon_by_the_days_of_the_calendar(time: str, text: str) -> None:
+    assert until(datetime.fromisoformat(time).astimezone(), NOON) == text
 
 
 def test_numbers_and_nouns() -> None:

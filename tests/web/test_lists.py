@@ -270,7 +270,7 @@ def test_what_runs_and_what_will_go_is_told_at_home(tmp_path: Path) -> None:
     assert "Running now" in now
     assert titles(now) == titles(listed) == ["the shore"]
     assert "Deleted soon <small>1</small>" in rest
-    assert re.search(r"the north gate</a><span class=\"num\">in 1 day", rest)
+    assert re.search(r"the north gate</a><span class=\"num\">in 2 days", rest)
     assert str(root / "settings.json") in rest.replace("<wbr>", "")
 
 

@@ -95,9 +95,8 @@ class Packs:
 
     def forget(self) -> None:
         """Reads the folder anew when it is asked next."""
-        self._plain.clear()  # a number may come again
         self._places, self._are_listed = None, False
-        self._plain.clear()
+        self._plain.clear()  # a number may come again
 
     def _stamp(self) -> int:
         """Returns when a pack last came or went: one may have the number of another before it."""

@@ -1,7 +1,7 @@
 """Numbers to short words: how many, how large, how long, how much."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 RECENT = 14 * DAY
@@ -140,8 +140,15 @@ def since(time: datetime, now: datetime) -> str:
 
 
 def until(time: datetime, now: datetime) -> str:
-    """Says how soon a moment will be."""
-    left = time - now
-    if left <= timedelta(0):
+    """Says on which day from now a moment will be, by the days of the calendar here."""
+    if time <= now:
         return "any time"
-    return "today" if left.days == 0 else "in 1 day" if left.days == 1 else f"in {left.days} days"
+    days = (_day_here(time) - _day_here(now)).days
+    return ("today", "tomorrow")[days] if days < 2 else f"in {days} days"
+
+
+def _day_here(time: datetime) -> date:
+    try:
+        return time.astimezone().date()
+    except (OverflowError, ValueError):  # a year that the system's clock does not know
+        return time.date()
