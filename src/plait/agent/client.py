@@ -10,7 +10,7 @@ the model within it, or else has a turn of its own, before `send` is over.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import fields
 from pathlib import Path
@@ -19,13 +19,20 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from plait.agent.answering import Asking, Sleep
+from plait.agent.capacity import capacity_of
+from plait.agent.commands import note_unknown, noted
 from plait.agent.compaction import why_not
 from plait.agent.cost import SessionCost
+from plait.agent.engine import Fill
 from plait.agent.events import Event, Noticed
 from plait.agent.loop import Turn
+from plait.agent.memory import SessionMemory
 from plait.agent.meter import Meter
 from plait.agent.parts import Parts
+from plait.agent.permission import Mode
+from plait.agent.permissions import SessionPermissions
 from plait.agent.queue import Asked, PromptQueue
+from plait.agent.sessions import rename
 from plait.agent.streaming import Closable, Model, ModelFault
 from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
@@ -131,6 +138,41 @@ class Client:
         return self.parts.writer.session
 
     @property
+    def path(self) -> Path:
+        """The file of its log; there is none before its first line."""
+        return self.parts.writer.path
+
+    @property
+    def model(self) -> str:
+        """The name of whoever answers."""
+        return self.parts.writer.setting.model
+
+    @property
+    def mode(self) -> Mode:
+        """What may be done without asking."""
+        permissions = self.parts.permissions
+        return permissions.mode if isinstance(permissions, SessionPermissions) else "default"
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """The names of what the model can have done."""
+        return tuple(self.parts.tools)
+
+    @property
+    def dollars_in_all(self) -> float | None:
+        """What it cost with all that came before, None where nothing did."""
+        return float(self.cost.fields["totalCostUSD"]) if self.cost.before else None
+
+    @property
+    def fill(self) -> Fill | None:
+        """How full its context is, None where nobody knows."""
+        memory = self.parts.memory
+        if not isinstance(memory, SessionMemory):
+            return None
+        capacity = capacity_of(memory.model)
+        return Fill(memory.context.tokens(), capacity.window, capacity.full)
+
+    @property
     def is_busy(self) -> bool:
         """Whether a turn goes on."""
         return self._work is not None and not self._work.done()
@@ -187,6 +229,27 @@ class Client:
         if not self.is_busy or self._work is None:
             return False
         return self._work.cancel()
+
+    async def switch(self, *, model: str | None = None, mode: Mode | None = None) -> None:
+        """Goes on with another model of the same API, or in another mode."""
+        if model:
+            self.parts.writer.setting.model = model
+            if isinstance(self.parts.memory, SessionMemory):
+                self.parts.memory.model = model
+        if mode and isinstance(self.parts.permissions, SessionPermissions):
+            self.parts.permissions.switch(mode)
+
+    async def rename(self, title: str) -> str:
+        """Gives the session a name; returns what the person is told."""
+        return rename(self.parts.writer, title)
+
+    def noted(self, name: str, rest: str, said: list[str]) -> list[str]:
+        """Has the log say that a command was given, as far as it says so; returns what is told."""
+        return noted(self.parts.writer, self.cost, name, rest, said)
+
+    def note_unknown(self, name: str, rest: str) -> None:
+        """Has the log say that somebody asked for a command that there is not."""
+        note_unknown(self.parts.writer, name, rest)
 
     async def close(self) -> None:
         """Stops what goes on, and logs where the session goes on."""

@@ -4,19 +4,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from plait.agent.capacity import capacity_of
-from plait.agent.client import Client
-from plait.agent.cost import usage_lines
-from plait.agent.memory import SessionMemory
+from plait.agent.engine import Engine
 from plait.agent.meter import Meter
-from plait.agent.sessions import rename
 from plait.view.amounts import dotted, many, money_in_words, tokens_in_words
-from plait.write import SessionWriter
 
 if TYPE_CHECKING:
     from plait.cli.chat.talk import Talk
 
-Tell: TypeAlias = Callable[[Client, str], list[str]]
+Tell: TypeAlias = Callable[[Engine, str], Awaitable[list[str]]]
 """Does something with a session, and returns what is said of it."""
 Do: TypeAlias = "Callable[[Talk, str], Awaitable[None]]"
 SHARES = (
@@ -54,19 +49,12 @@ async def obey(talk: "Talk", text: str) -> None:
     name, rest = parts_of(text)
     command = BY_NAME.get(name)
     if command is None:
-        _note_unknown(talk.client.parts.writer, name, rest)
+        talk.client.note_unknown(name, rest)
         await talk.say(f"no command is called '/{name}': /help lists them")
     elif command.tell:
-        await talk.say(*command.tell(talk.client, rest))
+        await talk.say(*await command.tell(talk.client, rest))
     elif command.do:
         await command.do(talk, rest)
-
-
-def _note_unknown(session: SessionWriter, name: str, arguments: str) -> None:
-    session.system("informational", content=f"Unknown command: /{name}", level="warning")
-    if arguments:
-        words = f"Args from unknown skill: {arguments}"
-        session.system("informational", content=words, level="warning")
 
 
 def parts_of(text: str) -> tuple[str, str]:
@@ -75,31 +63,22 @@ def parts_of(text: str) -> tuple[str, str]:
     return name.strip().casefold(), rest.strip()
 
 
-def told(client: Client, text: str) -> list[str] | None:
+async def told(client: Engine, text: str) -> list[str] | None:
     """Does a command that can be given anywhere, and returns what it says; None for no such one."""
     name, rest = parts_of(text)
     command = BY_NAME.get(name)
-    return command.tell(client, rest) if command and command.tell else None
+    return await command.tell(client, rest) if command and command.tell else None
 
 
-def _rename(client: Client, rest: str) -> list[str]:
-    return [rename(client.parts.writer, rest)]
+async def _rename(client: Engine, rest: str) -> list[str]:
+    return [await client.rename(rest)]
 
 
-def _cost(client: Client, rest: str) -> list[str]:
-    """Tells what a session took: a program as the client tells it, a person in our words.
-
-    On a screen the client shows it in a window of its own, and logs nothing.
-    """
-    writer = client.parts.writer
-    if writer.setting.is_older:
-        return _logged(client, "cost", rest, _taken(client))
-    if writer.is_unseen:
-        return _logged(client, "usage", rest, usage_lines(client.cost.fields))
-    return _taken(client)
+async def _cost(client: Engine, rest: str) -> list[str]:
+    return client.noted("cost", rest, _taken(client))
 
 
-def _taken(client: Client) -> list[str]:
+def _taken(client: Engine) -> list[str]:
     meter = client.meter
     parts = [
         f"{tokens_in_words(count)} {words}"
@@ -109,8 +88,8 @@ def _taken(client: Client) -> list[str]:
     lines = [dotted(many(meter.responses, "response"), _money(meter))]
     if parts:
         lines.append(f"tokens: {', '.join(parts)}")
-    if client.cost.before:
-        lines.append(f"in all, with what came before: ${client.cost.fields['totalCostUSD']:.4f}")
+    if (dollars := client.dollars_in_all) is not None:
+        lines.append(f"in all, with what came before: ${dollars:.4f}")
     return lines
 
 
@@ -121,23 +100,17 @@ def _money(meter: Meter) -> str:
     return money_in_words(meter.dollars) + (rest if meter.unpriced else "")
 
 
-def _context(client: Client, rest: str) -> list[str]:
-    return _logged(client, "context", rest, _fill(client))
+async def _context(client: Engine, rest: str) -> list[str]:
+    return client.noted("context", rest, _fill(client))
 
 
-def _fill(client: Client) -> list[str]:
-    memory = client.parts.memory
-    if not isinstance(memory, SessionMemory):
+def _fill(client: Engine) -> list[str]:
+    fill = client.fill
+    if fill is None:
         return ["nobody counts what this session holds"]
-    tokens, capacity = memory.context.tokens(), capacity_of(memory.model)
-    share = round(100 * tokens / capacity.window)
-    used = f"{tokens_in_words(tokens)} of {tokens_in_words(capacity.window)} tokens ({share} %)"
-    return [used, f"from {tokens_in_words(capacity.full)} on it is compacted by itself"]
-
-
-def _logged(client: Client, name: str, rest: str, lines: list[str]) -> list[str]:
-    client.parts.writer.command(name, rest, "\n".join(lines))
-    return lines
+    share = round(100 * fill.tokens / fill.window)
+    used = f"{tokens_in_words(fill.tokens)} of {tokens_in_words(fill.window)} tokens ({share} %)"
+    return [used, f"from {tokens_in_words(fill.full)} on it is compacted by itself"]
 
 
 async def _help(talk: "Talk", rest: str) -> None:

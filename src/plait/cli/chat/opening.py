@@ -8,6 +8,7 @@ from typing import Any
 
 from plait.agent.assembly import Manner
 from plait.agent.client import Client, has_snapshots
+from plait.agent.engine import Engine
 from plait.agent.parts import Limits
 from plait.agent.permission import Asker
 from plait.agent.sessions import cleared
@@ -99,8 +100,9 @@ class Opening:
         )
         return self._client(writer)
 
-    def cleared(self, old: Client) -> Client:
+    def cleared(self, old: Engine) -> Client:
         """Begins a session in the place of another."""
+        assert isinstance(old, Client)
         return self._client(cleared(old.parts.writer))
 
     @property

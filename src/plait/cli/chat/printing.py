@@ -123,7 +123,7 @@ class Printing:
         if name == "compact":
             words, ending = await self._compacted(focus)
         else:
-            words, ending = "\n".join(told(self.client, text) or ()), "done"
+            words, ending = "\n".join(await told(self.client, text) or ()), "done"
         event = TurnEnded(ending, words, self.tally.took_ms, 0, {}, None)
         self._end(self.tally.of_command(event, name), event)
         return True

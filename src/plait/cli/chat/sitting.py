@@ -6,7 +6,7 @@ import threading
 from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 
-from plait.agent.client import Client
+from plait.agent.engine import Engine
 from plait.cli.chat.commands import COMMANDS
 from plait.cli.chat.dialogue import Dialogue
 from plait.cli.chat.drawing import Drawing
@@ -70,7 +70,7 @@ def _stopping(keyboard: Keyboard, talk: Talk) -> AbstractContextManager[None]:
     return caught(keyboard.interrupted)
 
 
-def _greeting(opening: Opening, client: Client) -> list[str]:
+def _greeting(opening: Opening, client: Engine) -> list[str]:
     what = "goes on" if opening.old else "begins"
     return [
         *opening.greeting,
@@ -82,11 +82,10 @@ def _greeting(opening: Opening, client: Client) -> list[str]:
 
 def _standing(talk: Talk) -> str:
     client = talk.client
-    mode = client.parts.writer.setting.permission_mode or ""
     total = client.meter.tokens.total
     return dotted(
-        client.parts.writer.setting.model or "",
-        "" if mode == "default" else mode,
+        client.model,
+        "" if client.mode == "default" else client.mode,
         f"{tokens_in_words(total)} tokens" if total else "",
         money_in_words(client.meter.dollars) if client.meter.dollars else "",
         "/help",

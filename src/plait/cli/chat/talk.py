@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from plait.agent.client import Client
+from plait.agent.engine import Engine
 from plait.agent.events import Answered, Event, Prompted, Said, TurnEnded
 from plait.agent.streaming import ModelFault
 from plait.cli.chat.keyboard import Keyboard
@@ -20,10 +20,10 @@ INTERRUPTED = 130
 class Talk:
     """Goes on until the person leaves."""
 
-    client: Client
+    client: Engine
     screen: Screen
     keyboard: Keyboard
-    cleared: Callable[[Client], Client]
+    cleared: Callable[[Engine], Engine]
     """Begins a session in the place of another."""
     waiting: list[str] = field(default_factory=list)
     """Prompts that were typed ahead, as they are shown."""
