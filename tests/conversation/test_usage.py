@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from plait.conversation.prices import Prices
 from plait.conversation.spending import beyond_log, billing_blocks, spending, within
 from plait.conversation.usage import BilledResponse, Ledger, Origin, Tokens
-from plait.line.split import CHUNK, lines, views
+from plait.line.split import CHUNK, blocks, lines
 from plait.record.billing import OPENING, Bill, bill_of, bills, odd_bills
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -279,13 +279,14 @@ def test_the_present_block_is_projected_to_its_end() -> None:
     st.lists(st.integers(0, 2 * CHUNK // 3), max_size=6).map(lambda sizes: [*sizes, 3]),
     st.booleans(),
 )
-def test_views_are_the_lines_of_a_file(
+def test_blocks_are_the_lines_of_a_file(
     tmp_path_factory: pytest.TempPathFactory, sizes: list[int], is_ended: bool
 ) -> None:
-    path = tmp_path_factory.mktemp("views") / "log.jsonl"
+    path = tmp_path_factory.mktemp("blocks") / "log.jsonl"
     path.write_bytes(b"\n".join(b"x" * size for size in sizes) + (b"\n" if is_ended else b""))
-    found = [(number, bytes(view)) for number, view in views(path)]
-    assert found == [(line.number, line.data) for line in lines(path)]
+    found = [bytes(buffer[:filled]) for buffer, filled in blocks(path)]
+    assert b"".join(found) == path.read_bytes()
+    assert all(block.endswith(b"\n") for block in found[:-1])
 
 
 NOTE = {"type": "queue-operation", "timestamp": "2026-11-02T12:00:05.000Z"}

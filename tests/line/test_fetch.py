@@ -8,7 +8,7 @@ import pytest
 from plait.errors import SourceError
 from plait.line import fetch, lines, mode_of, pieces, read_slice, read_small, stamp_of
 from plait.line.fetch import is_fetched, offer
-from plait.line.split import count_lines, views
+from plait.line.split import blocks, count_lines
 
 TEXT = b'{"a":1}\n{"b":2}\n'
 
@@ -38,7 +38,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Path
         lambda path: read_slice(path, 0, 7),
         read_small,
         count_lines,
-        lambda path: [bytes(view) for _, view in views(path)],
+        lambda path: [bytes(buffer[:filled]) for buffer, filled in blocks(path)],
         mode_of,
     ],
 )

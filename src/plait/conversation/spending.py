@@ -46,13 +46,17 @@ class SpendingSum(Struct, gc=False):
         self.responses += 1
         self.tokens += response.tokens
         if cost is None:
-            name = name_of(response.model, response.tokens)
-            self.unpriced[name] = self.unpriced.get(name, 0) + 1
+            self.leave_out(response)
         else:
             self.cost += cost
         if response.logged is not None:
             self.logged = (self.logged or 0.0) + response.logged
         self._span(response.time, response.time)
+
+    def leave_out(self, response: BilledResponse) -> None:
+        """Names the model of a response that has no price."""
+        name = name_of(response.model, response.tokens)
+        self.unpriced[name] = self.unpriced.get(name, 0) + 1
 
     def take(self, other: "SpendingSum") -> None:
         """Takes in the figures of another."""
@@ -127,16 +131,47 @@ def spending(
 
     Abandoned are the responses with these uuids.
     """
-    slots: dict[Slot, SpendingSum] = {}
+    held: dict[Slot, list[BilledResponse]] = {}
     key_of = _key_function(by, zone)
     for response in responses:
         model, is_abandoned = response.model or NO_MODEL, response.uuid in abandoned
         slot = (key_of(response), model, response.kind, is_abandoned)
-        tally = slots.get(slot)
-        if tally is None:
-            tally = slots[slot] = SpendingSum()
-        tally.add(response, prices.cost(response.model, response.tokens, response.time))
-    return _rows_of(slots)
+        known = held.get(slot)
+        if known is None:
+            held[slot] = [response]
+        else:
+            known.append(response)
+    return _rows_of({slot: _sum_of(found, prices) for slot, found in held.items()})
+
+
+def _sum_of(responses: list[BilledResponse], prices: Prices) -> SpendingSum:
+    """Returns the figures of many responses: as if each were added, column by column."""
+    found = SpendingSum(len(responses), _together([one.tokens for one in responses]))
+    price, cost = prices.cost, 0.0
+    for one in responses:  # not by sum(): newer versions of it round otherwise
+        paid = price(one.model, one.tokens, one.time)
+        if paid is None:
+            found.leave_out(one)
+        else:
+            cost += paid
+        if one.logged is not None:
+            found.logged = (found.logged or 0.0) + one.logged
+    found.cost = cost
+    times = [one.time for one in responses if one.time is not None]
+    found.first, found.last = min(times, default=None), max(times, default=None)
+    return found
+
+
+def _together(found: Sequence[Tokens]) -> Tokens:
+    return Tokens(
+        sum([one.input for one in found]),
+        sum([one.output for one in found]),
+        sum([one.cache_write_5m for one in found]),
+        sum([one.cache_write_1h for one in found]),
+        sum([one.cache_read for one in found]),
+        sum([one.web_searches for one in found]),
+        sum([one.web_fetches for one in found]),
+    )
 
 
 def _rows_of(slots: dict[Slot, SpendingSum]) -> Spending:

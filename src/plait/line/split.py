@@ -6,7 +6,7 @@ the reader (docs/decisions/0002-read-in-chunks.md).
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from errno import EINVAL
 from io import BufferedReader, FileIO
@@ -132,33 +132,26 @@ def unreadable(path: Path, error: OSError) -> SourceError:
     return SourceError(f"cannot read '{path}': {(error.strerror or str(error)).lower()}")
 
 
-Skip = Callable[[bytearray, int, int], bool]
-"""Tells by a buffer, the beginning and the end of a line in it, that the line is of no use."""
+def blocks(path: Path) -> Iterator[tuple[bytearray, int]]:
+    """Yields the file as whole lines, many at once: a buffer, and how much of it they fill.
 
-
-def views(
-    path: Path, skip: Skip | None = None, longer: int = 0
-) -> Iterator[tuple[int, memoryview]]:
-    """Yields the lines of a file with their numbers, each good until the next is asked for.
-
-    Lines that are longer than so many bytes may be skipped.
+    A buffer is good until the next is asked for; the last line may lack its newline.
     """
-    buffer, held, number = bytearray(CHUNK), 0, 1
+    held = 0
     try:
         with opened(path) as file:
+            buffer = bytearray(min(CHUNK, fstat(file.fileno()).st_size + 1))
             while got := file.readinto(memoryview(buffer)[held:]):
-                filled, start, view, find = held + got, 0, memoryview(buffer), buffer.find
-                while (stop := find(b"\n", start, filled)) >= 0:
-                    if stop - start <= longer or not (skip and skip(buffer, start, stop)):
-                        yield number, view[start:stop]
-                    number += 1
-                    start = stop + 1
-                held = filled - start
-                buffer = _with_rest_in_front(buffer, start, filled)
+                filled = held + got
+                end = buffer.rfind(b"\n", held, filled) + 1
+                if end:
+                    yield buffer, end
+                held = filled - end
+                buffer = _with_rest_in_front(buffer, end, filled)
     except OSError as error:
         raise unreadable(path, error) from error
     if held:
-        yield number, memoryview(buffer)[:held]
+        yield buffer, held
 
 
 def _with_rest_in_front(buffer: bytearray, start: int, filled: int) -> bytearray:

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, field
 
 from plait.errors import SourceError
 from plait.line import Line
-from plait.line.split import views
+from plait.line.split import blocks
 from plait.record.codec import NotAnObject, fitting, lenient, object_of
 from plait.record.model import ForkedFrom
 from plait.record.read import recover
@@ -28,6 +28,7 @@ MOST = 10**15
 EDGE = 400
 TYPE = b',"type":"'
 ANSWER = b'assistant"'
+STATE = b'cost-state"'
 GLUED = b'"type":"assistant'
 
 
@@ -118,9 +119,9 @@ def bills(path: Path) -> Iterator[tuple[int, Bill]]:
     Where notes tell whether its records were copied, one more bill says so: it stands at the
     first note among them.
     """
-    opening, number = Opening(), 0
+    opening = Opening()
     try:
-        for number, view in views(path, _is_plainly_other, LONG):
+        for number, view in _telling(path, opening):
             try:
                 bill = _decode(view)
             except MISFITS:
@@ -137,7 +138,31 @@ def bills(path: Path) -> Iterator[tuple[int, Bill]]:
                 yield number, bill
     except SourceError:
         return
-    yield from opening.ended(number)
+    yield from opening.ended()
+
+
+def _telling(path: Path, opening: "Opening") -> Iterator[tuple[int, memoryview]]:
+    """Yields the lines that may tell of money, each good until the next is asked for.
+
+    What is billed says that it is an answer, whoever wrote it and in whatever order.
+    """
+    number = 0
+    for buffer, filled in blocks(path):
+        view, find, stop = memoryview(buffer), buffer.find, -1
+        while (start := stop + 1) < filled:
+            stop = find(b"\n", start, filled)
+            if stop < 0:
+                stop = filled
+            number += 1
+            if stop - start > LONG:
+                if _is_plainly_other(buffer, start, stop):
+                    continue
+            elif not (
+                opening.is_on or find(ANSWER, start, stop) >= 0 or find(STATE, start, stop) >= 0
+            ):
+                continue
+            yield number, view[start:stop]
+    opening.last = number
 
 
 class Opening:
@@ -146,13 +171,14 @@ class Opening:
     A copy is written in one go, and a fork's own notes precede it.
     """
 
-    __slots__ = ("begun", "is_copy", "is_on", "notes")
+    __slots__ = ("begun", "is_copy", "is_on", "last", "notes")
 
     def __init__(self) -> None:
         self.begun = ""
         """The time of the first line, where that is a note."""
         self.is_on, self.is_copy = True, False
-        self.notes = 0
+        self.notes = self.last = 0
+        """How many lines are notes from the first on, and how many there are."""
 
     def passed(self, number: int, bill: Bill, length: int) -> Iterable[tuple[int, Bill]]:
         """Takes in a line that is no answer; where it is a note among records, that is a bill."""
@@ -168,9 +194,9 @@ class Opening:
         self.is_on = length >= LONG
         return () if self.is_on else ((number, self._bill()),)
 
-    def ended(self, last: int) -> Iterable[tuple[int, Bill]]:
+    def ended(self) -> Iterable[tuple[int, Bill]]:
         """Returns what is left to say behind the last line of the file."""
-        return ((last + 1, self._bill()),) if self.is_on and self.begun else ()
+        return ((self.last + 1, self._bill()),) if self.is_on and self.begun else ()
 
     def _bill(self) -> Bill:
         return Bill(type=OPENING, timestamp=self.begun, is_sidechain=self.is_copy)

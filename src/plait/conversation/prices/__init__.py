@@ -59,7 +59,7 @@ class Prices:
     def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
         """Returns the dollars of one response, None where it cannot be priced."""
         time = when or datetime.now(UTC)
-        key = (model, time.date(), tokens.tier, tokens.speed, tokens.geo)
+        key = (model, time.toordinal(), tokens.tier, tokens.speed, tokens.geo)
         units = self._units.get(key)
         if units is None:
             units, is_kept = self._steps(model, tokens, time)
