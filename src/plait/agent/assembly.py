@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
+from plait.agent.along import SessionAlong
 from plait.agent.aside import aside
 from plait.agent.capacity import LONG
 from plait.agent.compaction import SessionCompactor
 from plait.agent.context import LiveContext
+from plait.agent.instructions import Grounds, SessionInstructions, rendered
 from plait.agent.memory import SessionMemory
 from plait.agent.parts import Limits, Parts
 from plait.agent.permission import Asker, Mode
@@ -19,6 +21,7 @@ from plait.agent.streaming import Model
 from plait.agent.system_prompt import Surroundings, system_prompt
 from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
 from plait.write import SessionWriter
+from plait.write.place import configuration_of
 
 NETWORK = frozenset({"WebFetch", "WebSearch"})
 
@@ -63,6 +66,9 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     around = Surroundings.of(place.root, date.today(), manner.others)
     system = system_prompt(around, instead=manner.system_prompt, appended=manner.appended)
     context = LiveContext(writer)
+    instructions = SessionInstructions(writer, context, _grounds(writer, place))
+    if writer.setting.is_older and (files := instructions.files()):
+        system.append({"type": "text", "text": rendered(files)})
     memory = SessionMemory(context, writer.setting.model, system)
     past = Recollection(context, writer.path, place, is_due=writer.tip is not None)
     allowed, forbidden = rules_of(manner.allowed), rules_of(manner.forbidden)
@@ -78,8 +84,15 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
         tools=tools,
         compactor=SessionCompactor(writer, memory, model, tools=definitions),
         limits=manner.limits,
+        along=SessionAlong(instructions),
         recall=past.recall,
     )
+
+
+def _grounds(writer: SessionWriter, place: Workplace) -> Grounds:
+    home = place.environment.get("HOME")
+    own = configuration_of(writer.path)
+    return Grounds(place.root, own, Path(home) if home else None, place.secrets)
 
 
 def _workplace(writer: SessionWriter, manner: Manner, tools: Collection[str]) -> Workplace:

@@ -15,6 +15,8 @@ from plait.write.transcript import REJECTED
 
 TOGETHER = frozenset({"none", "read", "network"})
 """Effects of calls that may be done at the same time."""
+FILES = frozenset({"Read", "Write", "Edit", "NotebookEdit"})
+"""Tools that read or write the files they name."""
 UNPARSED = "__unparsedToolInput"
 """What a call has for its arguments where they are no JSON, as the client logs it."""
 SHOWN_OF_UNPARSED = 200
@@ -86,6 +88,7 @@ class Calls:
         self._emit(Called(call.id, ruling.proposal))
         outcome = await self._outcome(call, ruling.proposal)
         self._note_background(call, outcome)
+        self._note_files(ruling.proposal, outcome)
         told = self._with_pull_request(ruling.proposal, outcome)
         self._log(call, told, {**ruling.fields, **self._sandbox(call)})
 
@@ -100,6 +103,12 @@ class Calls:
         name = output.get("backgroundTaskId") if isinstance(output, Mapping) else None
         if task := self._parts.place.background.get(str(name)):
             task.call = call.id
+
+    def _note_files(self, proposal: Proposal, outcome: Outcome) -> None:
+        """Notes which files were read or written: what is said of them goes along."""
+        if proposal.tool in FILES and not outcome.is_error:
+            for path in proposal.paths:
+                self._parts.along.touch(path)
 
     def _deny(self, call: Call, ruling: Ruling) -> None:
         self._is_stopped = self._is_stopped or ruling.stops

@@ -49,6 +49,8 @@ class Turn:
         self._began = monotonic()
         self._before: str | None = None
         self._prompt_uuid = ""
+        self._asked_tip: str | None = None
+        """The last message of what was asked: the prompt, or what goes along with it."""
         self._is_cut = False
         """Whether the person stopped it, not by a refusal: then its duration is not told."""
 
@@ -95,6 +97,9 @@ class Turn:
             fields = {} if is_older else asked.fields(is_typed=self._is_typed)
             self._prompt_uuid = writer.prompt(asked.content, is_beside=number > 0, **fields)
             self._emit(Prompted(self._prompt_uuid, words))
+        for notice in self._parts.along.behind_prompt([asked.content for asked in prompts]):
+            self._emit(Noticed(notice))
+        self._asked_tip = writer.tip
 
     def _answer_lost_calls(self) -> None:
         """Answers the calls of a turn whose log could not be written to its end."""
@@ -117,6 +122,7 @@ class Turn:
                 if not await self._calls.carry_out(answer.calls):
                     return self._refused()
                 self._deliver_queue()
+                self._parts.along.behind_results()
             elif not self._goes_on(answer):
                 return "done"
             if ending := self._limit():
@@ -217,7 +223,7 @@ class Turn:
         self._is_cut = True
         if not self._prompt_uuid:
             return "interrupted"
-        if writer.tip == self._prompt_uuid and self._is_typed:
+        if writer.tip == self._asked_tip and self._is_typed:
             writer.rewind(self._before)
         elif self._prompt_uuid:
             writer.interrupt()

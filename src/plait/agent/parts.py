@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from plait.agent.events import Compacted, Event
 from plait.agent.streaming import Model, Request
 from plait.agent.tools.model import Proposal, Tool, Workplace
 from plait.write import SessionWriter
+from plait.write.model import Content
 
 Emit: TypeAlias = Callable[[Event], None]
 
@@ -69,6 +71,36 @@ class Limits:
     """How often a request that failed is sent again."""
 
 
+class Along(Protocol):
+    """Whoever says what goes along with the words of a person and with results."""
+
+    def behind_prompt(self, prompts: Sequence[Content]) -> Sequence[str]:
+        """Logs what goes along with prompts that were just logged; returns what people are told."""
+        ...
+
+    def touch(self, path: Path) -> None:
+        """Takes note of a file that was read or written."""
+        ...
+
+    def behind_results(self) -> None:
+        """Logs what goes along with the results of a response."""
+        ...
+
+
+class Alone:
+    """Says nothing besides."""
+
+    def behind_prompt(self, prompts: Sequence[Content]) -> Sequence[str]:
+        """Logs nothing."""
+        return ()
+
+    def touch(self, path: Path) -> None:
+        """Notes nothing."""
+
+    def behind_results(self) -> None:
+        """Logs nothing."""
+
+
 @dataclass(slots=True)
 class Parts:
     """All that a turn needs."""
@@ -81,5 +113,6 @@ class Parts:
     tools: Mapping[str, Tool] = field(default_factory=dict)
     compactor: Compactor | None = None
     limits: Limits = field(default_factory=Limits)
+    along: Along = field(default_factory=Alone)
     recall: Callable[[], None] = lambda: None
     """Has the tools know again what they knew when the session was left."""

@@ -20,10 +20,16 @@ def session_file(folder: Path, cwd: Path, session: str) -> Path:
     return projects / slug_of(str(cwd)) / f"{session}.jsonl"
 
 
+def configuration_of(log: Path) -> Path | None:
+    """Returns the client's configuration folder that a session lies in, None where in none."""
+    projects = log.parent.parent
+    return projects.parent if projects.name == PROJECTS else None
+
+
 def history_folder(log: Path) -> Path | None:
     """Returns where the backups of a session lie, None where it is in no configuration folder."""
-    projects = log.parent.parent
-    return projects.parent / FILE_HISTORY / log.stem if projects.name == PROJECTS else None
+    configuration = configuration_of(log)
+    return configuration / FILE_HISTORY / log.stem if configuration else None
 
 
 def branch_of(cwd: Path) -> str | None:

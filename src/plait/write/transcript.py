@@ -225,17 +225,20 @@ class Transcript:
         rendered: str | Sequence[str] | None = None,
         *,
         role: Literal["user", "system"] = "user",
+        is_of_turn: bool = False,
         **fields: Any,
     ) -> str:
         """Writes something that goes along: a file, what a hook said, a reminder.
 
-        What the model is told of it stands in `rendered`; without it, nothing.
+        What the model is told of it stands in `rendered`; without it, nothing. What a turn brings
+        about (`is_of_turn`) says so, what goes along with a prompt does not.
         """
         told: Fields = {"type": "attachment", "attachment": {**attachment}}
         if rendered is not None:
             texts = [rendered] if isinstance(rendered, str) else rendered
             told |= {"rendered": [{"content": text} for text in texts], "renderedRole": role}
-        if attachment.get("type") == "queued_command" and attachment.get("commandMode") == "prompt":
+        is_prompt = attachment.get("commandMode") == "prompt"
+        if is_of_turn or (attachment.get("type") == "queued_command" and is_prompt):
             told |= self._of_a_turn
         return self._chained("attachment", told | wire_fields(fields))
 

@@ -292,7 +292,7 @@ class SessionWriter(CommandLog):
     def queued_news(self, words: str, *, time: str | None = None) -> str:
         """Writes what ended in the background, and is told to the model within the turn."""
         attachment = self._unqueued(words, queued.NEWS, time)
-        beside = {"rendered_in_human_turn": [{"content": queued.news_beside_words(words)}]}
+        beside: Fields = {"rendered_in_human_turn": [{"content": queued.news_beside_words(words)}]}
         return self.attachment(
             attachment,
             queued.news_told(words),

@@ -1,0 +1,106 @@
+"""A session with a script, held as the command holds it: with all that goes along."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from plait.agent.client import Client
+from plait.agent.events import Event, Prompted
+from plait.agent.models import ScriptModel
+from plait.agent.streaming import Message
+from plait.write.order import NEWEST, Version
+
+Json = dict[str, Any]
+
+
+class Words:
+    """A project, a configuration and the sessions that are held there."""
+
+    def __init__(self, folder: Path, version: Version = NEWEST, entrypoint: str = "cli") -> None:
+        self.work, self.config = folder / "work", folder / "config"
+        self.work.mkdir(exist_ok=True)
+        self.version, self.entrypoint = version, entrypoint
+        self.path: Path | None = None
+        self.told = 0
+        """How many lines were told already."""
+
+    def write(self, name: str, text: str | bytes) -> Path:
+        """Writes a file of the project, or with `config/` before it one of the configuration."""
+        path = self.config.parent / name if name.startswith("config/") else self.work / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def ask(self, *prompts: str, stops: str = "", **manner: Any) -> list[Event]:
+        """Asks one thing after the other in one process, and returns what happened."""
+
+        async def asked(client: Client) -> AsyncIterator[Event]:
+            for prompt in prompts:
+                async for event in client.send(prompt):
+                    yield event
+                    if isinstance(event, Prompted) and event.text == stops:
+                        client.interrupt()
+
+        return self.held(asked, **manner)
+
+    def compact(self, **manner: Any) -> list[Event]:
+        """Has a summary stand for what was said."""
+        return self.held(lambda client: client.compact(), **manner)
+
+    def held(
+        self,
+        work: Callable[[Client], AsyncIterator[Event]],
+        *,
+        answers: Sequence[Mapping[str, Any]] = (),
+        **manner: Any,
+    ) -> list[Event]:
+        """Does something with the session, begun or gone on with, and returns what happened."""
+        model = ScriptModel({"answers": [*answers], "otherwise": {"text": "ok"}})
+        form = {"model": model, "version": self.version, "entrypoint": self.entrypoint, **manner}
+
+        async def done() -> list[Event]:
+            if self.path is None:
+                client = Client.new(self.config, cwd=self.work, **form)
+                self.path = client.path
+            else:
+                client = Client.resume(self.path, cwd=self.work, **form)
+            async with client:
+                events = [event async for event in work(client)]
+                self.sent = client.parts.memory.request([])
+            return events
+
+        return asyncio.run(done())
+
+    @property
+    def lines(self) -> list[Json]:
+        """All lines of the log."""
+        assert self.path
+        return [json.loads(line) for line in self.path.read_bytes().splitlines()]
+
+    def new_lines(self) -> list[Json]:
+        """Returns the messages of the log since the last time."""
+        messages = [line for line in self.lines if "uuid" in line]
+        told, self.told = self.told, len(messages)
+        return messages[told:]
+
+    def attached(self, kind: str) -> list[Json]:
+        """Returns the attachments of a kind."""
+        found = [line for line in self.lines if line["type"] == "attachment"]
+        return [line for line in found if line["attachment"]["type"] == kind]
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """What would be sent now."""
+        return self.sent.messages
+
+
+def read(path: Path) -> Json:
+    """Returns an answer that reads a file."""
+    return {"calls": [{"name": "Read", "input": {"file_path": str(path)}}]}
+
+
+def kinds(lines: Sequence[Json]) -> list[str]:
+    """Returns what each line is."""
+    return [line["attachment"]["type"] if "attachment" in line else line["type"] for line in lines]
