@@ -30,7 +30,9 @@ NAMED_BY_OTHERS = {
     "handle_error",
     "handle_starttag",
     "get_command",
-}  # click's, the server's, the parser's
+    "get_completions",
+    "get_rows_below_cursor_position",
+}  # click's, the server's, the parser's, the line editor's
 
 
 def name_of(path: Path) -> str:

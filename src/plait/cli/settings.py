@@ -19,6 +19,7 @@ An option beats the environment, the environment beats the file, the file beats 
     $ANTHROPIC_API_KEY       the key that `plait chat` sends
     $ANTHROPIC_BASE_URL      where it sends to
     $ANTHROPIC_MODEL         whom it asks
+    $VISUAL, $EDITOR         what long prompts are written in
     $NO_COLOR, $FORCE_COLOR  colours never, or always
     $DISPLAY, $BROWSER       whether a browser can be opened, and which
     $XDG_CONFIG_HOME         where systemd looks for units of the user
@@ -31,6 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from plait.cli.chat_settings import ChatSettings, chosen_chat, one_of
 from plait.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -69,7 +71,9 @@ KEYS: dict[str, type] = {
     "max_turns": int,
     "max_budget_usd": float,
     "let_through": list,
+    "editing_mode": str,
 }
+
 NAMES: dict[type, str] = {
     list: "a list of strings",
     int: "a whole number above 0",
@@ -89,24 +93,6 @@ class Collector:
     langfuse_secret_key: str | None = field(default=None, repr=False)
     content: str = "redacted"
     """What of a conversation the hook sends: redacted, strictly redacted, all or none of it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ChatSettings:
-    """Whom `plait chat` asks, and how far it may go. The key and the environment are secret."""
-
-    api_key: str | None = field(default=None, repr=False)
-    key_from: str | None = None
-    """Where the key comes from, as a name."""
-    base_url: str | None = None
-    model: str | None = None
-    permission_mode: str | None = None
-    max_turns: int | None = None
-    max_budget_usd: float | None = None
-    let_through: tuple[str, ...] = ()
-    """Names of the environment that tools see although they look like secrets."""
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """All of it: what tools see is chosen from it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +118,7 @@ class Settings:
     collector: Collector = Collector()
     hook_collector: Collector = Collector()
     """As the file says: a project's environment has no say in what is sent for all projects."""
-    chat: ChatSettings = ChatSettings()
+    chat: ChatSettings = field(default_factory=ChatSettings)
 
     @property
     def index(self) -> Path:
@@ -180,7 +166,7 @@ def load_settings(
         claude=str(expanded(client, env)) if client else None,
         collector=_chosen_collector(env, config),
         hook_collector=_chosen_collector({}, config),
-        chat=_chosen_chat(env, config),
+        chat=chosen_chat(env, config),
     )
 
 
@@ -240,34 +226,8 @@ def _chosen_collector(env: Mapping[str, str], config: Mapping[str, Any]) -> Coll
     host = env.get("LANGFUSE_BASE_URL") or env.get("LANGFUSE_HOST")
     if not (public or secret):
         public, secret, host = (config.get(f"langfuse_{one}") for one in LANGFUSE)
-    content = _chosen_content(config.get("trace_content", CONTENTS[0]))
+    content = one_of("trace_content", config.get("trace_content", CONTENTS[0]), CONTENTS)
     return Collector(endpoint, headers, host, public, secret, content)
-
-
-def _chosen_content(content: str) -> str:
-    if content in CONTENTS:
-        return content
-    raise ConfigError(f"unknown trace_content '{content}'", f"known are {', '.join(CONTENTS)}")
-
-
-def _chosen_chat(env: Mapping[str, str], config: Mapping[str, Any]) -> ChatSettings:
-    key, key_from = env.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
-    base = env.get("ANTHROPIC_BASE_URL") or config.get("base_url")
-    if not key:
-        # a project's environment must not lead the key of the file elsewhere
-        key, key_from = config.get("api_key"), "config.toml"
-        base = config.get("base_url") if key else base
-    return ChatSettings(
-        api_key=key or None,
-        key_from=key_from if key else None,
-        base_url=base or None,
-        model=env.get("ANTHROPIC_MODEL") or config.get("model") or None,
-        permission_mode=config.get("permission_mode"),
-        max_turns=config.get("max_turns"),
-        max_budget_usd=config.get("max_budget_usd"),
-        let_through=tuple(config.get("let_through", ())),
-        environment=dict(env),
-    )
 
 
 def has_display() -> bool:

@@ -212,7 +212,6 @@ Done:
 
 3 responses · TOKENS
 >
-
 script:script.json · TOKENS · /help
 """
 ENDED = """\
@@ -248,7 +247,6 @@ WAITING = """\
 · answering N s, Ctrl-C stops
   queued: and then this
 > half ty
-
 script:script.json · /help
 """
 STOPPED = """
@@ -260,7 +258,6 @@ I heard you.
 
 TOKENS
 > half ty
-
 script:script.json · TOKENS · /help
 """
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from plait.agent.permission import Mode
 from plait.agent.rules import rules_of
-from plait.cli.settings import ChatSettings
+from plait.cli.chat_settings import ChatSettings
 from plait.errors import UserError
 from plait.write.order import NEWEST, Version
 

@@ -9,6 +9,9 @@ from plait.agent.meter import Meter
 from plait.view.amounts import dotted, many, money_in_words, tokens_in_words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from plait.cli.chat.completion import Offer
     from plait.cli.chat.talk import Talk
 
 Tell: TypeAlias = Callable[[Engine, str], Awaitable[list[str]]]
@@ -55,6 +58,15 @@ async def obey(talk: "Talk", text: str) -> None:
         await talk.say(*await command.tell(talk.client, rest))
     elif command.do:
         await command.do(talk, rest)
+
+
+def offered_commands(typed: str) -> "Iterator[Offer]":
+    """Yields the commands that begin so, with what each is for."""
+    from plait.cli.chat.completion import Offer
+
+    for command in COMMANDS:
+        if command.name.startswith(typed.casefold()):
+            yield Offer(command.name, command.help)
 
 
 def parts_of(text: str) -> tuple[str, str]:

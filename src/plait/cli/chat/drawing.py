@@ -22,6 +22,7 @@ from plait.agent.events import (
     Thought,
     TurnEnded,
 )
+from plait.cli.chat.folded import Folded
 from plait.cli.chat.paragraphs import Paragraphs
 from plait.conversation import model as told
 from plait.conversation.results import result_of
@@ -70,10 +71,16 @@ class Drawing:
     """What calls were given, as the model asked for them."""
     doing: str = WAITING
     """What is going on, in a few words."""
+    folded: Folded = field(default_factory=Folded)
+    """What is not shown whole."""
 
     def of(self, event: Event) -> Iterator[AnyBlock]:
         """Yields what an event adds to the screen."""
         self.doing = self._state_after(event)
+        if isinstance(event, Thought):
+            self.folded.add_thought(event.text)
+        else:
+            self.folded.end_thought()
         match event:
             case Prompted(text=text):
                 yield from self._prompt(text)
@@ -135,7 +142,9 @@ class Drawing:
         asked = self.given.pop(event.call, {})
         given = dict(call.proposal.arguments) if call else asked
         seen = CallView(_as_called(event, given), self.directory)
-        yield replace(call_line(seen), duration_ms=took)
+        line = replace(call_line(seen), duration_ms=took)
+        self.folded.add_call(line, seen)
+        yield line
         yield from CallBlocks(seen).all()
 
     def _ending(self, event: TurnEnded) -> Iterator[AnyBlock]:

@@ -4,28 +4,44 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 CHUNK = 1 << 16
 END_OF_TEXT = "."
 MARK = "> "
 
 
+class View(NamedTuple):
+    """Something to look at on a screen of its own."""
+
+    title: str
+    lines: Callable[[int], Sequence[str]]
+    """Returns its lines as they are drawn in so many columns."""
+
+
 @dataclass
 class Live:
     """What a keyboard with lines below it tells there, and what it can stop."""
 
-    words: Callable[[], str] = str
-    """The words that stream."""
+    words: Callable[[int, int], Sequence[str]] = lambda width, rows: ()
+    """The last lines of the words that stream, laid out in so many columns and rows."""
     doing: Callable[[], str] = str
+    beside: Callable[[], Sequence[str]] = tuple
+    """What goes on beside it, a line each."""
     standing: Callable[[], str] = str
     """What is always told, at the very bottom."""
     waiting: list[str] = field(default_factory=list)
     """Prompts that were typed ahead."""
     stop: Callable[[], bool] = bool
+    take_back: Callable[[], str] = str
+    """Takes back what waits, as it was typed."""
+    change_mode: Callable[[], None] = lambda: None
+    """Has more or less be done without asking."""
+    folded: Callable[[], Sequence[View]] = tuple
+    """What is not shown whole, the newest last."""
 
 
 class Keyboard(Protocol):

@@ -1,15 +1,18 @@
 """Events to lines above the keyboard, each drawn once; nothing in them commands the terminal."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from plait.agent.events import Event
 from plait.cli.chat.drawing import Drawing
-from plait.cli.chat.keyboard import Keyboard
+from plait.cli.chat.keyboard import Keyboard, View
+from plait.cli.chat.paragraphs import open_end
 from plait.cli.output import Output
 from plait.cli.show.page import WIDEST_PAGE, Page
-from plait.view.terminal.model import AnyBlock
+from plait.view.terminal.model import AnyBlock, Words
+
+OPENED = ", Ctrl-O shows them"
 
 
 @dataclass
@@ -24,7 +27,31 @@ class Screen:
     """Held while something is drawn: what comes first stands above."""
 
     def __post_init__(self) -> None:
-        self._page = Page(self.output, session="", hint="")
+        hint = OPENED if self.keyboard.is_live else ""
+        self._page = Page(self.output, session="", hint=hint)
+
+    def open_words(self, width: int, rows: int) -> list[str]:
+        """Returns the last lines of the words that stream, laid out as they will stand there."""
+        text = open_end(self.drawing.words.open, rows)
+        if not text.strip():
+            return []
+        lines = self._drawn_lines([Words(voice="answer", text=text, is_markdown=True)], width)
+        return lines[-rows:]
+
+    def folded(self) -> list[View]:
+        """Returns what is not shown whole, as it is shown on a screen of its own."""
+        return [self.view(title, whole) for title, whole in self.drawing.folded]
+
+    def view(self, title: str, whole: Callable[[], Sequence[AnyBlock]]) -> View:
+        """Returns what shows passages to their ends."""
+        return View(title, lambda width: self._drawn_lines(whole(), width))
+
+    def _drawn_lines(self, blocks: Sequence[AnyBlock], width: int) -> list[str]:
+        page = Page(self.output, session="", hint="", beyond="wrap")
+        page.width = min(width, WIDEST_PAGE)
+        with self.output.console.capture() as capture:
+            page.print(blocks)
+        return capture.get().removesuffix("\n").split("\n")
 
     async def show(self, event: Event) -> None:
         """Draws what an event adds."""

@@ -5,9 +5,10 @@ import sys
 import threading
 from contextlib import AbstractContextManager, suppress
 from importlib import import_module
+from pathlib import Path
 
 from plait.agent.engine import Engine
-from plait.cli.chat.commands import COMMANDS
+from plait.cli.chat.commands import offered_commands
 from plait.cli.chat.dialogue import Dialogue
 from plait.cli.chat.drawing import Drawing
 from plait.cli.chat.keyboard import Keyboard, Live, PlainKeyboard
@@ -16,20 +17,25 @@ from plait.cli.chat.screen import Screen
 from plait.cli.chat.signals import caught, stopped_by
 from plait.cli.chat.talk import Talk
 from plait.cli.output import Output
+from plait.cli.settings import Settings, own_home
 from plait.cli.text import short, to_type
 from plait.view.amounts import dotted, money_in_words, tokens_in_words
+
+DUMB = ("dumb", "unknown")
+"""Terminals on which nothing that was drawn can be taken back."""
 
 
 async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
     """Talks with whoever is there until they leave; returns the exit code."""
     live = Live()
     drawing = Drawing(str(opening.directory), echoes=True)
-    keyboard = _keyboard(live, has_colours=output.settings.colour != "never")
+    keyboard = _keyboard(live, output.settings, str(opening.directory))
     screen = Screen(output, drawing, keyboard)
     opening.asker = Dialogue(screen, keyboard, lambda: talk.settled())
     talk = Talk(opening.client(), screen, keyboard, opening.cleared)
-    live.words, live.doing = lambda: drawing.words.open, lambda: drawing.doing
+    live.words, live.doing = screen.open_words, lambda: drawing.doing
     live.standing, live.stop, live.waiting = lambda: _standing(talk), talk.stop, talk.waiting
+    live.folded, live.take_back = screen.folded, talk.take_back
     try:
         with _stopping(keyboard, talk):
             _warm_up(opening)
@@ -53,15 +59,28 @@ def _load() -> None:
         import_module("anthropic")
 
 
-def _keyboard(live: Live, *, has_colours: bool) -> Keyboard:
+def _keyboard(live: Live, settings: Settings, directory: str) -> Keyboard:
     """Returns the keyboard that there is; a plain one without a terminal, or what reads keys."""
-    if not (os.isatty(0) and sys.stdout.isatty()):
+    is_dumb = settings.chat.environment.get("TERM") in DUMB
+    if is_dumb or not (os.isatty(0) and sys.stdout.isatty()):
         return PlainKeyboard()
     try:
         from plait.cli.chat.terminal import TerminalKeyboard
     except ImportError:
         return PlainKeyboard()
-    return TerminalKeyboard(live, [one.name for one in COMMANDS], has_colours=has_colours)
+    from plait.cli.chat.completion import ChatCompleter, FileOffers
+    from plait.cli.chat.history import KeptHistory
+    from plait.cli.chat.steady import steady_output
+
+    return TerminalKeyboard(
+        live,
+        ChatCompleter(offered_commands, files=FileOffers(Path(directory), own_home())),
+        history=KeptHistory(settings.data / "chat" / "history.jsonl", directory),
+        is_vi=settings.chat.editing_mode == "vi",
+        has_colours=settings.colour != "never",
+        editor=settings.chat.editor,
+        output=steady_output(),
+    )
 
 
 def _stopping(keyboard: Keyboard, talk: Talk) -> AbstractContextManager[None]:

@@ -12,6 +12,7 @@ from plait.cli.chat.keyboard import Keyboard
 from plait.cli.chat.screen import Screen
 from plait.errors import UserError
 from plait.view.terminal.model import Remark, Words
+from plait.write.prompts import words_of
 
 INTERRUPTED = 130
 
@@ -84,6 +85,11 @@ class Talk:
             self.client.queue(text)
         else:
             self.keyboard.put_back(text)
+
+    def take_back(self) -> str:
+        """Takes back what was typed ahead and waits still."""
+        self.waiting.clear()
+        return "\n".join(words_of(content) for content in self.client.take_back())
 
     async def compact(self, focus: str) -> None:
         """Has a summary stand for what was said."""

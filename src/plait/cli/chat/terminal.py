@@ -2,41 +2,44 @@
 
 While a turn goes on, the last lines show the words that stream, what is being done and what
 waits; one can type on, and what is sent off is queued. Whatever asks a question takes the place
-of that until it is answered; what was typed so far stays.
+of that until it is answered; what was typed so far stays. What takes the whole screen, such as
+output that was folded, has it until it is left; what is drawn meanwhile comes then.
 """
 
 import asyncio
-import shutil
-import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import run_in_terminal
-from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.application import get_app_or_none
 from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import InMemoryHistory
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding.vi_state import InputMode
 from prompt_toolkit.styles import Style
 
+from plait.cli.chat.below import GRACE, Below
+from plait.cli.chat.bindings import Asked, answer_keys, prompt_keys, text_keys
+from plait.cli.chat.completion import ChatCompleter
 from plait.cli.chat.keyboard import MARK, Live, whole_text
-from plait.cli.text import clipped, safe, safe_line
-from plait.view.text import columns
+from plait.cli.chat.steady import draw_above
+from plait.cli.text import safe, safe_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from prompt_toolkit.formatted_text import StyleAndTextTuples
+    from prompt_toolkit.history import History
 
 REFRESH = 0.5
-GRACE = 2.0
-"""Seconds in which a second Ctrl-C leaves."""
-TAIL_LINES = 8
-LEAVE = "Ctrl-C again to leave"
-STYLE = Style.from_dict({"tail": "", "state": "italic", "bottom-toolbar": "noreverse"})
+ESCAPE_TIME = 0.1
+"""Seconds after which Escape is a key of its own."""
+LEAST_BETWEEN = 0.03
+"""Seconds between two drawings."""
+NAVIGATION_MARK = ": "
+EDITOR = "vi"
+STYLE = Style.from_dict({"state": "italic", "bottom-toolbar": "noreverse fg:ansibrightblack"})
 PLAIN = Style.from_dict({"bottom-toolbar": "noreverse"})
 
 
@@ -49,38 +52,62 @@ class _Away(Exception):
 
 
 class TerminalKeyboard:
-    """Reads keys with line editing, history and completion of commands."""
+    """Reads keys with line editing, history and completion."""
 
     is_live = True
 
     def __init__(
         self,
         live: Live,
-        commands: "Iterable[str]" = (),
+        completer: ChatCompleter | None = None,
         *,
+        history: "History | None" = None,
+        is_vi: bool = False,
         has_colours: bool = True,
+        editor: str = EDITOR,
         **streams: Any,
     ) -> None:
         self.live = live
+        self._editor = editor
+        self._below = Below(live)
         self._kept = Document()
         self._free = asyncio.Event()
         """Whether nothing is asked."""
         self._free.set()
         self._held = asyncio.Lock()
-        self._is_busy = False
-        self._began = 0.0
-        self._warned_at = -GRACE
-        self._session: PromptSession[str] = PromptSession(
+        self._whole = asyncio.Lock()
+        """Held by whatever has the whole screen."""
+        self._next: Callable[[], Awaitable[None]] | None = None
+        """What wants the whole screen."""
+        self._session = self._prompts(completer or ChatCompleter(), history, is_vi, streams)
+        self._session.style = STYLE if has_colours else PLAIN
+        self._session.app.ttimeoutlen = ESCAPE_TIME
+        self._session.app.min_redraw_interval = LEAST_BETWEEN
+        self._session.default_buffer.on_text_changed += self._calm_down
+
+    def _prompts(
+        self,
+        completer: ChatCompleter,
+        history: "History | None",
+        is_vi: bool,
+        streams: dict[str, Any],
+    ) -> "PromptSession[str]":
+        return PromptSession(
             multiline=True,
-            history=InMemoryHistory(),
-            completer=WordCompleter([f"/{name}" for name in commands], sentence=True),
-            complete_while_typing=False,
-            key_bindings=self._keys(),
+            editing_mode=EditingMode.VI if is_vi else EditingMode.EMACS,
+            history=history or InMemoryHistory(),
+            completer=completer,
+            complete_while_typing=Condition(lambda: completer.is_due(self._before_cursor)),
+            complete_in_thread=True,
+            enable_suspend=True,
+            key_bindings=prompt_keys(
+                self.live,
+                Asked(self.interrupted, self._leave, self._open_folded, self._open_editor),
+            ),
             prompt_continuation="  ",
-            bottom_toolbar=self._toolbar,
-            style=STYLE if has_colours else PLAIN,
+            bottom_toolbar=self._below.toolbar,
             erase_when_done=True,
-            reserve_space_for_menu=4,
+            reserve_space_for_menu=6,
             **streams,
         )
 
@@ -88,7 +115,10 @@ class TerminalKeyboard:
         """Returns the next prompt; None where the person leaves."""
         while True:
             try:
-                text = await self._read(self._message)
+                text = await self._read()
+            except _Away:
+                await self._let_open()
+                continue
             except (Left, EOFError):
                 return None
             if text.strip():
@@ -106,22 +136,24 @@ class TerminalKeyboard:
     @asynccontextmanager
     async def ahead(self, take: Callable[[str], None]) -> AsyncIterator[None]:
         """While entered, prompts are taken ahead, and Ctrl-C stops what goes on."""
-        self._is_busy, self._began = True, time.monotonic()
-        self._warned_at = -GRACE
+        self._below.begin()
         typing = asyncio.ensure_future(self._typing(take))
         leaving = asyncio.current_task()
         typing.add_done_callback(lambda done: _pass_on(done, leaving))
         try:
             yield
+            async with self._whole:  # whoever looks at something looks on
+                pass
         finally:
-            self._is_busy = False
+            self._below.is_busy = False
             typing.cancel()
             with suppress(asyncio.CancelledError, Left, EOFError):
                 await typing
 
     async def above(self, text: str) -> None:
         """Writes what is drawn, above the line where one types."""
-        await run_in_terminal(lambda: _write(text))
+        async with self._whole:
+            draw_above(get_app_or_none(), text)
 
     def redraw(self) -> None:
         """Draws the lines below again."""
@@ -131,6 +163,20 @@ class TerminalKeyboard:
     def typed(self) -> str:
         """What is typed and not sent."""
         return self._session.default_buffer.text
+
+    @property
+    def is_covered(self) -> bool:
+        """Whether something has the whole screen."""
+        return self._whole.locked()
+
+    @property
+    def history_size(self) -> int:
+        """How many prompts can be brought back."""
+        return len(self._session.history.get_strings())
+
+    @property
+    def _before_cursor(self) -> str:
+        return self._session.default_buffer.document.text_before_cursor
 
     def below(self) -> str:
         """Returns the lines below as words alone."""
@@ -151,8 +197,9 @@ class TerminalKeyboard:
             await self._free.wait()
             async with self._held:
                 try:
-                    text = await self._read(self._message)
+                    text = await self._read()
                 except _Away:
+                    await self._let_open()
                     continue
             if text.strip():
                 take(text)
@@ -169,15 +216,40 @@ class TerminalKeyboard:
             self._free.set()
 
     def _yield(self) -> None:
+        """Ends the reading of keys where something else needs them."""
         app = self._session.app
-        if not self._free.is_set() and app.is_running:
+        if (not self._free.is_set() or self._next) and app.is_running and not app.is_done:
             app.exit(exception=_Away())
 
+    async def _let_open(self) -> None:
+        """Gives the screen to what wants all of it, and waits until that is left."""
+        wanted, self._next = self._next, None
+        if wanted:
+            async with self._whole:
+                await wanted()
+
+    def _open_folded(self) -> None:
+        if views := self.live.folded():
+            from plait.cli.chat.viewer import look_at
+
+            self._open(lambda: look_at(views, self._session.input, self._session.output))
+
+    def _open_editor(self) -> None:
+        self._open(self._edited_outside)
+
+    def _open(self, wanted: Callable[[], Awaitable[None]]) -> None:
+        self._next = wanted
+        self._yield()
+
+    async def _edited_outside(self) -> None:
+        from plait.cli.chat.viewer import edited_outside
+
+        self._kept = Document(await edited_outside(self._kept.text, self._editor))
+
     async def _asked(self, question: str, text: str, *, is_text: bool = False) -> str | None:
-        keys = _text_keys() if is_text else _answer_keys()
         session: PromptSession[str] = PromptSession(
             multiline=True,
-            key_bindings=keys,
+            key_bindings=text_keys() if is_text else answer_keys(),
             erase_when_done=True,
             style=self._session.style,
             input=self._session.input,
@@ -192,10 +264,10 @@ class TerminalKeyboard:
             await self.above(f"{safe(question)}{safe_line(said)}\n")
         return said
 
-    async def _read(self, message: "Callable[[], StyleAndTextTuples]") -> str:
+    async def _read(self) -> str:
         try:
             text = await self._session.prompt_async(
-                message,
+                self._message,
                 default=self._kept,
                 refresh_interval=REFRESH,
                 pre_run=self._yield,
@@ -208,137 +280,34 @@ class TerminalKeyboard:
         return whole_text(text)
 
     def _message(self) -> "StyleAndTextTuples":
-        if not self._is_busy:
-            return [("bold", MARK)]
-        width = shutil.get_terminal_size().columns
-        lines = [("class:tail", f"{line}\n") for line in _tail(self.live.words(), width - 1)]
-        took = int(time.monotonic() - self._began)
-        state = f"· {safe_line(self.live.doing())}"
-        margin = f" {took} s, Ctrl-C stops" if not self._is_warned else f" {LEAVE}"
-        room = max(width - 1 - columns(margin), 8)
-        waiting = [("", f"  queued: {safe_line(one)}") for one in self.live.waiting]
-        return [
-            *lines,
-            ("class:state", f"{clipped(state, room)}{margin}\n"),
-            *((style, f"{clipped(words, width - 1)}\n") for style, words in waiting),
-            ("bold", MARK),
-        ]
+        app = self._session.app
+        is_moving = (
+            app.editing_mode == EditingMode.VI and app.vi_state.input_mode == InputMode.NAVIGATION
+        )
+        return self._below.message(NAVIGATION_MARK if is_moving else MARK)
 
-    @property
-    def _is_warned(self) -> bool:
-        return time.monotonic() - self._warned_at < GRACE
+    def _calm_down(self, buffer: object) -> None:
+        self._below.warned_at = -GRACE
 
-    def _toolbar(self) -> str:
-        width = shutil.get_terminal_size().columns
-        words = LEAVE if self._is_warned and not self._is_busy else self.live.standing()
-        return clipped(safe_line(words), width - 1)
+    def _leave(self) -> None:
+        self._session.app.exit(exception=Left())
 
     def interrupted(self) -> None:
         """Stops what goes on; a second time, or where nothing does, leaves."""
-        app = self._session.app
-        if self._is_busy and not self._is_warned:
-            self._warned_at = time.monotonic()
+        app, below = self._session.app, self._below
+        if below.is_busy and not below.is_warned:
+            below.warned_at = time.monotonic()
             self.live.stop()
-        elif not self._is_busy and self._session.default_buffer.text:
+        elif not below.is_busy and self._session.default_buffer.text:
             self._session.default_buffer.reset()
-        elif not self._is_warned:
-            self._warned_at = time.monotonic()
-        elif app.is_running:
-            app.exit(exception=Left())
+        elif not below.is_warned:
+            below.warned_at = time.monotonic()
+        elif app.is_running and not app.is_done:
+            self._leave()
         app.invalidate()
-
-    def _keys(self) -> KeyBindings:
-        keys = _line_keys()
-
-        @keys.add("c-c")
-        def _(event: KeyPressEvent) -> None:
-            self.interrupted()
-
-        @keys.add("<any>")
-        def _(event: KeyPressEvent) -> None:
-            self._warned_at = -GRACE
-            event.current_buffer.insert_text(event.data)
-
-        @keys.add("c-d")
-        def _(event: KeyPressEvent) -> None:
-            if not event.current_buffer.text:
-                event.app.exit(exception=Left())
-
-        return keys
 
 
 def _pass_on(done: "asyncio.Future[None]", task: "asyncio.Task[Any] | None") -> None:
     """Ends a turn whose person has left."""
     if not done.cancelled() and isinstance(done.exception(), Left) and task:
         task.cancel()
-
-
-def _line_keys() -> KeyBindings:
-    """Returns keys with which Enter sends off; Alt-Enter, Ctrl-J or a backslash break a line."""
-    keys = KeyBindings()
-
-    @keys.add("enter")
-    def _(event: KeyPressEvent) -> None:
-        buffer = event.current_buffer
-        if buffer.document.text_before_cursor.endswith("\\"):
-            buffer.delete_before_cursor()
-            buffer.insert_text("\n")
-        else:
-            buffer.validate_and_handle()
-
-    @keys.add("escape", "enter")
-    @keys.add("c-j")
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.insert_text("\n")
-
-    return keys
-
-
-def _answer_keys() -> KeyBindings:
-    keys = KeyBindings()
-
-    @keys.add("enter")
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.validate_and_handle()
-
-    @keys.add("c-c")
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(exception=KeyboardInterrupt())
-
-    return keys
-
-
-def _text_keys() -> KeyBindings:
-    keys = KeyBindings()
-
-    @keys.add("escape", "enter")
-    def _(event: KeyPressEvent) -> None:
-        event.current_buffer.validate_and_handle()
-
-    @keys.add("c-c")
-    def _(event: KeyPressEvent) -> None:
-        event.app.exit(exception=KeyboardInterrupt())
-
-    return keys
-
-
-def _tail(text: str, width: int) -> list[str]:
-    """Returns the last lines of a text, broken at the edge."""
-    if not text.strip():
-        return []
-    shown = safe(text[-width * TAIL_LINES * 4 :]).expandtabs(4).split("\n")
-    lines = [part for line in shown for part in _broken(line, max(width, 8))]
-    return lines[-TAIL_LINES:]
-
-
-def _broken(line: str, width: int) -> list[str]:
-    from rich.cells import chop_cells
-
-    if columns(line) <= width:
-        return [line]
-    return [part for words in wrap(line, width) for part in chop_cells(words, width)]
-
-
-def _write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()
