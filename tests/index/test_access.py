@@ -56,7 +56,7 @@ def test_a_first_index_without_room(tmp_path: Path, most: int) -> None:
     assert held(folder) == expected(root)
 
 
-@pytest.mark.parametrize("most", [5_000, 33_000])
+@pytest.mark.parametrize("most", [5_000, 25_000])
 def test_an_index_that_cannot_grow_answers_as_before(tmp_path: Path, most: int) -> None:
     root, folder = tmp_path / "root", tmp_path / "index"
     archive(root)

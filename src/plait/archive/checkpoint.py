@@ -101,7 +101,7 @@ class Digests(set[str]):
 
 def _packed(texts: set[str]) -> bytes:
     known = texts.digests if isinstance(texts, Digests) else b""
-    return known + b"".join(map(digest, texts))
+    return known + b"".join(sorted(map(digest, texts)))
 
 
 def digest(text: str) -> bytes:

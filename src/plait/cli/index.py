@@ -48,7 +48,9 @@ def brought_up_to_date(request: Request, *, rebuild: bool = False) -> IndexRepor
     if not (rebuild or has_store) and is_fresh_for(folder, request.settings.roots):
         return IndexReport(took_ms=ms_since(started))
     with request.output.watched() as watch:
-        return request.indexed.update_index(rebuild=rebuild, watch=watch)
+        report = request.indexed.update_index(rebuild=rebuild, watch=watch)
+    request.output.note_losses(request.archive)
+    return report
 
 
 def _show_report(request: Request, report: IndexReport, *, as_json: bool) -> None:

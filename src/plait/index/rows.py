@@ -20,11 +20,12 @@ from plait.index.catalogue import CATALOGUE, DERIVED, OWNED, Catalogue, Transact
 from plait.index.model import FileMark, LineRow, SessionRows
 
 RowChange: TypeAlias = Callable[[sqlite3.Connection], None]
-PAID_KINDS = frozenset({"session", "agent"})
 UNBILLED = "DELETE FROM bills WHERE file = (SELECT file FROM files WHERE path = ?)"
 BILLS = "INSERT OR REPLACE INTO bills SELECT file, sid, ? FROM files WHERE path = ?"
 FILE = "size = ?, changed = ?, inode = ?, offset = ?, head = ?, mark = ?, tail = ?"
 Rows: TypeAlias = Iterable[tuple[Any, ...]]
+Tables: TypeAlias = dict[str, list[tuple[Any, ...]]]
+"""Rows by the name of their table."""
 
 
 def forgetting(sid: int) -> RowChange:
@@ -47,28 +48,32 @@ def _forget_derived(connection: sqlite3.Connection, sid: int) -> None:
     connection.executemany("DELETE FROM members WHERE family = ?", own)
 
 
-def keeping(sid: int, first_file: int, rows: SessionRows) -> RowChange:
-    """Returns the change that takes a session in; what its logs say of money is read for it."""
-    from plait.index.charges import charges_in
-
-    bills = [
-        (first_file + place, sid, charges_in(Path(mark.path), mark.kind))
-        for place, mark in enumerate(rows.files)
-        if mark.kind in PAID_KINDS
-    ]
-
+def rows_to_keep(
+    sid: int, first_file: int, rows: SessionRows, bills: Mapping[str, bytes]
+) -> Tables:
+    """Returns the rows of a session that is taken in; what logs say of money is given by path."""
     facts = (rows.id, rows.project, rows.title, rows.started, rows.ended, rows.facts)
     tables: dict[str, Rows] = {
         "sessions": [(os.fsencode(rows.key), *facts)],
         "lines": [(dag, *astuple(one)) for dag, one in enumerate(rows.lines)],
         "turns": map(astuple, rows.turns),
     }
-    own = {table: _rows_of(sid, several) for table, several in tables.items()}
-    files = [
+    found = {table: _rows_of(sid, several) for table, several in tables.items()}
+    found["files"] = [
         (first_file + place, sid, os.fsencode(mark.path), mark.kind, *_file_state(mark, rows))
         for place, mark in enumerate(rows.files)
     ]
-    return _inserting({**own, "files": files, "bills": bills})
+    found["bills"] = [
+        (first_file + place, sid, bills[mark.path])
+        for place, mark in enumerate(rows.files)
+        if mark.path in bills
+    ]
+    return found
+
+
+def keeping(tables: Mapping[str, Rows]) -> RowChange:
+    """Returns the change that writes whole rows, in the place of those with the same keys."""
+    return _inserting(tables)
 
 
 def growing(sid: int, grown: SessionRows, dag: int) -> RowChange:

@@ -15,18 +15,22 @@ import os
 import shutil
 import sqlite3
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from errno import ENOTEMPTY
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from plait.errors import SourceError
 from plait.index.access import is_refused, locked, unwritable
 from plait.index.catalogue import CATALOGUE, VERSION, Catalogue, broken_catalogue
+from plait.index.documents import SessionWords, documents, words_to_index
 from plait.index.model import KINDS, Passage, SessionRows
-from plait.index.rows import RowChange, forgetting, growing, keeping
-from plait.index.texts import TEXT_FOLDER, documents, open_texts, text_schema, unusable
+from plait.index.rows import RowChange, Tables, forgetting, growing, keeping
+from plait.index.texts import TEXT_FOLDER, open_texts, text_schema, unusable
 
 if TYPE_CHECKING:
     from tantivy import IndexWriter
@@ -37,6 +41,15 @@ HEAP = 200_000_000
 TRIES, PAUSE = 20, 0.05
 LITTLE = 15_000_000
 """The least that the text index works with: enough for what was added to a session."""
+
+
+class SessionEntry(Struct, array_like=True):
+    """All that the index takes in of a session."""
+
+    sid: int
+    project: str
+    tables: Tables
+    words: SessionWords
 
 
 @contextmanager
@@ -111,6 +124,8 @@ class Writer:
         self.folder = folder
         self.catalogue = Catalogue(folder, is_reader=False)
         self._changes: list[RowChange] = []
+        self._tables: Tables = defaultdict(list)
+        self._later: list[RowChange] = []
         self._sids: set[int] = set()
         self._held = 0
         try:
@@ -134,16 +149,21 @@ class Writer:
         self.commit()
         return True
 
-    def replace(self, old: int | None, rows: SessionRows, passages: Iterable[Passage]) -> None:
+    def numbers(self, sessions: int, files: int) -> tuple[int, int]:
+        """Returns the first of so many numbers for sessions and for files that nobody has had."""
+        with _as_our_errors(self.folder):
+            first = self.catalogue.numbers("sid", sessions)
+            return first, self.catalogue.numbers("file", files)
+
+    def take(self, old: int | None, entry: SessionEntry) -> None:
         """Takes a session in, in the place of what was known of it."""
         if old is not None:
             self.forget(old)
         with _as_our_errors(self.folder):
-            sid = self.catalogue.numbers("sid", 1)
-            first = self.catalogue.numbers("file", len(rows.files))
-            self._sids.add(sid)
-            self._add(passages, sid, first, rows.project)
-            self._changes.append(keeping(sid, first, rows))
+            self._sids.add(entry.sid)
+            self._add(entry.words, entry.project)
+        for table, rows in entry.tables.items():
+            self._tables[table] += rows
         if self._held > BATCH:
             self.commit()
 
@@ -153,7 +173,7 @@ class Writer:
         """Takes in what was added to one file of a session."""
         with _as_our_errors(self.folder):
             self._sids.add(sid)
-            self._add(passages, sid, file, grown.project)
+            self._add(words_to_index(passages, sid, file), grown.project)
             self._changes.append(growing(sid, grown, dag))
 
     def forget_title(self, sid: int) -> None:
@@ -168,18 +188,20 @@ class Writer:
             self._changes.append(forgetting(sid))
 
     def also(self, change: RowChange) -> None:
-        """Makes a change of the catalogue alone, together with the others."""
-        self._changes.append(change)
+        """Makes a change of the catalogue alone, after the others."""
+        self._later.append(change)
 
     def commit(self) -> None:
         """Writes what was taken in and forgotten so far."""
-        if not self._changes:
+        if not (self._changes or self._tables or self._later):
             return
         with _as_our_errors(self.folder):
             self.catalogue.announce(self._sids)
             opstamp = self.texts.commit()
-            self.catalogue.apply(self._changes, {"opstamp": opstamp})
-        self._changes, self._sids, self._held = [], set(), 0
+            changes = [*self._changes, keeping(self._tables), *self._later]
+            self.catalogue.apply(changes, {"opstamp": opstamp})
+        self._changes, self._later, self._tables = [], [], defaultdict(list)
+        self._sids, self._held = set(), 0
 
     def close(self) -> None:
         """Lets go of both stores; what was not written is dropped.
@@ -203,12 +225,8 @@ class Writer:
         with _as_our_errors(self.folder):
             self.texts.delete_documents_by_query(query)
 
-    def _add(self, passages: Iterable[Passage], sid: int, first: int, project: str) -> None:
-        add = self.texts.add_document
-        for made in documents(self._counted(passages), sid, first, self.catalogue.code, project):
+    def _add(self, words: SessionWords, project: str) -> None:
+        self._held += words.size
+        add = self.texts.add_json
+        for made in documents(words, self.catalogue.code, project):
             add(made)
-
-    def _counted(self, passages: Iterable[Passage]) -> Iterator[Passage]:
-        for one in passages:
-            self._held += len(one.text)
-            yield one

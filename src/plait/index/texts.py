@@ -5,7 +5,7 @@ written without spaces are cut into pairs of letters, in a field of their own.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plait.errors import SourceError
 from plait.index.access import is_refused, refusal
-from plait.index.model import KINDS, STATES, LineState, Passage, PassageKind, PassagePlace
+from plait.index.model import KINDS, STATES, PassagePlace
 from plait.record.time import moment
 
 if TYPE_CHECKING:
-    from tantivy import DocAddress, Document, Index, Schema, Searcher, TextAnalyzer
+    from tantivy import DocAddress, Index, Schema, Searcher, TextAnalyzer
 
 
 LONGEST = 129
@@ -54,15 +54,15 @@ def words_of(text: str) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    return _cut(text)[0]
+    return cut(text)[0]
 
 
 def pairs_of(text: str) -> str:
     """Returns the pairs of letters of unspaced scripts, a space between two; "" for none."""
-    return _cut(text)[1]
+    return cut(text)[1]
 
 
-def _cut(text: str) -> tuple[str, str]:
+def cut(text: str) -> tuple[str, str]:
     """Returns a text with unspaced scripts apart, and the pairs of their letters.
 
     Looking for scripts is slow, so only lines are looked at that hold a byte which begins one
@@ -73,7 +73,7 @@ def _cut(text: str) -> tuple[str, str]:
     try:
         data = text.encode()
     except UnicodeEncodeError:  # lone surrogates
-        return _cut(text.encode("utf-8", "replace").decode())
+        return cut(text.encode("utf-8", "replace").decode())
     marks = data.translate(BEGINNINGS)
     at = marks.find(1)
     if at < 0:
@@ -111,33 +111,11 @@ VALUES = ("file", "at", "bytes", "turn")
 """Numbers that a hit carries, two in one: each number of a passage costs time."""
 PART, LENGTH, TURN = 16, 26, 32
 """The bits of the lower number of each two: of line, offset and DAG-line."""
-WEIGHTS: dict[PassageKind, float] = {
-    "title": 3.0,
-    "prompt": 2.4,
-    "answer": 1.6,
-    "summary": 1.4,
-    "command": 1.4,
-    "thinking": 1.0,
-    "input": 0.9,
-    "output": 0.7,
-    "note": 0.4,
-}
-ASIDE: dict[LineState, float] = {
-    "active": 1.0,
-    "abandoned": 0.9,
-    "agent": 0.6,
-    "service": 0.4,
-    "recovered": 0.6,
-}
-"""What people saw comes before what agents said among themselves."""
-BASE = {(kind, state): WEIGHTS[kind] * ASIDE[state] for kind in KINDS for state in STATES}
-KIND_CODES = {kind: code for code, kind in enumerate(KINDS)}
-STATE_CODES = {state: code for code, state in enumerate(STATES)}
 EPOCH = datetime(2025, 1, 1, tzinfo=UTC).timestamp()
 HALF_LIFE = 365 * 86400.0
 """After so many seconds a passage counts half as much as a new one."""
-SCALE, LEAST, MOST = 2.0, 1.0, 126.0
-"""The text index takes the logarithm of a weight, in a small float: so far it can tell apart."""
+SCALE = 2.0
+"""By which the weights of passages are multiplied: so the text index can tell them apart."""
 
 
 def text_schema() -> "Schema":
@@ -213,55 +191,10 @@ def unusable(folder: Path, error: Exception) -> SourceError:
     )
 
 
-def documents(
-    passages: Iterable[Passage], sid: int, first: int, code: CodeOf, project: str
-) -> "Iterator[Document]":
-    """Yields the passages of a session as they are indexed.
-
-    Their files are numbered from the first on; tools, models and projects have their codes.
-    """
-    from tantivy import Document
-
-    of_project = code("project", project)
-    for passage in passages:
-        made = Document()
-        text, pairs = _cut(passage.text)
-        made.add_text("text", text)
-        if pairs:
-            made.add_text("pairs", pairs)
-        if passage.path:
-            made.add_text("path", _spaced(passage.path))
-        number = made.add_unsigned
-        number("sid", sid)
-        number("kind", KIND_CODES[passage.kind])
-        number("tool", code("tool", passage.tool))
-        number("project", of_project)
-        number("model", code("model", passage.model))
-        number("state", STATE_CODES[passage.state])
-        number("file", first + passage.file)
-        number("at", _two_in_one(passage.line, passage.part, PART))
-        number("bytes", _two_in_one(passage.offset, passage.length, LENGTH))
-        number("turn", _two_in_one(passage.dag, passage.turn, TURN))
-        when = seconds(passage.time)
-        if when is not None:
-            made.add_integer("time", when)
-        made.add_float("weight", _weight_of(BASE[passage.kind, passage.state], when))
-        yield made
-
-
 def seconds(stamp: str | None) -> int | None:
     """Returns the second since 1970 that a timestamp names."""
     time = moment(stamp)
     return int(time.timestamp()) if time else None
-
-
-def _two_in_one(upper: int, lower: int, bits: int) -> int:
-    return upper << bits | (lower if lower >> bits == 0 else 0)
-
-
-def _weight_of(base: float, when: int | None) -> float:
-    wanted = SCALE * base * recency(when)
-    return float(2 ** max(LEAST, min(wanted, MOST))) - 2
 
 
 def recency(when: int | None) -> float:

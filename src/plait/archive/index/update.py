@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plait.archive.archive import Archive
+from plait.archive.index.entries import entries, helpers, numbered
 from plait.archive.index.fresh import stamps_of
 from plait.archive.index.growth import Growth, growth_of
-from plait.archive.index.rows import IndexedSession
 from plait.archive.index_or_logs import without_collector
 from plait.archive.kept_pages import mark_of, pages_beside
 from plait.archive.model import Meter, Session
@@ -22,6 +22,7 @@ from plait.index.search import IndexReader
 from plait.index.store import Writer, writing
 from plait.index.texts import is_damaged
 from plait.line.discover import SUFFIX
+from plait.line.workers import Workers
 
 MUCH = 8_000_000
 """Bytes to be read from which on the text index works with all it can use."""
@@ -44,20 +45,21 @@ def refresh(
 ) -> IndexReport:
     """Brings an index up to date and says what that took."""
     started = time.perf_counter()
-    archive = _unread_archive(archive)
+    losses, archive = archive.losses, _unread_archive(archive)
     now = stamps_of(archive)
     if not rebuild and is_fresh(folder, now):
         return IndexReport(took_ms=ms_since(started))
     known = {} if rebuild else known_stamps(folder)
-    much = sum(stamp.size - known.get(path, (0,))[0] for path, stamp in now.items()) > MUCH
-    try:
-        with writing(folder, is_large=much or rebuild, wait=wait) as writer:
-            done = Update(writer, now, archive, watch).run(rebuild=rebuild)
-    except SourceError as error:
-        if not (rebuild and is_damaged(error.__cause__)):
-            raise
-        with writing(folder, wait=wait, is_anew=True) as writer:
-            done = Update(writer, now, archive, watch).run(rebuild=True)
+    much = sum(stamp.size - known.get(path, (0,))[0] for path, stamp in now.items())
+    with helpers(much, archive.jobs, losses) as workers:
+        try:
+            with writing(folder, is_large=much > MUCH or rebuild, wait=wait) as writer:
+                done = Update(writer, now, archive, watch, workers).run(rebuild=rebuild)
+        except SourceError as error:
+            if not (rebuild and is_damaged(error.__cause__)):
+                raise
+            with writing(folder, wait=wait, is_anew=True) as writer:
+                done = Update(writer, now, archive, watch, workers).run(rebuild=True)
     pages_beside(folder).keep_only(lambda: {*map(mark_of, archive.sessions)})
     read, grown, forgotten, size = done
     took = ms_since(started)
@@ -81,6 +83,7 @@ class Update:
     now: Mapping[str, FileStamp]
     archive: Archive
     watch: Meter | None
+    workers: Workers | None
 
     def run(self, *, rebuild: bool) -> tuple[int, int, int, int]:
         """Makes the changes; returns sessions read, files grown, sessions gone, bytes read."""
@@ -158,23 +161,17 @@ class Update:
         return found
 
     def read_all(self, due: list[tuple[Session, set[str]]], known: Mapping[str, int]) -> int:
-        """Reads sessions one by one."""
-        total = sum(file.size for session, _ in due for file in session.files)
-        done = 0
+        """Reads sessions and takes them in, one by one."""
+        first = self.writer.numbers(len(due), sum(len(paths) for _, paths in due))
+        wanted = numbered(due, self.now, first)
+        total, done = sum(one.size for one in wanted), 0
         with without_collector():
-            for session, paths in due:
-                self.read(session, paths, known)
-                done += sum(file.size for file in session.files)
+            for one, entry in zip(wanted, entries(wanted, self.workers), strict=True):
+                self.writer.take(known.get(one.key), entry)
+                done += one.size
                 if self.watch:
                     self.watch(done, total)
         return done
-
-    def read(self, session: Session, paths: set[str], known: Mapping[str, int]) -> None:
-        """Reads one session and takes it in."""
-        reading = IndexedSession(session)
-        logs = {file.path for file in reading.graph.files}
-        rows = reading.catalogued(self.now, sorted(paths - logs))
-        self.writer.replace(known.get(rows.key), rows, reading.passages())
 
     def ignore(self, owned: set[str]) -> None:
         """Remembers the files that belong to nobody, so that they do not look new."""
