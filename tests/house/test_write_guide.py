@@ -32,6 +32,7 @@ def test_every_verb_is_told() -> None:
         "answered",
         "append",
         "discarded",
+        "say",
         "stamped",
         "written",
         "new",

@@ -96,7 +96,6 @@ ABSENT = {
 """Fields that the client has on every line of a kind and lines written here may lack."""
 BEYOND = {
     "slug": "the client has it once something needed a name",
-    "toolUseResult": "the client leaves it out of the logs of agents",
 }
 """Fields of lines written here that the client does not have on every line of that kind."""
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
+from plait.agent.agents import SENDERS, Crew
+from plait.agent.agents.tool import SendOut
 from plait.agent.along import SessionAlong
 from plait.agent.aside import aside
 from plait.agent.capacity import LONG
@@ -61,9 +63,10 @@ class Manner:
 
 def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     """Returns all that turns of a session need."""
-    tools, model = manner.toolbox(), manner.model
+    crew, model = Crew(), manner.model
+    tools = _with_agents(manner, crew, is_older=writer.setting.is_older)
     place = _workplace(writer, manner, tools)
-    around = Surroundings.of(place.root, date.today(), manner.others)
+    crew.around = around = Surroundings.of(place.root, date.today(), manner.others)
     system = system_prompt(around, instead=manner.system_prompt, appended=manner.appended)
     context = LiveContext(writer)
     instructions = SessionInstructions(writer, context, _grounds(writer, place))
@@ -86,6 +89,7 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
         limits=manner.limits,
         along=SessionAlong(instructions),
         recall=past.recall,
+        crew=crew,
     )
 
 
@@ -93,6 +97,16 @@ def _grounds(writer: SessionWriter, place: Workplace) -> Grounds:
     home = place.environment.get("HOME")
     own = configuration_of(writer.path)
     return Grounds(place.root, own, Path(home) if home else None, place.secrets)
+
+
+def _with_agents(manner: Manner, crew: Crew, *, is_older: bool) -> Mapping[str, Tool]:
+    """Returns the tools of a session, and the one that sends out agents where it is allowed."""
+    tools = manner.toolbox()
+    send = SendOut(crew.kinds, "Task" if is_older else "Agent")
+    whole = {rule.tool for rule in rules_of(manner.forbidden) if rule.words is None}
+    if manner.tools is not None or whole & {*SENDERS}:
+        return tools
+    return {send.name: send, **tools}
 
 
 def _workplace(writer: SessionWriter, manner: Manner, tools: Collection[str]) -> Workplace:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plait.agent.events import Called, Progressed, Resulted
-from plait.agent.parts import Emit, Parts, Ruling
+from plait.agent.parts import Emit, Parts, Ruling, Sender
 from plait.agent.pull_requests import pull_request_in
 from plait.agent.streaming import Block
 from plait.agent.tools.commands import only_looks
@@ -20,6 +20,9 @@ FILES = frozenset({"Read", "Write", "Edit", "NotebookEdit"})
 UNPARSED = "__unparsedToolInput"
 """What a call has for its arguments where they are no JSON, as the client logs it."""
 SHOWN_OF_UNPARSED = 200
+SYNONYMS = {"Agent": "Task", "Task": "Agent"}
+"""Tools that other versions call otherwise."""
+WITH_OTHERS = "Continue with the tools you have."
 REJECTED_OUTPUT = "User rejected tool use"
 
 
@@ -49,7 +52,6 @@ class Calls:
     def __init__(self, parts: Parts, emit: Emit) -> None:
         self._parts = parts
         self._emit = emit
-        self._asking = asyncio.Lock()
         self._is_stopped = False
 
     async def carry_out(self, blocks: Sequence[Block]) -> bool:
@@ -61,11 +63,15 @@ class Calls:
         calls: dict[str, Call] = {}
         for block in blocks:
             name = str(block.get("name", ""))
-            call = Call(block["id"], name, block.get("input"), self._parts.tools.get(name))
+            call = Call(block["id"], name, block.get("input"), self._tool(name))
             calls.setdefault(call.id, call)  # an id that comes twice has one result
         for batch in _batches([*calls.values()]):
             await _all_of([self._settle(call) for call in batch])
         return not self._is_stopped
+
+    def _tool(self, name: str) -> Tool | None:
+        tools = self._parts.tools
+        return tools.get(name) or tools.get(SYNONYMS.get(name, ""))
 
     async def _settle(self, call: Call) -> None:
         """Does one call, whatever becomes of it."""
@@ -80,7 +86,7 @@ class Calls:
         except Exception as error:
             self._log(call, _broken(error))
             return
-        async with self._asking:
+        async with self._parts.asking:
             ruling = await self._parts.permissions.rule(proposal, call.id)
         if not ruling.is_allowed:
             self._deny(call, ruling)
@@ -123,6 +129,8 @@ class Calls:
             for path in proposal.paths:
                 self._parts.writer.before_change(path, call.id)
         try:
+            if isinstance(tool, Sender):
+                return await tool.send_out(proposal, call.id, self._parts)
             return await tool.run(proposal, self._parts.place, self._reporter(call.id))
         except ToolError as error:
             return error.outcome
@@ -195,7 +203,8 @@ async def _all_of(work: Sequence[Coroutine[Any, Any, None]]) -> None:
 
 def _proposed(call: Call, parts: Parts) -> Proposal:
     if call.tool is None:
-        raise _refused_input(f"Error: No such tool available: {call.name}")
+        is_agents = parts.writer.setting.agent is not None
+        raise _refused_input(_unknown(call.name, is_agents=is_agents))
     arguments = call.arguments
     if isinstance(arguments, Mapping) and UNPARSED in arguments:
         raise _refused_input(_unparsed(call.name, arguments[UNPARSED]))
@@ -203,6 +212,13 @@ def _proposed(call: Call, parts: Parts) -> Proposal:
         text = f"InputValidationError: {call.name} was called with no object of JSON"
         raise _refused_input(text)
     return call.tool.propose(arguments, parts.place)
+
+
+def _unknown(name: str, *, is_agents: bool) -> str:
+    text = f"Error: No such tool available: {name}"
+    return (
+        f"{text}. {name} is not among the tools available here. {WITH_OTHERS}" * is_agents or text
+    )
 
 
 def _unparsed(name: str, told: Mapping[str, Any]) -> str:

@@ -66,6 +66,8 @@ class Client:
         self._queue = PromptQueue(parts.writer)
         parts.place.when_done = lambda task: self._queue.put(task.notification, "news")
         self._asking = Asking(parts, self._emit, sleep=sleep, random=random)
+        if parts.crew:
+            parts.crew.join(self._emit, self.meter, sleep, random)
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._work: asyncio.Task[None] | None = None
         self._is_closed = False

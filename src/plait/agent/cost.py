@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-from plait.agent.events import Answered, Called, Compacted, Event, Resulted
+from plait.agent.events import Answered, Called, Compacted, Event, Resulted, Within
 from plait.conversation.prices import Prices
 from plait.conversation.usage import Tokens, tokens_of
 from plait.record.billing import Figures
@@ -62,6 +62,8 @@ class SessionCost:
     def take(self, event: Event) -> None:
         """Takes note of what happens."""
         moment = monotonic()
+        while isinstance(event, Within):
+            event = event.event
         match event:
             case Answered():
                 self._add(event.model, event.usage)

@@ -116,6 +116,16 @@ class TurnEnded:
     """Dollars of the turn, None where a price is not known."""
 
 
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Something happened in the conversation of an agent."""
+
+    agent: str
+    call: str
+    """The call that sent it out."""
+    event: "Event"
+
+
 Event: TypeAlias = (
     Prompted
     | Said
@@ -128,4 +138,5 @@ Event: TypeAlias = (
     | Compacted
     | Noticed
     | TurnEnded
+    | Within
 )

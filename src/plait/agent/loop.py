@@ -110,7 +110,12 @@ class Turn:
 
     @property
     def _is_typed(self) -> bool:
-        return self._parts.writer.setting.entrypoint == "cli"
+        return self._parts.writer.setting.entrypoint == "cli" and not self._is_an_agents
+
+    @property
+    def _is_an_agents(self) -> bool:
+        """Whether it is the turn of an agent, of which its sender tells."""
+        return self._parts.writer.setting.agent is not None
 
     async def _steps(self) -> Ending:
         while True:
@@ -202,7 +207,7 @@ class Turn:
         limits = self._parts.limits
         if limits.responses is not None and self._meter.responses >= limits.responses:
             told = {"maxTurns": limits.responses, "turnCount": self._meter.responses + 1}
-            if not self._parts.writer.setting.is_older:
+            if not (self._parts.writer.setting.is_older or self._is_an_agents):
                 kind = {"type": "max_turns_reached", **told, "exitCommitted": False}
                 self._parts.writer.attachment(kind)
             self._emit(Noticed(f"stopped after {limits.responses} responses", is_error=True))
@@ -232,7 +237,7 @@ class Turn:
     def _ended(self, ending: Ending) -> TurnEnded:
         writer = self._parts.writer
         took = self._milliseconds
-        is_told = writer.setting.is_older or self._is_typed
+        is_told = self._is_typed or (writer.setting.is_older and not self._is_an_agents)
         if is_told and not self._is_cut:
             writer.turn_ended(took)
         return self._told(ending, took)

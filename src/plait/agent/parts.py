@@ -1,15 +1,19 @@
 """What a turn is made with, as protocols: the loop knows these, and whoever fits may stand in."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from plait.agent.events import Compacted, Event
 from plait.agent.streaming import Model, Request
-from plait.agent.tools.model import Proposal, Tool, Workplace
+from plait.agent.tools.model import Outcome, Proposal, Tool, Workplace
 from plait.write import SessionWriter
 from plait.write.model import Content
+
+if TYPE_CHECKING:
+    from plait.agent.agents import Crew
 
 Emit: TypeAlias = Callable[[Event], None]
 
@@ -101,6 +105,15 @@ class Alone:
         """Logs nothing."""
 
 
+@runtime_checkable
+class Sender(Protocol):
+    """A tool that has others work: it needs all that a turn needs."""
+
+    async def send_out(self, proposal: Proposal, call: str, parts: "Parts") -> Outcome:
+        """Has an agent do what a call asks for, and returns what comes of it."""
+        ...
+
+
 @dataclass(slots=True)
 class Parts:
     """All that a turn needs."""
@@ -116,3 +129,7 @@ class Parts:
     along: Along = field(default_factory=Alone)
     recall: Callable[[], None] = lambda: None
     """Has the tools know again what they knew when the session was left."""
+    crew: "Crew | None" = None
+    """The agents that can be sent out."""
+    asking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while somebody is asked: one question at a time, whoever has it."""

@@ -8,7 +8,7 @@ from plait.write import SessionWriter
 from plait.write.model import Content
 from plait.write.prompts import words_of
 
-Source: TypeAlias = Literal["typed", "queued", "news"]
+Source: TypeAlias = Literal["typed", "queued", "news", "errand"]
 NEWS: dict[str, Any] = {
     "origin": {"kind": "task-notification", "producer": "session-task"},
     "prompt_source": "system",

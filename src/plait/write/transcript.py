@@ -64,6 +64,11 @@ class Transcript:
         return self.setting.entrypoint != "cli"
 
     @property
+    def last_response(self) -> str | None:
+        """The id of the last response."""
+        return self._standing.response
+
+    @property
     def waiting_calls(self) -> tuple[str, ...]:
         """The calls that no result has answered."""
         return tuple(self._standing.calls)

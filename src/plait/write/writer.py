@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from plait.errors import UserError
 from plait.line import lines as read_lines
@@ -25,15 +25,16 @@ from plait.line import stamp_of
 from plait.record import Record, client_records
 from plait.record.message import NO_RESPONSE
 from plait.write import lines, queued
-from plait.write.agents import SUBAGENTS, AgentWriter, Errand, sent_out
-from plait.write.commands import CommandLog
 from plait.write.history import FileHistory
 from plait.write.ids import Clock, Ids, now
-from plait.write.lines import QueueOperation
 from plait.write.model import Content, Fields, Past, Setting, wire_fields
 from plait.write.order import NEWEST, VERSIONS, Version
 from plait.write.place import branch_of, history_folder, session_file
 from plait.write.prompts import words_of
+from plait.write.state import StateLog
+
+if TYPE_CHECKING:
+    from plait.write.agents import AgentWriter
 
 NOWHERE = "00000000-0000-0000-0000-000000000000"
 CONTINUED = (
@@ -42,7 +43,7 @@ CONTINUED = (
 )
 
 
-class SessionWriter(CommandLog):
+class SessionWriter(StateLog):
     """A session that is being written, line by line as it happens."""
 
     def __init__(
@@ -266,16 +267,13 @@ class SessionWriter(CommandLog):
         description: str = "",
         agent: str | None = None,
         **meta: Any,
-    ) -> AgentWriter:
+    ) -> "AgentWriter":
         """Begins the log of the agent that a call sends out."""
+        from plait.write.agents import SUBAGENTS, Errand, sent_out
+
         own = self.path.with_suffix("") / SUBAGENTS
         folder = self.path.parent if self.setting.is_older else own
         return sent_out(self, folder, Errand(call, kind, description), agent, meta)
-
-    def queue(self, operation: QueueOperation, content: str | None = None, **fields: Any) -> None:
-        """Writes what happened to a prompt that was typed while the model worked."""
-        told, time = wire_fields(fields), self.ids.time()
-        self.append(lines.queue_operation(self.session, time, operation, content, told))
 
     def queued_prompt(self, content: Content, *, time: str | None = None) -> str:
         """Writes a prompt that waited in the queue and is told to the model within the turn.
@@ -315,49 +313,10 @@ class SessionWriter(CommandLog):
             "timestamp": time or self.ids.time(),
         }
 
-    def title(self, title: str) -> None:
-        """Writes the name that a person gave the session."""
-        self.append(lines.custom_title(self.session, title))
-
-    def ai_title(self, title: str) -> None:
-        """Writes the name that the model gave the session."""
-        self.append(lines.ai_title(self.session, title))
-
-    def tag(self, word: str) -> None:
-        """Writes a tag; an empty word takes it away."""
-        self.append(lines.tag(self.session, word))
-
-    def mode(self, mode: str) -> None:
-        """Writes the mode of the editor, such as `normal`."""
-        self.state("mode", mode=mode)
-
-    def permission_mode(self, mode: str) -> None:
-        """Writes which permissions are given from now on; prompts say it too."""
-        self.setting.permission_mode = mode
-        self.state("permission-mode", permission_mode=mode)
-
-    def summary(self, text: str, leaf: str | None = None) -> None:
-        """Writes a line that sums up what leads to a message, as older versions did."""
-        if target := leaf or self.tip:
-            self.append(lines.summary(text, target))
-
-    def pull_request(self, number: int, url: str, repository: str) -> None:
-        """Writes that a pull request came of the session."""
-        time = self.ids.time()
-        self.append(lines.pull_request(self.session, time, number, url, repository))
-
     @property
     def cost_before(self) -> Mapping[str, Any]:
         """What the session said that it cost, when it was gone on with."""
         return self._past.cost if self._past else {}
-
-    def cost_state(self, fields: Mapping[str, Any]) -> None:
-        """Writes what the session cost in all, by the names in the log."""
-        self.append(lines.cost_state(self.session, fields))
-
-    def state(self, kind: str, **fields: Any) -> None:
-        """Writes a line of any other kind that is said of the whole session."""
-        self.append(lines.state(self.session, kind, wire_fields(fields)))
 
     def last_prompt(self) -> None:
         """Writes where the session goes on, as the client does when a turn is over."""

@@ -172,6 +172,8 @@ def _move(running: Running, place: Workplace) -> str:
     except OSError:
         return ""
     cwd = Path(told).resolve()
+    if not place.keeps_cwd:
+        return ""
     if place.holds(cwd):
         place.cwd = cwd
         return ""

@@ -100,6 +100,8 @@ class Workplace:
     """The list of tasks, by their numbers."""
     background: dict[str, Any] = field(default_factory=dict)
     """What runs in the background, by its id."""
+    keeps_cwd: bool = True
+    """Whether `cd` moves what follows."""
     scratch: Path | None = None
     """Where what runs writes to; a temporary folder where nobody says."""
     is_scratch_own: bool = False

@@ -21,6 +21,7 @@ from plait.agent.events import (
     Said,
     Thought,
     TurnEnded,
+    Within,
 )
 from plait.cli.chat.folded import Folded
 from plait.cli.chat.paragraphs import Paragraphs
@@ -93,7 +94,7 @@ class Drawing:
                 self.running[event.call] = (event, self.clock())
             case Resulted():
                 yield from self._result(event)
-            case Thought() | Progressed():
+            case Thought() | Progressed() | Within():
                 pass
             case TurnEnded():
                 yield from self._ending(event)
@@ -115,6 +116,10 @@ class Drawing:
                 return f"{proposal.tool} {proposal.title}"
             case Progressed(data=data):
                 return _last_output(data) or self.doing
+            case Within(event=Called(proposal=proposal)):
+                return f"agent: {proposal.tool} {proposal.title}"
+            case Within():
+                return self.doing
             case Retried(seconds=seconds):
                 return f"waiting {seconds:.0f} s"
             case _:

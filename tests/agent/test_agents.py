@@ -1,0 +1,263 @@
+"""Agents: sent out, at work in a log of their own, and what comes back of it."""
+
+import asyncio
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.agent import Client, ScriptModel
+from plait.agent.events import Event, TurnEnded, Within
+from plait.write.order import Version
+from tests.agent.stage import picture
+
+Json = dict[str, Any]
+BOTH = pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
+
+
+def sends(prompt: str, kind: str = "general-purpose", **more: Any) -> Json:
+    """Returns the call that sends out an agent, and waits for it."""
+    given = {"description": "some work", "prompt": prompt, "subagent_type": kind}
+    return {"name": "Agent", "input": given | {"run_in_background": False} | more}
+
+
+COUNTING = {
+    "when": "[count]",
+    "answers": [
+        {"text": "I look.", "calls": [{"name": "Bash", "input": {"command": "cat notes.txt"}}]},
+        {"text": "There are two."},
+    ],
+}
+
+
+class Play:
+    """A session that is played by a script, with the logs that came of it."""
+
+    def __init__(self, folder: Path, rules: list[Json], version: Version, **manner: Any) -> None:
+        work = folder / "work"
+        work.mkdir(exist_ok=True)
+        (work / "notes.txt").write_text("one\ntwo\n")
+        self.work = work
+        model = ScriptModel({"rules": rules}, name="claude-opus-5-5")
+        self.client = Client.new(
+            folder / "config", cwd=work, model=model, version=version, **manner
+        )
+
+    def ask(self, *prompts: str) -> list[Event]:
+        async def play() -> list[Event]:
+            events = []
+            async with self.client as client:
+                for prompt in prompts:
+                    events += [event async for event in client.send(prompt)]
+            return events
+
+        return asyncio.run(play())
+
+    @property
+    def path(self) -> Path:
+        return self.client.parts.writer.path
+
+    @property
+    def lines(self) -> list[Json]:
+        return _lines(self.path)
+
+    @property
+    def agents(self) -> list[Path]:
+        """The logs of agents, in the order in which they were sent out."""
+        found = self.path.parent.rglob("agent-*.jsonl")
+        return sorted(found, key=lambda log: str(_lines(log)[0]["timestamp"]))
+
+    def agent(self) -> list[Json]:
+        [log] = self.agents
+        return _lines(log)
+
+    @property
+    def result(self) -> Json:
+        """The last result of the session."""
+        return [line for line in self.lines if "toolUseResult" in line][-1]
+
+
+def _lines(path: Path) -> list[Json]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+def one_agent(**more: Any) -> list[Json]:
+    return [
+        {"when": "[go]", "answers": [{"calls": [sends("[count]", **more)]}, {"text": "Two."}]},
+        COUNTING,
+    ]
+
+
+@BOTH
+def test_an_agent_works_in_a_log_of_its_own(tmp_path: Path, version: Version) -> None:
+    play = Play(tmp_path, one_agent(), version)
+    *_, ended = play.ask("[go]")
+    assert isinstance(ended, TurnEnded)
+    assert (ended.ending, ended.text) == ("done", "Two.")
+    assert (
+        picture(play.agent())
+        == """\
+A<·  user [count]
+B<A  assistant I look.
+C<B  assistant Bash({'command': 'cat notes.txt'})
+D<C  user → one
+two
+E<D  assistant There are two."""
+    )
+
+
+@BOTH
+# checklist: P88
+def test_a_log_is_made_for_each_agent(tmp_path: Path, version: Version) -> None:
+    play = Play(tmp_path, one_agent(), version)
+    play.ask("[go]")
+    [log] = play.agents
+    if version == "2.1.29":
+        assert log.parent == play.path.parent
+        assert re.fullmatch("agent-a[0-9a-f]{6}", log.stem)
+        return
+    assert log.parent == play.path.with_suffix("") / "subagents"
+    assert re.fullmatch("agent-a[0-9a-f]{16}", log.stem)
+    beside = json.loads(log.with_suffix(".meta.json").read_bytes())
+    assert {key: beside[key] for key in ("agentType", "description", "spawnDepth", "finished")} == {
+        "agentType": "general-purpose",
+        "description": "some work",
+        "spawnDepth": 1,
+        "finished": True,
+    }
+    assert beside["toolUseId"] == play.result["message"]["content"][0]["tool_use_id"]
+
+
+@BOTH
+# checklist: P90
+def test_its_messages_are_a_sidechain_of_the_session(tmp_path: Path, version: Version) -> None:
+    play = Play(tmp_path, one_agent(), version)
+    play.ask("[go]")
+    [log] = play.agents
+    told = {(one["isSidechain"], one["agentId"], one["sessionId"]) for one in play.agent()}
+    assert told == {(True, log.stem.removeprefix("agent-"), play.client.session)}
+    assert [one["parentUuid"] for one in play.agent()].count(None) == 1
+    assert all(line.get("isSidechain") is not True for line in play.lines)
+
+
+# checklist: P91, P92
+def test_what_it_reports_is_the_result_of_the_call(tmp_path: Path) -> None:
+    play = Play(tmp_path, one_agent(), "2.1.325")
+    play.ask("[go]")
+    [log] = play.agents
+    agent = log.stem.removeprefix("agent-")
+    [block] = play.result["message"]["content"]
+    output = play.result["toolUseResult"]
+    usage = play.agent()[-1]["message"]["usage"]
+    assert output["status"] == "completed"
+    assert (output["agentId"], output["prompt"]) == (agent, "[count]")
+    assert [one["text"] for one in output["content"]] == [
+        "<tools-used-before-summary>Bash</tools-used-before-summary>\n",
+        "There are two.",
+    ]
+    assert output["totalToolUseCount"] == 1
+    assert output["totalTokens"] == usage["input_tokens"] + usage["output_tokens"] > 0
+    assert output["usage"]["output_tokens"] == usage["output_tokens"]
+    took = output["totalDurationMs"]
+    assert isinstance(took, int)
+    told = block["content"][0]["text"].split("\n")
+    assert told[:2] == ["  <tools-used-before-summary>Bash</tools-used-before-summary>", "  "]
+    assert told[2].startswith("[Subagent hand-back] ")
+    assert told[3:] == [
+        "  There are two.",
+        f"agentId: {agent} (use SendMessage with to: '{agent}', summary: '<5-10 word recap>' to"
+        " continue this agent)",
+        f"<usage>subagent_tokens: {output['totalTokens']}",
+        "tool_uses: 1",
+        f"duration_ms: {took}</usage>",
+    ]
+
+
+# checklist: P91, P92
+def test_what_it_reports_in_the_older_form(tmp_path: Path) -> None:
+    play = Play(tmp_path, one_agent(), "2.1.29")
+    play.ask("[go]")
+    [log] = play.agents
+    [block] = play.result["message"]["content"]
+    output = play.result["toolUseResult"]
+    assert [one["text"] for one in block["content"]] == [
+        "There are two.",
+        f"agentId: {log.stem[6:]} (for resuming to continue this agent's work if needed)",
+    ]
+    assert [*output] == [
+        *("status", "prompt", "agentId", "content"),
+        *("totalDurationMs", "totalTokens", "totalToolUseCount", "usage"),
+    ]
+    assert output["content"] == [{"type": "text", "text": "There are two."}]
+    assert (output["totalToolUseCount"], output["status"]) == (1, "completed")
+
+
+def test_the_older_form_tells_how_far_it_has_come(tmp_path: Path) -> None:
+    play = Play(tmp_path, one_agent(), "2.1.29")
+    play.ask("[go]")
+    told = [line for line in play.lines if line["type"] == "progress"]
+    [sent] = [line for line in play.lines if "Agent" in json.dumps(line.get("message", ""))][:1]
+    call = sent["message"]["content"][0]["id"]
+    assert {line["parentToolUseID"] for line in told} == {call}
+    assert {line["toolUseID"] for line in told} == {f"agent_{sent['message']['id']}"}
+    assert [line["data"]["type"] for line in told] == ["agent_progress"] * 3
+    kinds = [
+        [one["type"] for one in line["data"]["message"]["message"]["content"]] for line in told
+    ]
+    assert kinds == [["text"], ["tool_use"], ["tool_result"]]
+    prompt = told[0]["data"]["message"]
+    assert prompt["message"]["content"] == [{"type": "text", "text": "[count]"}]
+    assert {line["data"]["agentId"] for line in told} == {play.agents[0].stem[6:]}
+    assert told[0]["data"]["prompt"] == "[count]"
+
+
+def test_what_an_agent_takes_is_counted_with_the_session(tmp_path: Path) -> None:
+    play = Play(tmp_path, one_agent(), "2.1.325")
+    events = play.ask("[go]")
+    answers = {
+        line["message"]["id"]: line["message"]["usage"]["output_tokens"]
+        for line in (*play.lines, *play.agent())
+        if line["type"] == "assistant"
+    }
+    assert len(answers) == 4
+    assert play.client.meter.tokens.output == sum(answers.values())
+    [cost] = [line for line in play.lines if line["type"] == "cost-state"]
+    assert cost["modelUsage"]["claude-opus-5-5"]["outputTokens"] == sum(answers.values())
+    within = [one for one in events if isinstance(one, Within)]
+    assert {one.agent for one in within} == {play.agents[0].stem[6:]}
+
+
+# checklist: P89
+@BOTH
+def test_agents_send_out_agents(tmp_path: Path, version: Version) -> None:
+    rules = [
+        {"when": "[go]", "answers": [{"calls": [sends("[delegate]")]}, {"text": "Back."}]},
+        {"when": "[delegate]", "answers": [{"calls": [sends("[count]")]}, {"text": "Done."}]},
+        COUNTING,
+    ]
+    play = Play(tmp_path, rules, version)
+    play.ask("[go]")
+    outer, inner = (_lines(log) for log in play.agents)
+    assert [one["message"]["content"] for one in (outer[0], inner[0])] == ["[delegate]", "[count]"]
+    if version == "2.1.29":
+        return
+    beside = [json.loads(log.with_suffix(".meta.json").read_bytes()) for log in play.agents]
+    assert [one["spawnDepth"] for one in beside] == [1, 2]
+    assert [one.get("parentAgentId") for one in beside] == [None, outer[0]["agentId"]]
+    assert play.result["toolUseResult"]["toolsUsed"] == ["Agent", "Bash"]
+    assert play.result["toolUseResult"]["totalToolUseCount"] == 1
+    assert "toolStats" not in play.result["toolUseResult"]
+
+
+def test_no_agent_is_sent_out_too_deep(tmp_path: Path) -> None:
+    rules = [
+        {"when": f"[{depth}]", "answers": [{"calls": [sends(f"[{depth + 1}]")]}, {"text": "Up."}]}
+        for depth in range(6)
+    ]
+    play = Play(tmp_path, rules, "2.1.325")
+    play.ask("[0]")
+    assert len(play.agents) == 3
+    told = json.dumps(_lines(play.agents[-1]))
+    assert "No such tool available: Agent. Agent is not among the tools available here." in told
