@@ -31,9 +31,9 @@ def lay_out(root: Path, **files: Any) -> Path:
     return root
 
 
-def read(root: Path, *, is_trusted: bool = True) -> ClientSettings:
+def read(root: Path, **trust: bool) -> ClientSettings:
     """Reads the settings of the project."""
-    return settings_of(root / "home", root / "shop", is_trusted=is_trusted)
+    return settings_of(root / "home", root / "shop", **trust)
 
 
 def test_lists_are_joined_and_say_where_they_are_from(tmp_path: Path) -> None:
@@ -64,11 +64,11 @@ def test_of_all_else_the_nearest_file_counts(tmp_path: Path) -> None:
     assert found.environment == {"A": "1", "B": "2", "C": "true"}
 
 
-def test_without_trust_a_project_can_only_forbid(tmp_path: Path) -> None:
+def test_a_project_that_nobody_obeys_can_only_forbid(tmp_path: Path) -> None:
     lists = {"allow": ["Bash"], "deny": ["WebFetch"], "additionalDirectories": [".."]}
     project = {"permissions": lists, "env": {"LD_PRELOAD": "x"}, "model": "mine"}
     lay_out(tmp_path, userSettings={"env": {"A": "1"}}, projectSettings=project)
-    found = read(tmp_path, is_trusted=False)
+    found = read(tmp_path, is_trusted=False, is_obeyed=False)
     assert [*found.listed("permissions", "allow")] == []
     assert [one.value for one in found.listed("permissions", "deny", is_strict=True)] == [
         "WebFetch"
@@ -77,6 +77,15 @@ def test_without_trust_a_project_can_only_forbid(tmp_path: Path) -> None:
     trusted = read(tmp_path)
     assert [one.value for one in trusted.listed("permissions", "allow")] == ["Bash"]
     assert trusted.directories == (tmp_path / "shop" / "..",)
+
+
+def test_without_trust_a_shared_file_allows_nothing(tmp_path: Path) -> None:
+    shared = {"permissions": {"allow": ["Edit"], "deny": ["Bash"]}, "env": {"A": "1"}}
+    lay_out(tmp_path, projectSettings=shared, localSettings={"permissions": {"allow": ["Read"]}})
+    found = read(tmp_path, is_trusted=False)
+    assert [one.value for one in found.listed("permissions", "allow")] == ["Read"]
+    assert [one.value for one in found.listed("permissions", "deny", is_strict=True)] == ["Bash"]
+    assert found.environment == {"A": "1"}
 
 
 def test_directories_begin_where_their_file_does(tmp_path: Path) -> None:

@@ -18,7 +18,8 @@ from plait.agent.parts import Limits, Parts
 from plait.agent.permission import Asker, Mode
 from plait.agent.permissions import SessionPermissions
 from plait.agent.recollection import Recollection
-from plait.agent.rules import rules_of
+from plait.agent.rules import RuleBook, rule_book
+from plait.agent.settings import ClientSettings
 from plait.agent.streaming import Model
 from plait.agent.system_prompt import Surroundings, system_prompt
 from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
@@ -39,6 +40,8 @@ class Manner:
     allowed: tuple[str, ...] = ()
     """What is done without asking: names of tools, or rules such as `Bash(git log:*)`."""
     forbidden: tuple[str, ...] = ()
+    settings: ClientSettings = field(default_factory=ClientSettings)
+    """What settings files of Claude Code say besides."""
     others: tuple[Path, ...] = ()
     """Further directories that may be written to."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -52,13 +55,22 @@ class Manner:
     tools: Mapping[str, Tool] | None = None
     """Tools in the place of the usual ones."""
 
+    @property
+    def rules(self) -> RuleBook:
+        """The rules that were given, and those of settings files."""
+        return rule_book(self.settings, self.allowed, self.forbidden)
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Further directories that were given, and those of settings files."""
+        return (*self.others, *self.settings.directories)
+
     def toolbox(self) -> Mapping[str, Tool]:
         """Returns what the model can have done; the network only where that is allowed."""
         if self.tools is not None:
             return self.tools
-        named = {rule.tool for rule in rules_of(self.allowed)}
-        whole = {rule.tool for rule in rules_of(self.forbidden) if rule.words is None}
-        return toolbox(without=whole | (NETWORK - named), has_network=True)
+        rules = self.rules
+        return toolbox(without=rules.closed | (NETWORK - rules.named), has_network=True)
 
 
 def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
@@ -66,7 +78,9 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     crew, model = Crew(), manner.model
     tools = _with_agents(manner, crew, is_older=writer.setting.is_older)
     place = _workplace(writer, manner, tools)
-    crew.around = around = Surroundings.of(place.root, date.today(), manner.others)
+    rules = manner.rules
+    place.hides = rules.hiding(place)
+    crew.around = around = Surroundings.of(place.root, date.today(), manner.folders)
     system = system_prompt(around, instead=manner.system_prompt, appended=manner.appended)
     context = LiveContext(writer)
     instructions = SessionInstructions(writer, context, _grounds(writer, place))
@@ -74,14 +88,20 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
         system.append({"type": "text", "text": rendered(files)})
     memory = SessionMemory(context, writer.setting.model, system)
     past = Recollection(context, writer.path, place, is_due=writer.tip is not None)
-    allowed, forbidden = rules_of(manner.allowed), rules_of(manner.forbidden)
     definitions = [tool.definition for tool in tools.values()]
     return Parts(
         writer=writer,
         model=model,
         memory=memory,
         permissions=SessionPermissions(
-            writer, place, manner.mode, manner.asker, tools, allowed, forbidden
+            writer,
+            place,
+            manner.mode,
+            manner.asker,
+            tools,
+            rules.allowed,
+            rules.forbidden,
+            rules.asked,
         ),
         place=place,
         tools=tools,
@@ -103,20 +123,20 @@ def _with_agents(manner: Manner, crew: Crew, *, is_older: bool) -> Mapping[str, 
     """Returns the tools of a session, and the one that sends out agents where it is allowed."""
     tools = manner.toolbox()
     send = SendOut(crew.kinds, "Task" if is_older else "Agent")
-    whole = {rule.tool for rule in rules_of(manner.forbidden) if rule.words is None}
-    if manner.tools is not None or whole & {*SENDERS}:
+    if manner.tools is not None or manner.rules.closed & {*SENDERS}:
         return tools
     return {send.name: send, **tools}
 
 
 def _workplace(writer: SessionWriter, manner: Manner, tools: Collection[str]) -> Workplace:
     root = Path(writer.setting.cwd)
+    environment = {**manner.environment, **manner.settings.environment}
     return Workplace(
         root,
         cwd=root,
-        others=manner.others,
-        environment=without_secrets(manner.environment, manner.let_through),
-        secrets=secret_values(manner.environment, manner.let_through),
+        others=manner.folders,
+        environment=without_secrets(environment, manner.let_through),
+        secrets=secret_values(environment, manner.let_through),
         results=writer.path.with_suffix("") / "tool-results",
         has_network=not NETWORK.isdisjoint(tools),
         ask=aside(manner.model, writer.setting.model.removesuffix(LONG)),

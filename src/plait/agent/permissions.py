@@ -19,15 +19,16 @@ from typing import Any
 from plait.agent.harmless import is_harmless
 from plait.agent.parts import Ruling
 from plait.agent.permission import Answer, Asker, Decision, Mode
-from plait.agent.rules import Rule, allows, forbids, host_of
+from plait.agent.rules import CHANGING, LOOKING, Match, Rule, forbidding, host_of, permitting
 from plait.agent.sensitive import is_sensitive
 from plait.agent.tools.model import Proposal, Tool, ToolError, Workplace
 from plait.write import SessionWriter
 from plait.write.transcript import REJECTED
 
 BY_MODE = {"reasonType": "mode"}
-BY_RULE = {"reasonType": "rule", "ruleSource": "cliArg"}
 BY_LOOK = {"reasonType": "subcommandResults"}
+OWN = ("userSettings", "localSettings")
+"""Where a person's own rules stand."""
 NOT_DONE = REJECTED.partition(" STOP")[0]
 INSTEAD = f"{NOT_DONE} To tell you how to proceed, the user said:\n{{}}"
 NOT_GRANTED = "Claude requested permissions to {}, but you haven't granted it yet."
@@ -35,6 +36,11 @@ SENSITIVE = "Claude requested permissions to edit {} which is a sensitive file."
 NEEDS_APPROVAL = "This command requires approval"
 IN_PLAN_MODE = "Cannot write to {} while in plan mode."
 DENIED = "Permission to use {} has been denied."
+DENIED_FILE = "File is in a directory that is denied by your permission settings."
+UNREADABLE = (
+    "File is covered by a Read deny rule in your permission settings and cannot be written."
+)
+DENIED_HOST = "{} denied access to domain:{}."
 NOT_ASKED = (
     "Permission to use {} has been denied because Claude Code is running in don't ask mode."
     " IMPORTANT: You *may* attempt to accomplish this action using other tools that might naturally"
@@ -47,6 +53,8 @@ NOT_ASKED = (
 )
 REJECTED_OUTPUT = "User rejected tool use"
 BY_USER, BY_POLICY = "user-rejected", "permission-rule"
+MISUSE = "misuse"
+"""Not told in the log: the call was wrong in itself, as the client sees it."""
 
 
 @dataclass(slots=True)
@@ -60,6 +68,8 @@ class SessionPermissions:
     tools: Mapping[str, Tool] = field(default_factory=dict)
     allowed: Sequence[Rule] = ()
     forbidden: Sequence[Rule] = ()
+    asked: Sequence[Rule] = ()
+    """What is asked about in every mode, whatever else allows it."""
     _granted: set[tuple[str, str]] = field(default_factory=set)
 
     def switch(self, mode: Mode) -> None:
@@ -79,30 +89,41 @@ class SessionPermissions:
             return self._answered(proposal, await self.asker.ask(proposal, call))
         kind = decision.kind or BY_USER
         told = {"decision": "reject", "source": "config", **decision.why}
+        if kind == MISUSE:
+            error = ToolError(decision.reason, is_misuse=True).outcome
+            return Ruling(False, proposal, str(error.content), error.output, self._fields({}, told))
         return self._denied(proposal, decision.reason, {"tool_denial_kind": kind}, told)
 
     def decide(self, proposal: Proposal) -> Decision:
         """Returns what rules and mode say of a call, and what is told where nobody is asked."""
-        if forbids(self.forbidden, proposal, self.place):
-            why = BY_RULE | {"reasonCode": "rule:cliArg"}
-            return Decision("deny", DENIED.format(_named(proposal)), why, BY_POLICY)
+        if found := forbidding(self.forbidden, proposal, self.place):
+            return _forbidden(found, proposal)
+        if asked := forbidding(self.asked, proposal, self.place, looks=False):
+            return self._questioned(asked.rule, proposal)
         if self.mode == "bypassPermissions":
             return Decision("allow", why=BY_MODE)
         if self.mode == "plan" and proposal.effect == "write":
             reason = IN_PLAN_MODE.format(_subject(proposal))
             return Decision("deny", reason, {"reasonCode": "mode:plan"})
-        if found := self._granted_by(proposal):
-            return found
+        if granted := self._granted_by(proposal):
+            return granted
         if self.mode == "dontAsk":
-            why = BY_MODE | {"reasonCode": "mode:dontAsk"}
-            return Decision("deny", NOT_ASKED.format(proposal.tool), why, BY_POLICY)
+            return _not_asked(proposal)
         return Decision("ask", self._not_granted(proposal), {"reasonCode": self._code(proposal)})
 
+    def _questioned(self, rule: Rule, proposal: Proposal) -> Decision:
+        """Returns that somebody is to be asked, because a rule says so."""
+        if self.mode == "dontAsk":
+            return _not_asked(proposal)
+        why = {"ruleSource": rule.source, "reasonCode": f"rule:{rule.source}"}
+        return Decision("ask", _not_granted(proposal), why)
+
     def _granted_by(self, proposal: Proposal) -> Decision | None:
-        if allows(self.allowed, proposal, self.place):
-            return Decision("allow", why=BY_RULE)
+        may_look = not self._hides
+        if found := permitting(self.allowed, proposal, self.place, may_look=may_look):
+            return _permitted(found)
         if self._grant(proposal) in self._granted:
-            return Decision("allow", why=BY_RULE | {"ruleSource": "session"})
+            return Decision("allow", why={"reasonType": "rule", "ruleSource": "session"})
         match proposal.effect:
             case "none":
                 return Decision("allow")
@@ -116,9 +137,13 @@ class SessionPermissions:
 
     def _only_looks(self, proposal: Proposal) -> bool:
         """Tells whether a command only looks, where nothing is there that may not be looked at."""
-        hides = any(rule.tool == "Read" for rule in self.forbidden)
         command = str(proposal.arguments.get("command", ""))
-        return not hides and is_harmless(command, self.place)
+        return not self._hides and is_harmless(command, self.place)
+
+    @property
+    def _hides(self) -> bool:
+        """Whether there are files that may not be read."""
+        return any(rule.tool == "Read" and rule.words for rule in self.forbidden)
 
     def _is_inside(self, proposal: Proposal) -> bool:
         return bool(proposal.paths) and all(map(self.place.holds, proposal.paths))
@@ -143,12 +168,7 @@ class SessionPermissions:
         """Returns what is told of a call that nobody can be asked about."""
         if self._is_sensitive(proposal):
             return SENSITIVE.format(_subject(proposal))
-        if proposal.tool == "Bash":
-            return NEEDS_APPROVAL
-        verbs = {"write": "write to", "read": "read from"}
-        verb = verbs.get(proposal.effect) if proposal.paths else None
-        what = f"{verb} {_subject(proposal)}" if verb else f"use {proposal.tool}"
-        return NOT_GRANTED.format(what)
+        return NEEDS_APPROVAL if proposal.tool == "Bash" else _not_granted(proposal)
 
     def _code(self, proposal: Proposal) -> str:
         if proposal.tool == "Bash":
@@ -232,6 +252,41 @@ class SessionPermissions:
 
 def _subject(proposal: Proposal) -> str:
     return ", ".join(map(str, proposal.paths)) or proposal.title
+
+
+def _not_granted(proposal: Proposal) -> str:
+    verbs = {"write": "write to", "read": "read from"}
+    verb = verbs.get(proposal.effect) if proposal.paths else None
+    what = f"{verb} {_subject(proposal)}" if verb else f"use {proposal.tool}"
+    return NOT_GRANTED.format(what)
+
+
+def _not_asked(proposal: Proposal) -> Decision:
+    why = BY_MODE | {"reasonCode": "mode:dontAsk"}
+    return Decision("deny", NOT_ASKED.format(proposal.tool), why, BY_POLICY)
+
+
+def _permitted(found: Match) -> Decision:
+    """Returns that a rule allows a call; of the steps of a command the log names none."""
+    if found.is_by_parts:
+        return Decision("allow", why=BY_LOOK)
+    source = {"source": "user_permanent"} if found.rule.source in OWN else {}
+    return Decision("allow", why={**source, "reasonType": "rule", "ruleSource": found.rule.source})
+
+
+def _forbidden(found: Match, proposal: Proposal) -> Decision:
+    """Returns that a rule forbids a call, in the words that there are for it."""
+    source = found.rule.source
+    kind = "subcommandResults" if found.is_by_parts else "rule"
+    own = {"source": "user_reject"} if source in OWN and not found.is_by_parts else {}
+    why = {**own, "reasonType": kind, "ruleSource": source, "reasonCode": f"rule:{source}"}
+    if proposal.tool in CHANGING | LOOKING and found.rule.is_about_files:
+        is_hidden = found.rule.tool == "Read" and proposal.tool in CHANGING
+        return Decision("deny", UNREADABLE if is_hidden else DENIED_FILE, why, MISUSE)
+    if found.rule.words and found.rule.words.startswith("domain:"):
+        told = DENIED_HOST.format(proposal.tool, host_of(proposal))
+        return Decision("deny", told, why, BY_POLICY)
+    return Decision("deny", DENIED.format(_named(proposal)), why, BY_POLICY)
 
 
 def _named(proposal: Proposal) -> str:

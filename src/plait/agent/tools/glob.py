@@ -18,7 +18,7 @@ from plait.agent.tools.model import (
     ToolError,
     Workplace,
 )
-from plait.agent.tools.walking import Entry, IsOver, beside, files, relative
+from plait.agent.tools.walking import Entry, IsOver, beside, files, is_hidden, relative
 
 MOST = 100
 FIELDS = (
@@ -79,7 +79,7 @@ def _found(folder: Path, pattern: str, place: Workplace, is_over: IsOver) -> Out
     choice = Choice.of([pattern])
     entries = files(folder, ignores=False, is_over=is_over, visits_all=True)
     matching: list[Entry] = sorted(
-        (entry for entry in entries if choice.wants(entry.name)),
+        (one for one in entries if choice.wants(one.name) and not is_hidden(one.path, place)),
         key=lambda entry: (entry.changed, entry.name),
     )
     names = [relative(entry.path, place) for entry in matching[:MOST]]

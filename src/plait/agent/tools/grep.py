@@ -73,7 +73,7 @@ class Grep:
             note = f"Note: your current working directory is {place.cwd}."
             raise ToolError(f"Path does not exist: {taken.get('path')}. {note}")
         query = _query(taken)
-        if program := ripgrep(place):
+        if place.hides is None and (program := ripgrep(place)):
             lines = await ripgrep_lines(program, query, path, place)
         else:
             lines = await beside(lambda over: matching_lines(query, path, place, over))

@@ -12,7 +12,7 @@ from plait.agent.tools.file_kinds import KINDS
 from plait.agent.tools.globs import Choice, patterns_in, rejected
 from plait.agent.tools.model import ToolError, Workplace
 from plait.agent.tools.text import UTF16
-from plait.agent.tools.walking import Entry, IsOver, files, relative
+from plait.agent.tools.walking import Entry, IsOver, files, is_hidden, relative
 
 WIDEST = 500
 """Bytes of a line that is shown."""
@@ -59,7 +59,8 @@ def matching_lines(query: Query, path: Path, place: Workplace, is_over: IsOver) 
     search = search_for(
         query.pattern, ignores_case=query.ignores_case, is_multiline=query.is_multiline
     )
-    entries = list(_entries(query, path, is_over))
+    found_in = _entries(query, path, is_over)
+    entries = [entry for entry in found_in if not is_hidden(entry.path, place)]
     if query.mode == "files_with_matches":
         holding = [one for one in entries if not is_over() and _holds(one.path, search, query)]
         holding.sort(key=lambda one: (-one.changed, one.name))

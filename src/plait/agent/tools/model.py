@@ -110,6 +110,8 @@ class Workplace:
     """Called before a file is changed, so that a snapshot is kept."""
     when_done: Callable[[Any], None] = lambda task: None
     """Called with what has ended in the background (a `Task`), so that the model is told."""
+    hides: Callable[[Path], bool] | None = None
+    """Tells whether a file may not be read: searches pass it over."""
     has_network: bool = False
     ask: Ask | None = None
     """Asks the model beside the conversation, for tools that have it read or search."""

@@ -85,6 +85,11 @@ def relative(path: Path, place: Workplace) -> str:
     return str(path.relative_to(place.cwd)) if path.is_relative_to(place.cwd) else str(path)
 
 
+def is_hidden(path: Path, place: Workplace) -> bool:
+    """Tells whether a file may not be found, because it may not be read."""
+    return place.hides is not None and place.hides(path)
+
+
 def files(
     root: Path, *, ignores: bool, is_over: IsOver, visits_all: bool = False
 ) -> Iterator[Entry]:

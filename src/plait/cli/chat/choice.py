@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -27,6 +27,8 @@ class Choice:
     key_from: str | None = None
     base_url: str | None = None
     mode: Mode = "default"
+    has_mode: bool = False
+    """Whether somebody chose it: settings of the client choose it else."""
     allowed: tuple[str, ...] = ()
     denied: tuple[str, ...] = ()
     others: tuple[Path, ...] = ()
@@ -60,6 +62,7 @@ def chosen(asked: Mapping[str, Any], settings: ChatSettings) -> Choice:
         key_from=settings.key_from,
         base_url=asked["base_url"] or settings.base_url,
         mode=_mode(asked["permission_mode"] or settings.permission_mode or "default"),
+        has_mode=bool(asked["permission_mode"] or settings.permission_mode),
         allowed=_rules(asked["allowed"]),
         denied=_rules(asked["denied"]),
         others=tuple(map(Path, asked["others"])),
@@ -106,6 +109,15 @@ def _check_forms(asked: Mapping[str, Any]) -> None:
         )
     if asked["replays"] and not is_stream:
         raise UserError("only prompts of `--input-format stream-json` are told back")
+
+
+def in_mode(choice: Choice, name: str | None, settings: ChatSettings) -> Choice:
+    """Returns a choice in the mode that settings of the client say, unless somebody chose one."""
+    if choice.has_mode or name is None:
+        return choice
+    mode = _mode(name)
+    _check_power(mode, settings)
+    return replace(choice, mode=mode)
 
 
 def _check_power(mode: Mode, settings: ChatSettings) -> None:

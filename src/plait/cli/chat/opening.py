@@ -12,6 +12,7 @@ from plait.agent.engine import Engine
 from plait.agent.parts import Limits
 from plait.agent.permission import Asker
 from plait.agent.sessions import cleared
+from plait.agent.settings import ClientSettings
 from plait.agent.streaming import Model
 from plait.cli.chat.choice import Choice
 from plait.conversation.prices import Prices
@@ -31,6 +32,8 @@ class Opening:
     prices: Prices = field(default_factory=Prices)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     let_through: tuple[str, ...] = ()
+    settings: ClientSettings = field(default_factory=ClientSettings)
+    """What settings files of Claude Code say."""
     asker: Asker | None = None
     """Whoever is asked before something is done; without one it is refused."""
     old: Path | None = None
@@ -58,6 +61,7 @@ class Opening:
             asker=self.asker,
             allowed=choice.allowed,
             forbidden=choice.denied,
+            settings=self.settings,
             others=choice.others,
             environment=self.environment,
             let_through=self.let_through,

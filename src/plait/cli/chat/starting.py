@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from plait.cli.chat.choice import REPLAY, SCRIPT, Choice, chosen
+from plait.cli.chat.choice import MODES, REPLAY, SCRIPT, Choice, chosen, in_mode
 from plait.cli.chat.keyboard import PlainKeyboard, whole_text
 from plait.cli.chat.opening import Opening
 from plait.cli.chat.signals import stopped_by
+from plait.cli.chat.trust import settings_in
 from plait.cli.options import Request
 from plait.errors import UserError
 
@@ -55,10 +56,14 @@ def _named(request: Request, asked: Mapping[str, Any]) -> "Session | None":
 
 def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Opening:
     settings, old = request.settings, _named(request, asked)
+    directory = _directory(request, old)
+    client_settings = settings_in(request, choice, directory)
+    choice = in_mode(choice, client_settings.default_mode(MODES), settings.chat)
     return Opening(
         root=settings.roots[0],
-        directory=_directory(request, old),
+        directory=directory,
         choice=choice,
+        settings=client_settings,
         model=_model(request, choice),
         prices=request.prices,
         environment=settings.chat.environment,
