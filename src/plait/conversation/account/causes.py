@@ -1,0 +1,78 @@
+"""A request that wrote to the cache what had been there to the one cause that explains it."""
+
+from datetime import datetime, timedelta
+
+from plait.conversation.account.model import Cause
+from plait.conversation.account.requests import Asked
+
+HOUR, MINUTES = timedelta(hours=1), timedelta(minutes=5)
+
+
+def cause_of(asked: Asked, before: Asked, missing: int, gap: timedelta | None) -> Cause:
+    """Returns why so many tokens were written again: the first cause that would do alone."""
+    if asked.model != before.model:
+        return "model"
+    if asked.since.is_compacted:
+        return "compaction"
+    if _has_shrunk(asked, before):
+        return "edited"
+    if gap is not None and gap > _lasts(before, missing):
+        return "pause"
+    if _is_changed(asked, before):
+        return "changed"
+    if _is_other_process(asked, before):
+        return "process"
+    if before.follows[0] is not asked:
+        return "rewind"
+    return "unexplained"
+
+
+def _has_shrunk(asked: Asked, before: Asked) -> bool:
+    return asked.since.is_cleared or asked.tokens.total_input < before.cached
+
+
+def _is_changed(asked: Asked, before: Asked) -> bool:
+    """Tells whether something differs that stands before the messages, or unsettles them."""
+    one, other = asked.first, before.first
+    thinking, earlier = asked.since.thinking, before.since.thinking
+    return (
+        one.version != other.version
+        or (one.effort != other.effort)
+        or (asked.prompt != before.prompt and before.prompt is not None)
+        or (thinking is not None and earlier is not None and thinking != earlier)
+        or asked.tokens.speed != before.tokens.speed
+    )
+
+
+def _is_other_process(asked: Asked, before: Asked) -> bool:
+    one, other = asked.first, before.first
+    return (
+        asked.process != before.process
+        or asked.since.is_taken_up
+        or one.session_id != other.session_id
+        or (one.forked_from is None) != (other.forked_from is None)
+        or (one.process != other.process and None not in (one.process, other.process))
+        or one.entrypoint != other.entrypoint
+    )
+
+
+def _lasts(before: Asked, missing: int) -> timedelta:
+    """Returns how long the cache holds what is missing.
+
+    The last write says it. Where a request wrote for both, what is held for an hour stands first.
+    """
+    one: Asked | None = before
+    while one is not None and not one.tokens.cache_write:
+        one = one.before
+    if one is None or not one.tokens.cache_write_1h:
+        return MINUTES
+    return MINUTES if 0 < missing <= one.tokens.cache_write_5m else HOUR
+
+
+def last_read(asked: Asked, before: Asked) -> datetime | None:
+    """Returns when what a request goes on from was last read: by itself, or by what followed it."""
+    times, place = [before.sent], before
+    while earlier := [one for one in place.follows if one.line < asked.line]:
+        place = earlier[-1]
+        times.append(place.sent)
+    return max((time for time in times if time), default=None)

@@ -1,0 +1,173 @@
+"""Lines of one file to its requests, each with the one that it goes on from.
+
+What was said before a request leads up to it by its parents; the nearest response on the way is
+the one whose request held all that, so what that one had in the cache could be read again.
+
+    prompt ── response A ── result ── response B      B goes on from A
+                        └── prompt ── response C      C too: what B read of A keeps it warm
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from plait.conversation.usage import (
+    NOTHING,
+    SYNTHETIC,
+    Tokens,
+    response_key,
+    supersedes,
+    tokens_of,
+)
+from plait.record.billing import ASSISTANT, Figures
+from plait.record.lineage import CLEARING, Sent, Thinking
+from plait.record.time import moment
+
+
+@dataclass(slots=True)
+class Asked:
+    """A request while its lines are met, with what stood in the log when it was answered."""
+
+    key: str
+    line: int
+    first: Sent
+    figures: Figures
+    process: int
+    """How many clients had been left by then."""
+    prompt: bytes | None
+    """A digest of instructions and tools, the last that was kept by then."""
+    before: "Asked | None" = None
+    follows: "list[Asked]" = field(default_factory=list)
+    """Requests that go on from it, in the order of the file."""
+    since: "Between" = field(default_factory=lambda: Between())
+    tokens: Tokens = NOTHING
+    sent: datetime | None = None
+
+    @property
+    def model(self) -> str | None:
+        """Who answered."""
+        return self.first.message.model if self.first.message else None
+
+    @property
+    def cached(self) -> int:
+        """Tokens in the cache once it was answered."""
+        return self.tokens.cache_read + self.tokens.cache_write
+
+
+@dataclass(slots=True)
+class Between:
+    """What stands between a request and the one that it goes on from."""
+
+    is_compacted: bool = False
+    is_cleared: bool = False
+    """The client took old results out."""
+    is_taken_up: bool = False
+    """A hook tells that the session was taken up again."""
+    is_lost: bool = False
+    """What leads up to it is not in the file."""
+    preserved: "tuple[Asked, ...]" = ()
+    """The requests whose answers a compaction left as they were, the last one first."""
+    thinking: Thinking | None = None
+    """What the prompt says of thinking."""
+
+
+def requests_in(lines: Iterable[tuple[int, Sent]]) -> list[Asked]:
+    """Returns the requests of a file in the order of their first lines."""
+    entries: dict[str, Sent] = {}
+    found: dict[str, Asked] = {}
+    process, prompt = 0, None
+    for number, line in lines:
+        process += line.ends_process
+        prompt = line.prompt or prompt
+        if line.uuid:
+            entries.setdefault(line.uuid, line)
+        if key := key_of(line):
+            _note(found, key, number, line, process, prompt)
+    for asked in found.values():
+        asked.tokens = tokens_of(asked.figures)
+        _connect(asked, entries, found)
+    return [*found.values()]
+
+
+def key_of(line: Sent) -> str | None:
+    """Returns what a line's response is known by, None where it is none of a model."""
+    message = line.message
+    if message is None or message.usage is None or message.model == SYNTHETIC:
+        return None
+    if (line.type or message.role) != ASSISTANT:
+        return None
+    return response_key(message.id, line.request_id or message.request_id, line.uuid)
+
+
+def _note(
+    found: dict[str, Asked], key: str, number: int, line: Sent, process: int, prompt: bytes | None
+) -> None:
+    figures = line.message.usage if line.message else None
+    if figures is None:
+        return
+    known = found.get(key)
+    if known is None:
+        found[key] = Asked(key, number, line, figures, process, prompt)
+    elif supersedes(figures, known.figures):
+        known.figures = figures
+
+
+def _connect(asked: Asked, entries: dict[str, Sent], found: dict[str, Asked]) -> None:
+    """Finds what a request goes on from, and what stands between."""
+    since = asked.since
+    for line in _upwards(asked.first, entries, since):
+        asked.sent = asked.sent or moment(line.timestamp)
+        key = key_of(line)
+        if key and key != asked.key:
+            asked.before = found[key]
+            asked.before.follows.append(asked)
+            break
+        if line.is_boundary:
+            since.is_compacted = True
+            since.preserved = since.preserved or _preserved_by(line, entries, found)
+        since.is_cleared |= line.subtype == CLEARING
+        since.is_taken_up |= line.begins_process
+        since.thinking = since.thinking or line.thinking_metadata
+    asked.sent = asked.sent or moment(asked.first.timestamp)
+
+
+def _preserved_by(
+    boundary: Sent, entries: dict[str, Sent], found: dict[str, Asked]
+) -> tuple[Asked, ...]:
+    """Returns the requests of what a compaction left as it was, the last one first."""
+    told = boundary.compact_metadata
+    kept = (told.preserved_messages or told.preserved_segment) if told else None
+    if kept is None:
+        return ()
+    if kept.uuids:
+        lines = [entries[uuid] for uuid in reversed(kept.uuids) if uuid in entries]
+    else:
+        lines = _up_to(kept.head_uuid, entries.get(kept.tail_uuid or ""), entries)
+    keys = dict.fromkeys(key for line in lines if (key := key_of(line)))
+    return tuple(found[key] for key in keys)
+
+
+def _up_to(head: str | None, tail: Sent | None, entries: dict[str, Sent]) -> list[Sent]:
+    if tail is None:
+        return []
+    found = [tail]
+    for line in _upwards(tail, entries, Between()):
+        if found[-1].uuid == head:
+            return found
+        found.append(line)
+    return found if found[-1].uuid == head else []
+
+
+def _upwards(line: Sent, entries: dict[str, Sent], since: Between) -> Iterator[Sent]:
+    """Yields what leads up to a line, the nearest first."""
+    met: set[str] = set()
+    while parent := line.parent_uuid or line.logical_parent_uuid:
+        if parent in met:
+            return
+        met.add(parent)
+        above = entries.get(parent)
+        if above is None:
+            since.is_lost = True
+            return
+        line = above
+        yield line

@@ -1,0 +1,126 @@
+"""Lines of a log to what tells what was sent with which request: ids, times, figures, settings.
+
+One typed pass that skips all texts, like that for bills. What does not fit it is read as any
+record is.
+"""
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct, field
+
+from plait.errors import SourceError
+from plait.line import Line
+from plait.line.split import views
+from plait.record.billing import COST_STATE, MISFITS, BilledMessage, bill_of
+from plait.record.codec import NotAnObject, lenient, object_of
+from plait.record.model import ForkedFrom
+from plait.record.read import recover
+
+SNAPSHOT = b'"prompt_snapshot"'
+STARTED = b"SessionStart:resume"
+EDGE = 200
+BOUNDARY, CLEARING = "compact_boundary", "microcompact_boundary"
+
+
+class Thinking(Struct, frozen=True, gc=False, rename="camel"):
+    """How much the model was to think."""
+
+    level: str | None = None
+    disabled: bool | None = None
+    max_thinking_tokens: int | None = None
+
+
+class Preserved(Struct, frozen=True, gc=False, rename="camel"):
+    """What a compaction left as it was."""
+
+    head_uuid: str | None = None
+    tail_uuid: str | None = None
+    uuids: list[str] | None = None
+
+
+class Compaction(Struct, frozen=True, gc=False, rename="camel"):
+    """What a boundary says of itself."""
+
+    preserved_segment: Preserved | None = None
+    preserved_messages: Preserved | None = None
+
+
+class Sent(Struct, frozen=True, gc=False, rename="camel"):
+    """One line, as far as it tells what a request held and what could change that."""
+
+    parent_uuid: str | None = None
+    logical_parent_uuid: str | None = None
+    is_sidechain: bool | None = None
+    attachment: Raw | None = None
+    agent_id: str | None = None
+    message: BilledMessage | None = None
+    request_id: str | None = None
+    effort: str | None = None
+    type: str | None = None
+    subtype: str | None = None
+    data: Raw | None = None
+    compact_metadata: Compaction | None = None
+    uuid: str | None = None
+    timestamp: str | int | float | None = None
+    is_compact_summary: bool | None = None
+    thinking_metadata: Thinking | None = None
+    entrypoint: str | None = None
+    session_id: str | None = None
+    version: str | None = None
+    process: str | None = field(default=None, name="session_id")
+    forked_from: ForkedFrom | None = None
+
+    @property
+    def is_boundary(self) -> bool:
+        """Whether a summary stands for what came before."""
+        return self.subtype == BOUNDARY or self.is_compact_summary is True
+
+    @property
+    def ends_process(self) -> bool:
+        """Whether a client writes it when it is left."""
+        return self.type == COST_STATE
+
+    @property
+    def begins_process(self) -> bool:
+        """Whether it is what a client leaves that takes a session up again."""
+        told = self.attachment or self.data
+        return told is not None and STARTED in bytes(told)[:EDGE]
+
+    @property
+    def prompt(self) -> bytes | None:
+        """A digest of instructions and tools, where the line keeps them."""
+        told = self.attachment
+        if told is None or SNAPSHOT not in bytes(told)[:EDGE]:
+            return None
+        return blake2b(bytes(told), digest_size=8).digest()
+
+
+_decode = msgspec.json.Decoder(Sent).decode
+
+
+def sent_lines(path: Path) -> Iterator[tuple[int, Sent]]:
+    """Yields the lines of a file with their numbers; none if it has gone."""
+    try:
+        for number, view in views(path):
+            try:
+                yield number, _decode(view)
+            except MISFITS:
+                yield from ((number, one) for one in _odd(bytes(view), number))
+    except SourceError:
+        return
+
+
+def _odd(data: bytes, number: int) -> Iterator[Sent]:
+    """Yields what stands on a line that is not written as the client writes it."""
+    try:
+        found = [object_of(data)]
+    except NotAnObject:
+        whole = recover(Line(number, 0, data, True)) if data.strip() else ()
+        found = [one.fields for one in whole if one.is_whole]
+    for value in found:
+        plain = {key: one for key, one in value.items() if key not in ("message", "attachment")}
+        told = lenient(plain, Sent)
+        yield msgspec.structs.replace(told, message=bill_of(value).message)
