@@ -55,16 +55,15 @@ def _known(asked: Asked) -> int:
     if before is None:
         return 0
     if asked.since.is_compacted:
-        return _preserved(asked)
+        return asked.tokens.cache_read + _preserved(asked, before)
     while not before.cached and before.before and not before.since.is_compacted:
         before = before.before
     return before.cached
 
 
-def _preserved(asked: Asked) -> int:
+def _preserved(asked: Asked, last: Asked) -> int:
     """Returns the tokens of what a compaction left as it was, as far as usage tells them."""
-    kept = asked.since.preserved
-    if not kept:
+    behind = asked.since.preserved_behind
+    if behind is None:
         return 0
-    last, first = kept[0].tokens, kept[-1].tokens
-    return max(last.total_input + last.output - first.total_input, 0) + asked.tokens.cache_read
+    return max(last.cached - behind.tokens.total_input - behind.tokens.output, 0)

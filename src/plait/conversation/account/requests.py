@@ -10,6 +10,7 @@ the one whose request held all that, so what that one had in the cache could be 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import takewhile
 
 from plait.conversation.usage import (
     NOTHING,
@@ -22,6 +23,8 @@ from plait.conversation.usage import (
 from plait.record.billing import ASSISTANT, Figures
 from plait.record.lineage import CLEARING, Sent, Thinking
 from plait.record.time import moment
+
+UNNAMED = "line "
 
 
 @dataclass(slots=True)
@@ -65,8 +68,8 @@ class Between:
     """A hook tells that the session was taken up again."""
     is_lost: bool = False
     """What leads up to it is not in the file."""
-    preserved: "tuple[Asked, ...]" = ()
-    """The requests whose answers a compaction left as they were, the last one first."""
+    preserved_behind: "Asked | None" = None
+    """The request behind whose answer a compaction left all as it was."""
     thinking: Thinking | None = None
     """What the prompt says of thinking."""
 
@@ -81,7 +84,7 @@ def requests_in(lines: Iterable[tuple[int, Sent]]) -> list[Asked]:
         prompt = line.prompt or prompt
         if line.uuid:
             entries.setdefault(line.uuid, line)
-        if key := key_of(line):
+        if key := key_of(line, number):
             _note(found, key, number, line, process, prompt)
     for asked in found.values():
         asked.tokens = tokens_of(asked.figures)
@@ -89,14 +92,18 @@ def requests_in(lines: Iterable[tuple[int, Sent]]) -> list[Asked]:
     return [*found.values()]
 
 
-def key_of(line: Sent) -> str | None:
-    """Returns what a line's response is known by, None where it is none of a model."""
+def key_of(line: Sent, number: int = 0) -> str | None:
+    """Returns what a line's response is known by, None where it is none of a model.
+
+    One that nothing names is known by its line alone.
+    """
     message = line.message
     if message is None or message.usage is None or message.model == SYNTHETIC:
         return None
     if (line.type or message.role) != ASSISTANT:
         return None
-    return response_key(message.id, line.request_id or message.request_id, line.uuid)
+    named = response_key(message.id, line.request_id or message.request_id, line.uuid)
+    return named or f"{UNNAMED}{number}"
 
 
 def _note(
@@ -122,40 +129,26 @@ def _connect(asked: Asked, entries: dict[str, Sent], found: dict[str, Asked]) ->
             asked.before = found[key]
             asked.before.follows.append(asked)
             break
-        if line.is_boundary:
+        if line.is_boundary and not since.preserved_behind:
             since.is_compacted = True
-            since.preserved = since.preserved or _preserved_by(line, entries, found)
+            since.preserved_behind = _preserved_behind(line, entries, found)
         since.is_cleared |= line.subtype == CLEARING
         since.is_taken_up |= line.begins_process
         since.thinking = since.thinking or line.thinking_metadata
     asked.sent = asked.sent or moment(asked.first.timestamp)
 
 
-def _preserved_by(
+def _preserved_behind(
     boundary: Sent, entries: dict[str, Sent], found: dict[str, Asked]
-) -> tuple[Asked, ...]:
-    """Returns the requests of what a compaction left as it was, the last one first."""
+) -> Asked | None:
+    """Returns the last request before what a compaction left as it was."""
     told = boundary.compact_metadata
     kept = (told.preserved_messages or told.preserved_segment) if told else None
-    if kept is None:
-        return ()
-    if kept.uuids:
-        lines = [entries[uuid] for uuid in reversed(kept.uuids) if uuid in entries]
-    else:
-        lines = _up_to(kept.head_uuid, entries.get(kept.tail_uuid or ""), entries)
-    keys = dict.fromkeys(key for line in lines if (key := key_of(line)))
-    return tuple(found[key] for key in keys)
-
-
-def _up_to(head: str | None, tail: Sent | None, entries: dict[str, Sent]) -> list[Sent]:
-    if tail is None:
-        return []
-    found = [tail]
-    for line in _upwards(tail, entries, Between()):
-        if found[-1].uuid == head:
-            return found
-        found.append(line)
-    return found if found[-1].uuid == head else []
+    uuid = (kept.head_uuid or next(iter(kept.uuids or ()), None)) if kept else None
+    head = entries.get(uuid or "")
+    above = _upwards(head, entries, Between()) if head else ()
+    lines = takewhile(lambda line: not line.is_boundary, above)
+    return next((found[key] for line in lines if (key := key_of(line))), None)
 
 
 def _upwards(line: Sent, entries: dict[str, Sent], since: Between) -> Iterator[Sent]:

@@ -58,6 +58,11 @@ class Prices:
 
     def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
         """Returns the dollars of one response, None where it cannot be priced."""
+        unit = self.unit(model, tokens, when)
+        return unit.cost(tokens) if unit else None
+
+    def unit(self, model: str | None, tokens: Tokens, when: datetime | None) -> Unit | None:
+        """Returns what each kind of token costs in a response, None where nothing says."""
         time = when or datetime.now(UTC)
         key = (model, time.toordinal(), tokens.tier, tokens.speed, tokens.geo)
         units = self._units.get(key)
@@ -68,7 +73,7 @@ class Prices:
         total_input = tokens.total_input
         for start, unit in units:
             if total_input > start:
-                return unit.cost(tokens)
+                return unit
         return None
 
     def _steps(

@@ -1,0 +1,259 @@
+"""A session to what each of its requests cost and why, what it carries, what comes next."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from plait.archive.carried import Carried, carried
+from plait.archive.model import Session
+from plait.conversation.account import Cause, PaidRequest, account_of
+from plait.conversation.account.requests import UNNAMED
+from plait.conversation.model import Called
+from plait.conversation.prices import Prices, Unit
+from plait.conversation.usage import BilledResponse, Key
+from plait.record.lineage import sent_lines
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+    from plait.archive.open_session import OpenSession
+    from plait.archive.resume import Resumption
+    from plait.archive.usage import Counted
+    from plait.conversation.model import Item
+    from plait.conversation.next_prompt import NextPrompt
+
+MILLION = 1_000_000
+LATEST = datetime.max.replace(tzinfo=UTC)
+
+
+class WhyRequest(Struct, frozen=True, kw_only=True, gc=False):
+    """One request, with what it took and what of that was there before."""
+
+    response: str
+    turn: int | None
+    """Of the conversation that goes on, also for agents that it sent out; None beside it."""
+    time: datetime | None
+    model: str | None
+    read: int
+    new: int
+    again: int
+    uncached: int
+    output: int
+    cause: Cause | None
+    cost_usd: float | None
+    """None where it has no price."""
+    again_cost_usd: float | None
+    agent: str | None = None
+    uuid: str | None = None
+    gap_seconds: float | None = None
+    """Since what it goes on from was last read."""
+
+
+class CauseSum(Struct, gc=False):
+    """What one cause came to."""
+
+    requests: int = 0
+    again: int = 0
+    again_cost_usd: float = 0.0
+
+
+class WhyTotals(Struct):
+    """All requests together."""
+
+    requests: int = 0
+    read: int = 0
+    new: int = 0
+    again: int = 0
+    uncached: int = 0
+    output: int = 0
+    cost_usd: float = 0.0
+    """Of what has a price."""
+    again_cost_usd: float = 0.0
+    input_cost_usd: float = 0.0
+    """Of all that the model read."""
+    unpriced: int = 0
+    causes: dict[str, CauseSum] = field(default_factory=dict)
+
+    def add(self, one: WhyRequest, input_cost: float | None) -> None:
+        """Takes in a request."""
+        self.requests += 1
+        self.read += one.read
+        self.new += one.new
+        self.again += one.again
+        self.uncached += one.uncached
+        self.output += one.output
+        self.cost_usd += one.cost_usd or 0.0
+        self.again_cost_usd += one.again_cost_usd or 0.0
+        self.input_cost_usd += input_cost or 0.0
+        self.unpriced += one.cost_usd is None
+        if one.cause:
+            found = self.causes.setdefault(one.cause, CauseSum())
+            found.requests += 1
+            found.again += one.again
+            found.again_cost_usd += one.again_cost_usd or 0.0
+
+
+class WhyNext(Struct, frozen=True):
+    """What the next prompt sends, and what that costs."""
+
+    tokens: int | None
+    warm_usd: float | None
+    cold_usd: float | None
+    is_warm: bool
+    cold_at: datetime | None
+    """When the cache will have forgotten it; None where nothing says."""
+
+
+class Why(Struct, frozen=True, kw_only=True):
+    """Why a session cost what it did."""
+
+    session: str
+    requests: tuple[WhyRequest, ...]
+    totals: WhyTotals
+    next: WhyNext | None
+    carried: tuple[Carried, ...] = ()
+    """The largest things in the context now, the largest first."""
+
+
+def why(archive: "Archive", session: Session, prices: Prices, now: datetime) -> Why:
+    """Returns why a session cost what it did, request for request."""
+    opened = archive.open(session)
+    turns = _turns(opened)
+    found: list[WhyRequest] = []
+    totals = WhyTotals()
+    for paid, billed in owned_requests(session, archive.responses()):
+        unit = prices.unit(billed.model, billed.tokens, billed.time)
+        one = _told(paid, billed, unit, turns.get(paid.uuid or ""))
+        found.append(one)
+        totals.add(one, _input_cost(billed, unit))
+    found.sort(key=lambda one: one.time or LATEST)
+    told = Why(session=session.id, requests=tuple(found), totals=totals, next=None)
+    if session.file is None:
+        return told
+    resumption = opened.context()
+    return replace(
+        told,
+        next=_next(resumption.next_prompt, prices, now),
+        carried=_carried(opened, resumption, turns, prices),
+    )
+
+
+def _carried(
+    opened: "OpenSession", resumption: "Resumption", turns: Mapping[str, int], prices: Prices
+) -> tuple[Carried, ...]:
+    """Returns the largest things that are sent now, by the requests that led to here."""
+    from plait.view.context_fill import fills_of
+
+    context, file = resumption.context, opened.session.file
+    if file is None:
+        return ()
+    chain = frozenset(context.chain)
+    requests = [one for one in account_of(sent_lines(file.path)).requests if one.uuid in chain]
+    fills = fills_of(context, opened.client_records, turns)
+    return carried(fills, requests, resumption.next_prompt.measure, prices)
+
+
+def owned_requests(
+    session: Session, counted: "Counted"
+) -> Iterator[tuple[PaidRequest, BilledResponse]]:
+    """Yields the requests that are counted to a session, as usage counts them.
+
+    A response that several sessions hold is counted to one; its figures are those that count.
+    """
+    named: dict[Key, BilledResponse] = {}
+    nameless: list[BilledResponse] = []
+    for key, one in zip(counted.keys, counted.responses, strict=True):
+        if one.session == session.id:
+            if isinstance(key, str):
+                named[key] = one
+            else:
+                nameless.append(one)
+    waiting = iter(nameless)
+    for file in sorted(session.files, key=lambda file: str(file.path)):
+        if file.kind == "journal":
+            continue
+        for paid in account_of(sent_lines(file.path)).requests:
+            is_named = not paid.response.startswith(UNNAMED)
+            billed = named.pop(paid.response, None) if is_named else next(waiting, None)
+            if billed is not None:
+                yield _as_billed(paid, billed), billed
+
+
+def _as_billed(paid: PaidRequest, billed: BilledResponse) -> PaidRequest:
+    """Returns a request with the figures that count: another file may say more of it."""
+    if paid.tokens == billed.tokens:
+        return paid
+    again = min(paid.again, billed.tokens.cache_write)
+    return replace(paid, tokens=billed.tokens, again=again, cause=paid.cause if again else None)
+
+
+def _told(
+    paid: PaidRequest, billed: BilledResponse, unit: Unit | None, turn: int | None
+) -> WhyRequest:
+    parts = paid.parts
+    return WhyRequest(
+        response=paid.response,
+        turn=turn,
+        time=billed.time,
+        model=billed.model,
+        read=parts.read,
+        new=parts.new,
+        again=parts.again,
+        uncached=parts.uncached,
+        output=parts.output,
+        cause=paid.cause,
+        cost_usd=unit.cost(billed.tokens) if unit else None,
+        again_cost_usd=_again_cost(paid, unit) if unit else None,
+        agent=billed.agent,
+        uuid=paid.uuid,
+        gap_seconds=paid.gap.total_seconds() if paid.gap else None,
+    )
+
+
+def _again_cost(paid: PaidRequest, unit: Unit) -> float:
+    """Returns what it cost to write again; of a request that wrote for both, the later part."""
+    tokens = paid.tokens
+    minutes = min(paid.again, tokens.cache_write_5m)
+    hour = paid.again - minutes
+    return (minutes * unit.cache_write_5m + hour * unit.cache_write_1h) / MILLION
+
+
+def _input_cost(billed: BilledResponse, unit: Unit | None) -> float | None:
+    if unit is None:
+        return None
+    return unit.cost(replace(billed.tokens, output=0, web_searches=0))
+
+
+def _turns(opened: "OpenSession") -> Mapping[str, int]:
+    """Returns the turns of the conversation that goes on, by record and by call.
+
+    What an agent did belongs to the turn that it was sent out in.
+    """
+    if not opened.graph.sessions:
+        return {}
+    told = opened.conversations
+    found: dict[str, int] = {}
+    for turn in told.active.turns:
+        _place(found, turn.items, turn.number)
+    waiting = [one for one in told.by_line.values() if one.agent]
+    while placed := [one for one in waiting if (one.call or one.attachment or "") in found]:
+        for one in placed:
+            _place(found, one.items(), found[one.call or one.attachment or ""])
+        waiting = [one for one in waiting if one not in placed]
+    return found
+
+
+def _place(found: dict[str, int], items: "Iterable[Item]", turn: int) -> None:
+    for item in items:
+        if item.uuid:
+            found.setdefault(item.uuid, turn)
+        if isinstance(item, Called):
+            found.setdefault(item.call, turn)
+
+
+def _next(given: "NextPrompt", prices: Prices, now: datetime) -> WhyNext:
+    cold_at = given.time + given.lasts if given.time else None
+    warm, cold = given.warm_usd(prices), given.cold_usd(prices)
+    return WhyNext(given.tokens, warm, cold, not given.is_cold(now), cold_at)
