@@ -1,7 +1,9 @@
 """A session whose requests are answered by a cache that behaves like the provider's."""
 
+import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -133,7 +135,23 @@ class CachedTalk:
         self.pieces = [(summary, 90), *kept]
         self.tips.append((summary, self.pieces))
 
+    def write(self, path: Path) -> Path:
+        """Writes it to a file; what was said is its lines' own ids."""
+        with path.open("w", encoding="utf-8") as file:
+            for line in self.lines:
+                told = {**line, "cwd": "/home/dev/shop"} if line.get("uuid") else line
+                if told["type"] in ("user", "assistant"):
+                    words = [{"type": "text", "text": f"the words of {told['uuid']}"}]
+                    spoken = {"role": told["type"], "content": words}
+                    told["message"] = {**spoken, **told.get("message", {})}
+                file.write(json.dumps({**told, "sessionId": path.stem}) + "\n")
+        return path
+
     @property
     def told(self) -> list[tuple[int, Sent]]:
         """Its lines, as they are read."""
-        return [(number, msgspec.convert(line, Sent)) for number, line in enumerate(self.lines, 1)]
+        return [(number, _decoded(line)) for number, line in enumerate(self.lines, 1)]
+
+
+def _decoded(line: dict[str, Any]) -> Sent:
+    return msgspec.json.decode(json.dumps(line), type=Sent)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -110,3 +111,173 @@ def test_whatever_happens_is_paid_for_as_the_cache_says(
         assert one.cause not in ("unexplained", "edited")
         assert one.again <= talk.made[one.response]
         assert one.again == talk.made[one.response] or {*steps} & {compacted, compacted_whole}
+
+
+def pair(first: dict[str, Any], second: dict[str, Any], *between: dict[str, Any]) -> Cause:
+    """Returns the cause of what the second of two requests wrote again."""
+    talk = CachedTalk()
+    talk.ask()
+    talk.lines[-1] |= first
+    for one in between:
+        talk.lines.append({"type": "note", **one})
+    talk.system += 1
+    talk.ask()
+    talk.lines[-1] |= second
+    found = paid(talk)[-1]
+    assert found.again
+    assert found.cause
+    return found.cause
+
+
+HOOK = {"type": "hook_success", "hookName": "SessionStart:resume"}
+RESUMED: dict[str, Any] = {"attachment": HOOK}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "cause"),
+    [
+        ({}, {}, "unexplained"),
+        ({"effort": "low"}, {"effort": "high"}, "changed"),
+        ({"version": "2.1.29"}, {}, "changed"),
+        ({"sessionId": "other"}, {}, "process"),
+        ({"forkedFrom": {"sessionId": "x", "messageUuid": "y"}}, {}, "process"),
+        ({"session_id": "one"}, {"session_id": "two"}, "process"),
+        ({}, {"session_id": "two"}, "unexplained"),
+        ({"entrypoint": "cli"}, {"entrypoint": "sdk-py"}, "process"),
+    ],
+)
+def test_what_lines_say_of_a_process_and_its_settings(
+    first: dict[str, Any], second: dict[str, Any], cause: Cause
+) -> None:
+    assert pair(first, second) == cause
+
+
+def test_instructions_that_changed_are_told_by_their_snapshots() -> None:
+    one = {"attachment": {"type": "prompt_snapshot", "systemPrompt": ["be kind"]}}
+    other = {"attachment": {"type": "prompt_snapshot", "systemPrompt": ["be brief"]}}
+    assert pair(one, {}, one) == "unexplained"
+    assert pair(one, {}, other) == "changed"
+    assert pair({}, {}, other) == "unexplained"
+
+
+def test_a_hook_tells_of_a_session_that_is_taken_up() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.system += 1
+    talk.time += SHORT
+    prompt = talk.add(type="user", parentUuid=talk.last)
+    talk.answer(talk.add(type="attachment", parentUuid=prompt, **RESUMED))
+    assert paid(talk)[-1].cause == "process"
+
+
+@pytest.mark.parametrize(("level", "cause"), [("high", "unexplained"), ("none", "changed")])
+def test_thinking_that_is_set_otherwise(level: str, cause: Cause) -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.lines[0]["thinkingMetadata"] = {"level": "high"}
+    talk.system += 1
+    talk.ask()
+    talk.lines[2]["thinkingMetadata"] = {"level": level}
+    assert paid(talk)[-1].cause == cause
+
+
+def test_a_history_that_has_become_less_was_edited() -> None:
+    talk = CachedTalk()
+    talk.ask(words=900)
+    talk.ask()
+    talk.pieces = talk.pieces[2:]
+    talk.ask()
+    assert paid(talk)[-1].cause == "edited"
+
+
+def test_results_that_the_client_took_out() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.system += 1
+    boundary = talk.add(type="system", subtype="microcompact_boundary", parentUuid=talk.last)
+    talk.answer(talk.add(type="user", parentUuid=boundary), words=999)
+    assert paid(talk)[-1].cause == "edited"
+
+
+def test_what_was_read_meanwhile_keeps_an_earlier_place_warm() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.ask(MINUTES - SHORT)
+    talk.ask(MINUTES - SHORT)
+    talk.go_back(2)
+    talk.ask(MINUTES - SHORT)
+    last = paid(talk)[-1]
+    assert last.gap is not None
+    assert last.gap < MINUTES
+
+
+def test_a_rewind_that_lost_something() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.ask()
+    talk.go_back(1)
+    talk.system += 1
+    talk.ask()
+    assert paid(talk)[-1].cause == "rewind"
+
+
+@pytest.mark.parametrize(
+    ("minutes", "read", "cause"),
+    [(5000, 0, "pause"), (4000, 1000, "pause"), (4000, 999, "unexplained"), (0, 0, "unexplained")],
+)
+def test_of_two_tiers_what_is_held_for_an_hour_stays(minutes: int, read: int, cause: Cause) -> None:
+    talk = CachedTalk()
+    talk.ask(words=4000)
+    shares = {"ephemeral_5m_input_tokens": minutes, "ephemeral_1h_input_tokens": 5000 - minutes}
+    talk.lines[-1]["message"]["usage"]["cache_creation"] = shares
+    talk.ask(MINUTES + SHORT)
+    told = {"cache_read_input_tokens": read, "cache_creation_input_tokens": 5065 - read}
+    talk.lines[-1]["message"]["usage"] |= {**told, "cache_creation": None}
+    assert paid(talk)[-1].cause == cause
+
+
+def test_agents_of_one_file_have_a_beginning_each() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.tips.clear()
+    talk.pieces = []
+    talk.cache.entries.clear()
+    talk.ask()
+    assert [one.before for one in paid(talk)] == [None, None]
+    assert paid(talk)[-1].again == 0
+
+
+def test_two_writers_go_on_from_one_place() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    here = talk.last, talk.pieces
+    talk.ask()
+    talk.tips.append((here[0] or "", here[1]))
+    talk.pieces = here[1]
+    talk.ask(timedelta(0))
+    one, other = paid(talk)[1:]
+    assert one.before == other.before == paid(talk)[0].response
+    assert (one.again, other.again) == (0, 0)
+
+
+def test_lines_of_one_response_are_one_request_with_the_last_figures() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    first = talk.lines[-1]
+    usage = first["message"]["usage"]
+    more = {**first["message"], "usage": {**usage, "output_tokens": 99}}
+    talk.add(type="assistant", parentUuid=first["uuid"], message=more)
+    only = paid(talk)
+    assert [(one.line, one.tokens.output) for one in only] == [(2, 99)]
+
+
+def test_a_parent_that_is_not_there_or_its_own_ends_the_way_up() -> None:
+    talk = CachedTalk()
+    talk.ask()
+    talk.lines[0]["parentUuid"] = "u1"
+    talk.ask()
+    talk.lines[2]["parentUuid"] = "nowhere"
+    asked = requests_in(talk.told)
+    assert [one.before for one in asked] == [None, None]
+    assert [one.since.is_lost for one in asked] == [False, True]
+    assert ANSWER < WORDS

@@ -21,6 +21,7 @@ from plait.archive.model import (
 )
 
 if TYPE_CHECKING:
+    from plait.archive.accounting import Why, WhyRequest, WhyTotals
     from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.context_fill import PresetEffect, preset_effects, weighed
     from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
@@ -84,6 +85,9 @@ __all__ = [
     "TreeWay",
     "Unlinked",
     "Watch",
+    "Why",
+    "WhyRequest",
+    "WhyTotals",
     "asset",
     "batched",
     "changes",
@@ -110,6 +114,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "accounting": "Why WhyRequest WhyTotals",
     "edit_report": "check_report entry_of packing_report report_of",
     "choosing": "chosen_conversation described short_name",
     "index_or_logs": "without_collector",

@@ -12,15 +12,16 @@ in the place of the logs, and gives the same answers.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, tzinfo
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from plait.archive.facts import CleanupRule, LogFacts, facts_of, log_facts
+from plait.archive.figuring import Figuring
 from plait.archive.index_or_logs import Answers
 from plait.archive.inventory import Inventory, live_sessions, projects_of, store_place
-from plait.archive.model import Facts, Named, Project, Session, Several, StorePlace, Watch
+from plait.archive.model import Facts, Named, Project, Session, Several, StorePlace
 from plait.archive.sessions import resolve, session_at
 from plait.line import Discovery, LogFile, Root, cores, root_at
 from plait.line.discover import SUFFIX
@@ -34,13 +35,8 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.archive.redaction import Redaction
     from plait.archive.resume import Resume, Resumption
     from plait.archive.session_turns import SessionConversations, SessionTurn
-    from plait.archive.tree import SessionTree, TreeWay
-    from plait.archive.usage import Counted
     from plait.conversation.model import Turn
     from plait.conversation.prices import Prices
-    from plait.conversation.spending import By, Spending
-    from plait.conversation.stats.model import Figures
-    from plait.conversation.usage import BilledResponse
     from plait.edit.entry import Edit
     from plait.edit.journals import Journals
     from plait.edit.model import Violation
@@ -55,7 +51,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
 T = TypeVar("T")
 
 
-class Archive:
+class Archive(Figuring):
     """All sessions under some roots.
 
     A root is a configuration folder of the client, a projects folder, any folder with logs
@@ -85,14 +81,14 @@ class Archive:
         self._cleanup = CleanupRule()
         self._open: OpenSession | None = None
         self._talked: tuple[OpenSession, SessionConversations] | None = None
-        self._answers = Answers(self)
+        self.answers = Answers(self)
 
     def __enter__(self) -> "Archive":
-        self._answers.hold()
+        self.answers.hold()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._answers.release()
+        self.answers.release()
 
     @property
     def prices(self) -> "Prices":
@@ -151,7 +147,7 @@ class Archive:
         """Returns what a list shows of a session: from the index, else its file is read once."""
         meant = self.session(session)
         if meant.path not in self._facts:
-            self._answers.remember_facts()
+            self.answers.remember_facts()
         return self.read_facts(meant)
 
     def read_facts(self, session: Session) -> Facts:
@@ -287,59 +283,6 @@ class Archive:
         from plait.edit.journals import Journals
 
         return Journals(self.roots)
-
-    def tree(
-        self,
-        sessions: Several = None,
-        *,
-        way: "TreeWay" = "all",
-        watch: Watch[Session] | None = None,
-    ) -> "SessionTree":
-        """Returns some sessions, or all, as the tree that they form."""
-        return self._answers.tree(self.named(sessions), way, watch)
-
-    def responses(
-        self, watch: Watch[LogFile] | None = None, since: float | None = None
-    ) -> "Counted":
-        """Returns all responses, each counted once; of files written since a moment, if told."""
-        return self._answers.responses(watch, since)
-
-    def abandoned(
-        self,
-        responses: "Sequence[BilledResponse]",
-        sessions: Several = None,
-        watch: Watch[LogFile] | None = None,
-    ) -> frozenset[str]:
-        """Returns the uuids of those responses that stand on branches that were left."""
-        return self._answers.abandoned(responses, self.named(sessions), watch)
-
-    def usage(
-        self,
-        by: "By" = "daily",
-        prices: "Prices | None" = None,
-        zone: tzinfo | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> "Spending":
-        """Returns tokens and money by day, week, month, session, project or model.
-
-        Each response counts once over all files; without a time zone days are local ones.
-        """
-        from plait.archive.usage import usage_of
-
-        return usage_of(self, by, prices or self.prices, zone, since, until)
-
-    def stats(
-        self,
-        sessions: Several = None,
-        *,
-        zone: tzinfo | None = None,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        watch: Watch[Session] | None = None,
-    ) -> "Figures":
-        """Returns what was done in some sessions, or in all: turns, tools, agents, files."""
-        return self._answers.stats(self.named(sessions), zone, since, until, watch)
 
     def search(self, text: str, filters: "Sequence[Field]" = (), **options: Any) -> "SearchResult":
         """Returns the turns that answer, the best first; an index is brought up to date before.

@@ -42,7 +42,7 @@ def weighed(
         for uuid in (item.uuid for item in turn.items)
         if uuid
     }
-    told = context_window(name, found.context, found.tokens, opened.client_records, turns)
+    told = context_window(name, found.context, found.tokens, found.written, turns)
     return replace(told, next_prompt=next_sent(found.next_prompt, prices))
 
 

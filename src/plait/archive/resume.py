@@ -19,9 +19,10 @@ from plait.archive.open_session import OpenSession, opened
 from plait.archive.sessions import is_uuid
 from plait.conversation.next_prompt import NextPrompt, next_prompt
 from plait.errors import UserError
-from plait.graph.client import Context, Reason, last_answer
+from plait.graph.client import Context, Reason, contributions, last_answer
 from plait.graph.client import context as client_context
 from plait.graph.client.left_out import told_by
+from plait.graph.client.model import Block
 from plait.graph.model import PREVIEW
 from plait.line import lines, slug_of
 from plait.record import Record, Usage
@@ -48,9 +49,14 @@ class Resumption:
         return self.usage.in_context if self.usage else None
 
     @cached_property
+    def written(self) -> list[tuple[Record, list[Block]]]:
+        """The records that are sent, each with what it has sent."""
+        return contributions(self.records, self.size)
+
+    @cached_property
     def next_prompt(self) -> NextPrompt:
         """What the next prompt sends in Claude Code: how many tokens, at what price."""
-        return next_prompt(self.records, self.size)
+        return next_prompt(self.records, self.size, self.written)
 
 
 def resumption_of(

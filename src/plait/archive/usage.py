@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, tzinfo
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plait.archive.model import Session
@@ -99,6 +100,12 @@ def count(
         ledger.add(origin, found.bills)
     responses = tuple(ledger.responses())
     return Counted(responses, ledger.client_costs, tuple(ledger.drafts), ledger.own_costs())
+
+
+def counted_paths(sessions: Iterable[Session]) -> list[Path]:
+    """Returns the files that are counted, in the order of their numbers."""
+    files = (file for session in sessions for file in session.files if file.kind != "journal")
+    return sorted({file.path for file in files}, key=str)
 
 
 def _origin_of(file: LogFile, session: Session, *, is_warmup: bool) -> Origin:

@@ -110,6 +110,7 @@ COMMANDS = {
         "Bring back what was there before an edit.",
     ),
     "usage": ("plait.cli.usage", "Show tokens and cost by day, session, model and more."),
+    "why": ("plait.cli.why", "Show why a session cost what it did."),
 }
 INTERRUPTED = 130
 

@@ -78,10 +78,18 @@ class NextPrompt:
         return self.time is None or now - self.time > self.lasts
 
 
-def next_prompt(records: Iterable[Record], size: int) -> NextPrompt:
-    """Returns what the next prompt of a session sends, whose file has that many bytes."""
+def next_prompt(
+    records: Iterable[Record],
+    size: int,
+    written: Iterable[tuple[Record, list[Block]]] | None = None,
+) -> NextPrompt:
+    """Returns what the next prompt of a session sends, whose file has that many bytes.
+
+    What each record has sent may be known already.
+    """
     held = list(records)
-    chain = [_Link.of(*one) for one in contributions(held, size)]
+    sent = contributions(held, size) if written is None else written
+    chain = [_Link.of(*one) for one in sent]
     answers = _answers(chain)
     weight = sum(link.weight for link in chain)
     trimmed = sum(link.trimmed for link in chain)

@@ -22,6 +22,8 @@ from plait.record.read import recover
 SNAPSHOT = b'"prompt_snapshot"'
 STARTED = b"SessionStart:resume"
 EDGE = 200
+NOTHING = Raw()
+UNREAD = frozenset({"message", "attachment", "data"})
 BOUNDARY, CLEARING = "compact_boundary", "microcompact_boundary"
 
 
@@ -54,14 +56,14 @@ class Sent(Struct, frozen=True, gc=False, rename="camel"):
     parent_uuid: str | None = None
     logical_parent_uuid: str | None = None
     is_sidechain: bool | None = None
-    attachment: Raw | None = None
+    attachment: Raw = NOTHING
     agent_id: str | None = None
     message: BilledMessage | None = None
     request_id: str | None = None
     effort: str | None = None
     type: str | None = None
     subtype: str | None = None
-    data: Raw | None = None
+    data: Raw = NOTHING
     compact_metadata: Compaction | None = None
     uuid: str | None = None
     timestamp: str | int | float | None = None
@@ -86,16 +88,13 @@ class Sent(Struct, frozen=True, gc=False, rename="camel"):
     @property
     def begins_process(self) -> bool:
         """Whether it is what a client leaves that takes a session up again."""
-        told = self.attachment or self.data
-        return told is not None and STARTED in bytes(told)[:EDGE]
+        return STARTED in bytes(self.attachment)[:EDGE] or STARTED in bytes(self.data)[:EDGE]
 
     @property
     def prompt(self) -> bytes | None:
         """A digest of instructions and tools, where the line keeps them."""
-        told = self.attachment
-        if told is None or SNAPSHOT not in bytes(told)[:EDGE]:
-            return None
-        return blake2b(bytes(told), digest_size=8).digest()
+        told = bytes(self.attachment)
+        return blake2b(told, digest_size=8).digest() if SNAPSHOT in told[:EDGE] else None
 
 
 _decode = msgspec.json.Decoder(Sent).decode
@@ -121,6 +120,6 @@ def _odd(data: bytes, number: int) -> Iterator[Sent]:
         whole = recover(Line(number, 0, data, True)) if data.strip() else ()
         found = [one.fields for one in whole if one.is_whole]
     for value in found:
-        plain = {key: one for key, one in value.items() if key not in ("message", "attachment")}
+        plain = {key: one for key, one in value.items() if key not in UNREAD}
         told = lenient(plain, Sent)
         yield msgspec.structs.replace(told, message=bill_of(value).message)

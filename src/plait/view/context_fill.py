@@ -15,7 +15,6 @@ from plait.conversation.tools import tool_named
 from plait.graph.client.model import Block, Context
 from plait.graph.client.weigh import tokens_in
 from plait.record import Record
-from plait.record.record import content_blocks
 from plait.view.passages.call_view import first_text, path_from
 from plait.view.passages.tools import first_line, tool_name
 from plait.view.text import shortened
@@ -24,6 +23,8 @@ from plait.view.words import first_words
 FillKind: TypeAlias = Literal[
     "results", "reports", "thinking", "pictures", "reminders", "calls", "answers", "prompts"
 ]
+Written: TypeAlias = tuple[Record, list[Block]]
+"""A record, and what it has sent."""
 REREADS: Literal["rereads"] = "rereads"
 MOST = 25
 """Things of one kind that are listed, the largest first."""
@@ -81,13 +82,14 @@ class _Sent:
 
 
 def fills_of(
-    found: Context, records: Iterable[Record] = (), turns: Mapping[str, int] | None = None
+    found: Context, written: Iterable[Written] = (), turns: Mapping[str, int] | None = None
 ) -> tuple[Fill, ...]:
     """Returns what fills a context, the largest kind first, then what was read repeatedly.
 
-    The records say where a thing is written, the turns by record since when it is there.
+    What each record has sent says where a thing is written, the turns by record since when it is
+    there.
     """
-    sent = list(_sent(found, _places(records, found.chain), turns or {}))
+    sent = list(_sent(found, _places(written), turns or {}))
     kinds: dict[FillKind, list[FillItem]] = {}
     for one in sent:
         kinds.setdefault(one.kind, []).append(one.item)
@@ -227,15 +229,13 @@ def _kind_of(role: str, block: Block) -> FillKind:
             return "reminders"
 
 
-def _places(records: Iterable[Record], chain: Iterable[str]) -> dict[str, _Place]:
+def _places(written: Iterable[Written]) -> dict[str, _Place]:
     """Returns where blocks are written, by what tells them apart."""
-    wanted = frozenset(chain)
     found: dict[str, _Place] = {}
-    for record in records:
-        if record.uuid in wanted and record.kind in ("user", "assistant"):
-            place = _Place(record.uuid, record.line, record.cwd)
-            for block in content_blocks(record):
-                found.setdefault(_key(block), place)
+    for record, blocks in written:
+        place = _Place(record.uuid or "", record.line, record.cwd)
+        for block in blocks:
+            found.setdefault(_key(block), place)
     return found
 
 

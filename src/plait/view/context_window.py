@@ -15,9 +15,8 @@ from plait.conversation.next_prompt import NextPrompt
 from plait.conversation.prices import Prices
 from plait.graph.client.model import Context, LeftOut
 from plait.graph.client.weigh import tokens_in
-from plait.record import Record
 from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.context_fill import Fill, fills_of
+from plait.view.context_fill import Fill, Written, fills_of
 from plait.view.edits import NextCost
 from plait.view.words import block_names, first_words
 
@@ -111,12 +110,12 @@ def context_window(
     session: str,
     found: Context,
     measured: int | None,
-    records: Iterable[Record] = (),
+    written: Iterable[Written] = (),
     turns: Mapping[str, int] | None = None,
 ) -> Weighed:
     """Returns what Claude will see of a session, weighed; measured is what the log says.
 
-    With its records, and the turns that they belong to, it is also told where things stand.
+    With what each record has sent, and the turns of records, it is also told where things stand.
     """
     messages = tuple(_weights(found))
     parts = Counter[WindowPart]()
@@ -137,7 +136,7 @@ def context_window(
         parts={name: parts[name] for name in PARTS if parts[name]},
         messages=messages,
         left_out=tuple(_omitted(found.left_out)),
-        fills=fills_of(found, records, turns),
+        fills=fills_of(found, written, turns),
         turns=max((turns or {}).values(), default=0),
     )
 

@@ -8,7 +8,15 @@ from msgspec.structs import astuple
 
 from plait.archive.index.fresh import FreshIndex, key_of
 from plait.archive.model import Session
-from plait.archive.usage import Counted, FileBills, Watch, abandoned, count, left_in
+from plait.archive.usage import (
+    Counted,
+    FileBills,
+    Watch,
+    abandoned,
+    count,
+    counted_paths,
+    left_in,
+)
 from plait.conversation.usage import BilledResponse, Key
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.charges import charges, charges_in
@@ -44,9 +52,8 @@ def indexed_count(warm: FreshIndex, sessions: Iterable[Session]) -> Counted:
 def _rows_changed(
     warm: FreshIndex, sessions: Iterable[Session], found: Counted
 ) -> Iterator[RowChange]:
-    paths = {file.path for one in sessions for file in one.files if file.kind != "journal"}
     owners = warm.catalogue.owners()
-    files = [owners[key_of(path)] for path in sorted(paths, key=str)]
+    files = [owners[key_of(path)] for path in counted_paths(sessions)]
     rows: dict[int, list[tuple[Any, ...]]] = {sid: [] for sid in warm.sids.values()}
     for key, one in zip(found.keys, found.responses, strict=True):
         own = rows[files[one.file]]

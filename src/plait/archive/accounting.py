@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -9,18 +10,18 @@ from msgspec.structs import replace
 
 from plait.archive.carried import Carried, carried
 from plait.archive.model import Session
+from plait.archive.usage import counted_paths
 from plait.conversation.account import Cause, PaidRequest, account_of
 from plait.conversation.account.requests import UNNAMED
 from plait.conversation.model import Called
 from plait.conversation.prices import Prices, Unit
-from plait.conversation.usage import BilledResponse, Key
+from plait.conversation.usage import BilledResponse
 from plait.record.lineage import sent_lines
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.archive.open_session import OpenSession
     from plait.archive.resume import Resumption
-    from plait.archive.usage import Counted
     from plait.conversation.model import Item
     from plait.conversation.next_prompt import NextPrompt
 
@@ -49,6 +50,8 @@ class WhyRequest(Struct, frozen=True, kw_only=True, gc=False):
     uuid: str | None = None
     gap_seconds: float | None = None
     """Since what it goes on from was last read."""
+    input_cost_usd: float | None = None
+    """Of all that the model read."""
 
 
 class CauseSum(Struct, gc=False):
@@ -74,9 +77,9 @@ class WhyTotals(Struct):
     input_cost_usd: float = 0.0
     """Of all that the model read."""
     unpriced: int = 0
-    causes: dict[str, CauseSum] = field(default_factory=dict)
+    causes: dict[Cause, CauseSum] = field(default_factory=dict)
 
-    def add(self, one: WhyRequest, input_cost: float | None) -> None:
+    def add(self, one: WhyRequest) -> None:
         """Takes in a request."""
         self.requests += 1
         self.read += one.read
@@ -86,7 +89,7 @@ class WhyTotals(Struct):
         self.output += one.output
         self.cost_usd += one.cost_usd or 0.0
         self.again_cost_usd += one.again_cost_usd or 0.0
-        self.input_cost_usd += input_cost or 0.0
+        self.input_cost_usd += one.input_cost_usd or 0.0
         self.unpriced += one.cost_usd is None
         if one.cause:
             found = self.causes.setdefault(one.cause, CauseSum())
@@ -116,18 +119,26 @@ class Why(Struct, frozen=True, kw_only=True):
     carried: tuple[Carried, ...] = ()
     """The largest things in the context now, the largest first."""
 
+    def of_turn(self, turn: int) -> "Why":
+        """Returns the requests of one turn alone, with their sums."""
+        found = tuple(one for one in self.requests if one.turn == turn)
+        totals = WhyTotals()
+        for one in found:
+            totals.add(one)
+        return replace(self, requests=found, totals=totals)
 
-def why(archive: "Archive", session: Session, prices: Prices, now: datetime) -> Why:
+
+def why_of(archive: "Archive", session: Session, prices: Prices, now: datetime) -> Why:
     """Returns why a session cost what it did, request for request."""
     opened = archive.open(session)
     turns = _turns(opened)
     found: list[WhyRequest] = []
     totals = WhyTotals()
-    for paid, billed in owned_requests(session, archive.responses()):
+    for paid, billed in Owned(archive).requests(session):
         unit = prices.unit(billed.model, billed.tokens, billed.time)
         one = _told(paid, billed, unit, turns.get(paid.uuid or ""))
         found.append(one)
-        totals.add(one, _input_cost(billed, unit))
+        totals.add(one)
     found.sort(key=lambda one: one.time or LATEST)
     told = Why(session=session.id, requests=tuple(found), totals=totals, next=None)
     if session.file is None:
@@ -151,34 +162,31 @@ def _carried(
         return ()
     chain = frozenset(context.chain)
     requests = [one for one in account_of(sent_lines(file.path)).requests if one.uuid in chain]
-    fills = fills_of(context, opened.client_records, turns)
+    fills = fills_of(context, resumption.written, turns)
     return carried(fills, requests, resumption.next_prompt.measure, prices)
 
 
-def owned_requests(
-    session: Session, counted: "Counted"
-) -> Iterator[tuple[PaidRequest, BilledResponse]]:
-    """Yields the requests that are counted to a session, as usage counts them.
+class Owned:
+    """The responses of an archive by the file that each is counted to."""
 
-    A response that several sessions hold is counted to one; its figures are those that count.
-    """
-    named: dict[Key, BilledResponse] = {}
-    nameless: list[BilledResponse] = []
-    for key, one in zip(counted.keys, counted.responses, strict=True):
-        if one.session == session.id:
-            if isinstance(key, str):
-                named[key] = one
-            else:
-                nameless.append(one)
-    waiting = iter(nameless)
-    for file in sorted(session.files, key=lambda file: str(file.path)):
-        if file.kind == "journal":
-            continue
-        for paid in account_of(sent_lines(file.path)).requests:
-            is_named = not paid.response.startswith(UNNAMED)
-            billed = named.pop(paid.response, None) if is_named else next(waiting, None)
-            if billed is not None:
-                yield _as_billed(paid, billed), billed
+    def __init__(self, archive: "Archive") -> None:
+        counted = archive.responses()
+        self._files: dict[Path, dict[str, BilledResponse]] = {}
+        paths = counted_paths(archive.sessions)
+        for key, one in zip(counted.keys, counted.responses, strict=True):
+            name = key if isinstance(key, str) else f"{UNNAMED}{key[1]}"
+            self._files.setdefault(paths[one.file], {})[name] = one
+
+    def requests(self, session: Session) -> Iterator[tuple[PaidRequest, BilledResponse]]:
+        """Yields the requests that are counted to a session, with the figures that count.
+
+        A response that several files hold is counted to one, and another may say more of it.
+        """
+        for file in session.files:
+            billed = self._files.get(file.path)
+            for paid in account_of(sent_lines(file.path)).requests if billed else ():
+                if billed and (found := billed.get(paid.response)):
+                    yield _as_billed(paid, found), found
 
 
 def _as_billed(paid: PaidRequest, billed: BilledResponse) -> PaidRequest:
@@ -209,6 +217,7 @@ def _told(
         agent=billed.agent,
         uuid=paid.uuid,
         gap_seconds=paid.gap.total_seconds() if paid.gap else None,
+        input_cost_usd=_input_cost(billed, unit),
     )
 
 

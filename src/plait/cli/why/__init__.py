@@ -1,0 +1,216 @@
+"""`plait why`: a session to what it cost, request for request, and what was paid for twice."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from plait.archive import WhyRequest, WhyTotals
+from plait.cli.options import (
+    Request,
+    global_options,
+    json_option,
+    no_index_option,
+    session_argument,
+)
+from plait.cli.text import clipped, counted, number, safe_line, thousands
+from plait.errors import UserError
+from plait.view.amounts import money_in_words
+from plait.view.causes import NAMES, REASONS, cause_in_words
+from plait.view.usage import DECIMALS
+
+if TYPE_CHECKING:
+    from plait.archive import Why
+
+MOST_JUMPS, MOST_CARRIED = 20, 10
+DEAR = 2
+"""A request that costs so many times the usual one is a jump."""
+
+
+@click.command("why")
+@session_argument
+@click.option("--turn", type=click.IntRange(1), help="Only the requests of this turn.")
+@click.option("--all", "is_all", is_flag=True, help="Every request, not only the dear ones.")
+@click.option("--counts", is_flag=True, help="With --json: figures alone, no text of the session.")
+@no_index_option
+@json_option
+@global_options
+@click.pass_obj
+def command(
+    request: Request,
+    session: str,
+    turn: int | None,
+    is_all: bool,
+    counts: bool,
+    no_index: bool,
+    as_json: bool,
+) -> None:
+    """Show why SESSION cost what it did: what was sent, what of it again, for which reason.
+
+    What a request writes to the cache is new, or had been there before: after a pause, in
+    another process, by another model. Then it is paid for again.
+    """
+    found = request.session(session)
+    with request.answering(no_index=no_index) as archive:
+        told = archive.why(found, request.prices)
+    if turn is not None:
+        told = told.of_turn(turn)
+        if not told.requests:
+            raise UserError(f"turn {turn} has no request", "`plait show` numbers the turns")
+    if as_json:
+        request.output.json(_as_object(told, counts=counts))
+        return
+    with request.output.paged():
+        request.output.heading(request.archive.facts(found))
+        _print_why(request, told, is_all=is_all or turn is not None)
+
+
+def _as_object(told: "Why", *, counts: bool) -> dict[str, Any]:
+    carried = [{**_rounded(one), **({"words": None} if counts else {})} for one in told.carried]
+    return {
+        "session": told.session,
+        "requests": [_rounded(one) for one in told.requests],
+        "totals": _rounded(told.totals),
+        "next": _rounded(told.next) if told.next else None,
+        "carried": carried,
+    }
+
+
+def _rounded(value: Any) -> dict[str, Any]:
+    from msgspec import to_builtins
+
+    found: dict[str, Any] = to_builtins(value)
+    return _clean(found)
+
+
+def _clean(found: dict[str, Any]) -> dict[str, Any]:
+    return {
+        key: _clean(one)
+        if isinstance(one, dict)
+        else round(one, DECIMALS)
+        if isinstance(one, float)
+        else one
+        for key, one in found.items()
+    }
+
+
+def _print_why(request: Request, told: "Why", *, is_all: bool) -> None:
+    output = request.output
+    if not told.requests:
+        output.print("no request says what it took")
+        return
+    _print_totals(request, told.totals)
+    shown = told.requests if is_all else _jumps(told.requests)
+    if shown:
+        output.print("")
+        _print_requests(request, shown)
+        rest = len(told.requests) - len(shown)
+        if rest:
+            more = f"{counted(rest, 'request')} cost no more than usual: `--all` shows them"
+            output.print(more, style="dim")
+    if told.carried:
+        _print_carried(request, told)
+    if told.next and told.next.tokens is not None:
+        output.print("")
+        output.print(_next_in_words(told), style="bold")
+
+
+def _print_totals(request: Request, totals: WhyTotals) -> None:
+    output = request.output
+    sums = f"{counted(totals.requests, 'request')}, {money_in_words(totals.cost_usd)}"
+    output.print(f"{sums}: {_split(totals)}", style="bold")
+    if totals.unpriced:
+        output.print(f"{counted(totals.unpriced, 'request')} without a price", style="yellow")
+    if not totals.again:
+        output.print("nothing was paid for again")
+        return
+    share = totals.again_cost_usd / totals.input_cost_usd if totals.input_cost_usd else 0.0
+    again = f"{money_in_words(totals.again_cost_usd)} paid again, {share:.0%} of what was sent:"
+    output.print(again)
+    table = output.table(
+        "why", "requests", "tokens", "cost", "", right=("requests", "tokens", "cost")
+    )
+    for name, one in sorted(totals.causes.items(), key=lambda pair: -pair[1].again_cost_usd):
+        cost, cause = money_in_words(one.again_cost_usd), NAMES[name]
+        table.add_row(cause, number(one.requests), thousands(one.again), cost, REASONS[name])
+    output.print(table)
+
+
+def _split(totals: WhyTotals) -> str:
+    parts = (
+        ("read from the cache", totals.read),
+        ("new", totals.new),
+        ("written again", totals.again),
+        ("uncached", totals.uncached),
+        ("answered", totals.output),
+    )
+    return ", ".join(f"{thousands(count)} {name}" for name, count in parts if count)
+
+
+def _jumps(requests: tuple[WhyRequest, ...]) -> tuple[WhyRequest, ...]:
+    """Returns the requests that cost far more than most, or mostly what was paid before."""
+    costs = sorted(one.cost_usd or 0.0 for one in requests)
+    usual = costs[len(costs) // 2]
+    dear = [one for one in requests if _is_dear(one, usual)]
+    kept = sorted(dear, key=lambda one: -(one.cost_usd or 0.0))[:MOST_JUMPS]
+    return tuple(one for one in requests if one in kept)
+
+
+def _is_dear(one: WhyRequest, usual: float) -> bool:
+    cost, again = one.cost_usd or 0.0, one.again_cost_usd or 0.0
+    return cost > DEAR * usual or again * 2 > cost
+
+
+def _print_requests(request: Request, requests: tuple[WhyRequest, ...]) -> None:
+    output = request.output
+    names = ("turn", "time", "sent", "again", "cost", "why")
+    table = output.table(*names, right=("turn", "sent", "again", "cost"))
+    for one in requests:
+        turn = str(one.turn) if one.turn else ""
+        sent = one.read + one.new + one.again + one.uncached
+        cost = "?" if one.cost_usd is None else money_in_words(one.cost_usd)
+        again = thousands(one.again) if one.again else ""
+        table.add_row(turn, _time(one.time), thousands(sent), again, cost, _reason(one))
+    output.print(table)
+
+
+def _time(time: datetime | None) -> str:
+    return f"{time.astimezone():%Y-%m-%d %H:%M}" if time else ""
+
+
+def _reason(one: WhyRequest) -> str:
+    told = cause_in_words(one.cause, one.gap_seconds) if one.cause else ""
+    if not told and one.new > one.read:
+        told = f"{thousands(one.new)} new"
+    if not told and one.output:
+        told = f"{thousands(one.output)} answered"
+    return f"{told} (agent)" if one.agent else told
+
+
+def _print_carried(request: Request, told: "Why") -> None:
+    output = request.output
+    output.print("")
+    output.print("the largest things in the context, and what carrying them has cost", style="bold")
+    names = ("tokens", "cost", "since", "kind", "what")
+    table = output.table(*names, right=("tokens", "cost", "since"))
+    for one in told.carried[:MOST_CARRIED]:
+        cost = "?" if one.cost_usd is None else money_in_words(one.cost_usd)
+        since = f"turn {one.turn}" if one.turn else "the start"
+        kind = one.kind.removesuffix("s")
+        words = clipped(safe_line(one.words), max(output.width - 40, 20))
+        table.add_row(thousands(one.tokens), cost, since, kind, words)
+    output.print(table)
+
+
+def _next_in_words(told: "Why") -> str:
+    ahead = told.next
+    if ahead is None or ahead.tokens is None:
+        return ""
+    sent = f"the next prompt sends {thousands(ahead.tokens)} tokens"
+    if ahead.warm_usd is None or ahead.cold_usd is None:
+        return sent
+    warm, cold = money_in_words(ahead.warm_usd), money_in_words(ahead.cold_usd)
+    when = _time(ahead.cold_at)
+    if ahead.is_warm:
+        return f"{sent}: {warm} until {when}, then {cold}"
+    return f"{sent}: {cold}, for the cache is cold" + (f" since {when}" if when else "")

@@ -1,0 +1,62 @@
+"""Accounts of requests beside usage: the same tokens, the same money, each request once."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from plait.archive import Archive
+from plait.archive.accounting import Owned, why_of
+from plait.conversation.account import PaidRequest, Parts
+from plait.conversation.prices import Prices
+from plait.conversation.spending import SpendingSum
+
+NOW = datetime(2026, 11, 15, tzinfo=UTC)
+
+
+def check(root: Path) -> int:
+    """Compares every session of a folder with usage; returns how many requests that were."""
+    archive = Archive([root])
+    owned = Owned(archive)
+    found: dict[str, list[PaidRequest]] = {}
+    for session in archive.sessions:  # several may have one id
+        own = found.setdefault(session.id, [])
+        own += [paid for paid, _ in owned.requests(session)]
+    rows = {row.key or "": row.total for row in archive.usage("session").rows}
+    for name, requests in found.items():
+        total = rows.pop(name, SpendingSum())
+        parts = sum((one.parts for one in requests), Parts())
+        assert len(requests) == total.responses, name
+        assert parts.read == total.tokens.cache_read
+        assert parts.new + parts.again == total.tokens.cache_write
+        assert (parts.uncached, parts.output) == (total.tokens.input, total.tokens.output)
+        assert all(min(one.parts.new, one.parts.again) >= 0 for one in requests)
+        assert all((one.cause is None) == (one.again == 0) for one in requests)
+    assert not rows
+    return sum(map(len, found.values()))
+
+
+def test_parts_add_up_to_usage_in_real_logs(shared: Path) -> None:
+    assert check(shared / "corpus") > 3000
+
+
+def test_parts_add_up_to_usage_in_the_examples(gallery: Path) -> None:
+    assert check(gallery) > 100
+
+
+@pytest.mark.parametrize("place", ["produced", "client-sessions"])
+def test_parts_add_up_to_usage_in_sessions_of_the_client(shared: Path, place: str) -> None:
+    assert check(shared / place) > 50
+
+
+def test_money_adds_up_to_usage(gallery: Path) -> None:
+    archive, prices = Archive([gallery]), Prices()
+    rows = {row.key: row.total for row in archive.usage("session", prices).rows}
+    for session in archive.sessions:
+        told = why_of(archive, session, prices, NOW)
+        total = rows.get(session.id, SpendingSum())
+        assert told.totals.cost_usd == pytest.approx(total.cost)
+        assert told.totals.unpriced == sum(total.unpriced.values())
+        spent = sum(one.again_cost_usd or 0 for one in told.requests)
+        assert told.totals.again_cost_usd == pytest.approx(spent)
+        assert spent <= told.totals.input_cost_usd + 1e-9

@@ -1,0 +1,116 @@
+"""`plait why`: what a session cost and why, in words and as JSON."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.cli.app import run
+from tests.conversation.cached_talk import MINUTES, OTHERS, CachedTalk
+
+SESSION = "11111111-1111-4111-8111-111111111111"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    talk = CachedTalk()
+    talk.ask(words=9000)
+    talk.ask()
+    talk.ask(MINUTES * 2)
+    talk.model = OTHERS[1]
+    talk.ask()
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    talk.write(folder / f"{SESSION}.jsonl")
+    return tmp_path
+
+
+def out(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> str:
+    assert run(["why", SESSION, "--root", str(root), "--no-pager", *words]) == 0
+    return capfd.readouterr().out
+
+
+def told(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(out(capfd, root, "--json", *words))
+    return found
+
+
+def test_causes_and_money_stand_together(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+    found = out(capfd, root)
+    assert "4 requests, $" in found
+    assert "pause of 10 min" in found
+    assert "another model" in found
+    assert "the next prompt sends" in found
+    assert "for the cache is cold since 2026-11-02" in found
+
+
+def test_only_what_is_dear_is_listed_unless_all_is_asked_for(
+    capfd: pytest.CaptureFixture[str], root: Path
+) -> None:
+    few, every = out(capfd, root), out(capfd, root, "--all")
+    assert "cost no more than usual: `--all` shows them" in few
+    assert "cost no more than usual" not in every
+    assert every.count("2026-11-02 ") > few.count("2026-11-02 ")
+
+
+def test_json_has_the_parts_of_each_request(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+    found = told(capfd, root)
+    assert [one["cause"] for one in found["requests"]] == [None, None, "pause", "model"]
+    assert [one["turn"] for one in found["requests"]] == [1, 2, 3, 4]
+    first = found["requests"][0]
+    assert (first["read"], first["new"], first["again"], first["uncached"]) == (0, 10_000, 0, 0)
+    sums = ("read", "new", "again", "uncached", "output", "cost_usd", "again_cost_usd")
+    for name in sums:
+        assert found["totals"][name] == pytest.approx(sum(one[name] for one in found["requests"]))
+    assert found["next"]["is_warm"] is False
+    assert found["next"]["cold_usd"] > found["next"]["warm_usd"] > 0
+    assert found["next"]["cold_at"].startswith("2026-11-02T09:")
+
+
+def test_a_turn_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+    found = told(capfd, root, "--turn", "3")
+    assert [one["cause"] for one in found["requests"]] == ["pause"]
+    assert found["totals"]["again"] == found["requests"][0]["again"] > 0
+    assert run(["why", SESSION, "--root", str(root), "--turn", "9"]) != 0
+    assert "turn 9 has no request" in capfd.readouterr().err
+
+
+def test_counts_hold_no_word_of_the_session(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+    assert "the words of" in out(capfd, root, "--json")
+    assert "the words of" not in out(capfd, root, "--json", "--counts")
+
+
+def test_a_session_without_answers_says_so(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    talk = CachedTalk()
+    talk.add(type="user", parentUuid=None)
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    talk.write(folder / f"{SESSION}.jsonl")
+    assert "no request says what it took" in out(capfd, tmp_path)
+
+
+def test_what_is_carried_is_paid_for_with_every_request(
+    capfd: pytest.CaptureFixture[str], root: Path
+) -> None:
+    carried = told(capfd, root)["carried"]
+    assert {one["kind"] for one in carried} == {"prompts", "answers"}
+    by_turn = {one["turn"]: one for one in carried if one["kind"] == "prompts"}
+    assert [by_turn[turn]["requests"] for turn in (1, 2, 3, 4)] == [4, 3, 2, 1]
+    costs = [by_turn[turn]["cost_usd"] for turn in (1, 2, 3, 4)]
+    assert costs == sorted(costs, reverse=True)
+
+
+def test_money_without_a_price_is_told(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    talk = CachedTalk(model="nobody-knows-1")
+    talk.ask()
+    talk.ask(timedelta(minutes=6))
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    talk.write(folder / f"{SESSION}.jsonl")
+    found = out(capfd, tmp_path)
+    assert "2 requests without a price" in found
+    assert "?" in out(capfd, tmp_path, "--all")
