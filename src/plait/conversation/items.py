@@ -57,10 +57,11 @@ class ResponseDraft:
 
     def add(self, record: Record) -> None:
         """Takes in one more record of the response."""
-        message = record.message
+        message, stamp = record.message, record.timestamp
         if record.uuid:
             self.uuids.append(record.uuid)
-        self.ended = max(filter(None, (self.ended, record.timestamp)), default=None)
+        if stamp and (self.ended is None or stamp > self.ended):
+            self.ended = stamp
         self.is_error = self.is_error or record.is_api_error_message
         said = record.spoken or (record if isinstance(record, Assistant) else None)
         if said and said.cost_usd is not None:
@@ -146,7 +147,7 @@ def items_of(record: Record, responses: Responses, file: int = 0) -> list[Item]:
     }
     match record.kind:
         case "assistant":
-            return list(_of_model(record, responses, place))
+            return _of_model(record, responses, place)
         case "user":
             return list(_of_user(record, place))
         case "system" if isinstance(record, System):
@@ -157,13 +158,12 @@ def items_of(record: Record, responses: Responses, file: int = 0) -> list[Item]:
             return [_noted(record, place)]
 
 
-def _of_model(record: Record, responses: Responses, place: dict[str, Any]) -> Iterator[Item]:
+def _of_model(record: Record, responses: Responses, place: dict[str, Any]) -> list[Item]:
     number = responses.number_of(record)
     blocks = record.message.content if record.message else ()
-    for block in blocks:
-        yield _of_block(record, block, number, place)
     if not blocks:
-        yield Shown(**place, response=number, enclosure=Enclosure("empty", None))
+        return [Shown(**place, response=number, enclosure=Enclosure("empty", None))]
+    return [_of_block(record, block, number, place) for block in blocks]
 
 
 def _of_block(record: Record, block: Block, number: int, place: dict[str, Any]) -> Item:
@@ -188,7 +188,7 @@ def _of_block(record: Record, block: Block, number: int, place: dict[str, Any]) 
 
 
 def _of_user(record: Record, place: dict[str, Any]) -> Iterator[Item]:
-    if all(head.type != "tool_result" for head in record.block_heads):
+    if "tool_result" not in [head.type for head in record.block_heads]:
         yield told_of(record, **place)
         return
     blocks = record.message.content if record.message else blocks_in(record)
@@ -199,6 +199,8 @@ def _of_user(record: Record, place: dict[str, Any]) -> Iterator[Item]:
             result = result_of(record, block, detail)
             yield Answered(**place, call=block.tool_use_id, name=None, result=result)
             detail = None  # the client's view is of one result
+            if len(blocks) == 1:
+                return
     beside = "\n".join(block.text for block in blocks if isinstance(block, Text)).strip()
     if beside:
         yield told_of(record, beside, **place)

@@ -87,13 +87,17 @@ RUNNING = frozenset({"async_launched", "teammate_spawned", "remote_launched"})
 
 def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any = None) -> Result:
     """Returns the answer that a block gives, with the client's own view of it."""
-    blocks = blocks_of(block.content)
-    text = "\n".join(one.text for one in blocks if isinstance(one, Text))
+    if isinstance(block.content, str):
+        blocks: tuple[Block, ...] = ()
+        text = block.content
+    else:
+        blocks = blocks_of(block.content)
+        text = "\n".join(one.text for one in blocks if isinstance(one, Text))
     is_error = isinstance(block, ToolResult) and block.is_error is True
     return Result(
         text,
         _outcome_of(record, text, detail, is_error=is_error),
-        enclosures_of(one for one in blocks if not isinstance(one, Text)),
+        enclosures_of(one for one in blocks if not isinstance(one, Text)) if blocks else (),
         detail,
         _persisted_of(text, detail),
         _feedback_of(record, text) if is_error else None,
@@ -103,7 +107,7 @@ def result_of(record: Record, block: ToolResult | AdvisorToolResult, detail: Any
 
 def _outcome_of(record: Record, text: str, detail: Any, *, is_error: bool) -> Outcome:
     view = detail if isinstance(detail, Mapping) else {}
-    denial = record.tool_denial_kind if isinstance(record, User) else None
+    denial = (record.spoken or record).tool_denial_kind if isinstance(record, User) else None
     if denial == "interrupted":
         return "interrupted"
     if is_error and (text.startswith(REJECTED) or (denial and "user" in denial)):
@@ -143,7 +147,9 @@ def _persisted_of(text: str, detail: Any) -> Persisted | None:
     path, size = view.get("persistedOutputPath"), view.get("persistedOutputSize")
     if not isinstance(path, str):
         found = SAVED_AS.match(text)
-        path = found[1].strip() if found else ""
+        if not found:
+            return None
+        path = found[1].strip()
     name = re.split(r"[/\\]", path)[-1]
     if not name or name in (".", "..") or "\0" in name:
         return None

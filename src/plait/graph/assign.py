@@ -114,7 +114,8 @@ class Assignment:
             return
         folding = self.fold.get(step) if self.fold else None
         if folding is None and not adopted and self.below.following[only] < 0:
-            self.settle(only, self.line[step])
+            self.line[only] = self.line[step]
+            self.waiting.append(only)
             return
         children = [*self.below(step), *(adopted or ())]
         if folding is None:
@@ -131,7 +132,10 @@ class Assignment:
 
     def divide(self, children: list[int], line: int, host: int) -> None:
         """Judges several children of a host and puts each on its line."""
-        children.sort(key=self.steps.first.__getitem__)
+        if not children[1:]:  # one way alone: nothing to judge
+            self.settle(children[0], line)
+            return
+        children.sort(key=self.steps.reach.first.__getitem__)
         outcome = weigh(map(self.child, children), self.is_below, is_rootless=host < 0)
         self.record(outcome.verdicts, host)
         for step in outcome.staying:
@@ -145,7 +149,7 @@ class Assignment:
 
     def child(self, step: int) -> Child:
         """Shows a step to the rungs."""
-        steps = self.steps
+        steps, reach = self.steps, self.steps.reach
         top = steps.top[step]
         node = self.index.nodes[top]
         host = steps.host[top]
@@ -157,13 +161,13 @@ class Assignment:
             is_opener(self.index, steps, step),
             bool(node.traits & Trait.HUMAN),
             node.kind == "assistant" or bool(node.results),
-            bool(steps.is_answered[step]),
-            bool(steps.holds_leaf[step]),
-            bool(steps.went_on[step]),
+            bool(reach.is_answered[step]),
+            bool(reach.holds_leaf[step]),
+            bool(reach.went_on[step]),
             bool(steps.after_error[top]),
             host >= 0 and _asks(self.index.nodes[host]),
-            steps.first[step],
-            steps.last[step],
+            reach.first[step],
+            reach.last[step],
         )
 
     def is_below(self, newer: Child, older: Child) -> bool:
@@ -202,7 +206,7 @@ class Assignment:
 
     def chosen_side(self, outcome: Outcome) -> int:
         """Returns the side that keeps the line: where the client would go on, else the newest."""
-        holds = self.steps.holds_leaf
+        holds = self.steps.reach.holds_leaf
         for number in range(len(outcome.sides) - 1, -1, -1):
             if any(holds[step] for step in outcome.sides[number]):
                 return number
@@ -216,19 +220,20 @@ class Assignment:
 
     def place_nodes(self) -> None:
         """Puts every node on the line of its step, or of its host's step, or of its walk."""
-        steps, drafts, of = self.steps, self.drafts, self.walks.of
-        for number in range(len(self.index.nodes)):
-            step = steps.of[number]
-            if step < 0 and steps.host[number] >= 0:
-                step = steps.of[steps.host[number]]
-            line = self.line[step] if step >= 0 else self.trunks[of[number]]
+        walk_of, trunks, line_of = self.walks.of, self.trunks, self.line
+        lines, fold, drafts = self.drafts.lines, self.fold, self.drafts
+        of, host = self.steps.of, self.steps.host
+        inline = [draft.nodes for draft in lines]
+        for number, own in enumerate(of):
+            step = of[host[number]] if own < 0 and host[number] >= 0 else own
+            line = line_of[step] if step >= 0 else trunks[walk_of[number]]
             drafts.of.append(line)
-            folding = self.fold.get(step)
+            folding = fold.get(step) if fold else None
             if folding is None:
-                drafts.lines[line].nodes.append(number)
+                inline[line].append(number)
             else:
                 drafts.folds[number] = folding
-                drafts.lines[line].folded.setdefault(folding.under, []).append(number)
+                lines[line].folded.setdefault(folding.under, []).append(number)
 
 
 def _asks(node: Node) -> bool:

@@ -74,11 +74,13 @@ def stray_results(
     index: Index, drafts: LineDrafts, lines: Sequence[DagLine]
 ) -> dict[str, list[Finding]]:
     """Returns a finding for each result that cannot be reached from its call, by session."""
-    places = _call_places(index, drafts)
+    answering = [number for number, node in enumerate(index.nodes) if node.results]
+    places = _call_places(index, drafts) if answering else {}
     names = [line.id for line in lines]
     parents = {line.id: line.parent for line in lines}
     found: dict[str, list[Finding]] = {}
-    for number, node in enumerate(index.nodes):
+    for number in answering:
+        node = index.nodes[number]
         for result in node.results:
             at = places.get(result, ())
             line = drafts.of[number]
@@ -271,7 +273,7 @@ def graph_of(known: Index, leaf_of: LeafOf) -> SessionGraph:
     )
     return SessionGraph(
         files=known.files,
-        nodes=dict(zip(known.at, known.nodes, strict=True)),
+        nodes=known.named,
         edges=_edges_of(known, made.parents, made.walks, made.anchors),
         lines=lines,
         sessions=_with_unseen(made, sessions_of(known, lines, made.leaves), lines),

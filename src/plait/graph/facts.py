@@ -11,7 +11,7 @@ from plait.record import Attachment, Record, System, ToolUse
 from plait.record.codec import encode
 from plait.record.model import BlockHead, ForkedFrom
 from plait.record.prompt import is_human_prompt, is_typed_in_queue, without_notes
-from plait.record.record import content_blocks, content_of, has_message
+from plait.record.record import content_blocks, content_of, has_message, timestamp_of
 from plait.record.spawn import named_by
 
 ANSWERS = frozenset({"text", "tool_use", "server_tool_use"})
@@ -30,11 +30,11 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
 
     The uuid before it is mostly its parent: one string for both saves a tenth of the memory.
     """
-    uuid = record.uuid
+    envelope = record.envelope
+    uuid = envelope.uuid
     if uuid is None:
         return None
-    envelope = record.envelope
-    kind = record.kind
+    kind = envelope.type or record.kind
     parent = envelope.parent_uuid
     return Node(
         uuid,
@@ -45,7 +45,7 @@ def node_of(record: Record, file: int, line: int, before: str = "") -> Node | No
         len(record.raw),
         intern(envelope.session_id or ""),
         intern(kind),
-        timestamp=record.timestamp,
+        timestamp=timestamp_of(envelope),
         agent=envelope.agent_id,
         **(_origin(envelope.forked_from, uuid) if envelope.forked_from else {}),
         **FACTS.get(kind, _other_facts)(record),
@@ -77,7 +77,7 @@ def _shared(record: Record, traits: int) -> int:
 
 
 def _user_facts(record: Record) -> dict[str, Any]:
-    results = _results_of(record)
+    results = _results_of(_heads_of(record))
     if results:
         return {
             "traits": _shared(record, 0),
@@ -98,12 +98,11 @@ def _mute(record: Record) -> int:
     return 0 if has_message(record) else Trait.MUTE
 
 
-def _results_of(record: Record) -> tuple[str, ...]:
-    content = _heads_of(record)
+def _results_of(content: str | list[BlockHead] | None) -> tuple[str, ...]:
     if not isinstance(content, list):
         return ()
     found = [head.tool_use_id for head in content if head.type == "tool_result"]
-    return tuple([call for call in found if call])
+    return tuple([call for call in found if call]) if found else ()
 
 
 def _heads_of(record: Record) -> str | list[BlockHead] | None:
@@ -144,21 +143,21 @@ def _prompt_traits(record: Record, text: str) -> int:
 
 def _assistant_facts(record: Record) -> dict[str, Any]:
     envelope = record.envelope
-    message = envelope.message
+    message, heads = envelope.message, _heads_of(record)
     is_error = bool(envelope.is_api_error_message)
     traits = Trait.ERROR if is_error else 0
     if not is_error and (not message or message.model != SYNTHETIC) and _says_something(record):
         traits |= Trait.ANSWER
     else:
         traits |= _mute(record)
-    has_id = bool(record.message_id or record.request_id)
+    name, request = message.id if message else None, record.request_id
     return {
         "traits": _shared(record, traits),
-        "message_id": record.message_id,
-        "request_id": record.request_id,
-        "calls": _calls_of(record),
-        "results": _results_of(record),  # other providers answer within the response
-        "digest": None if has_id else _digest_of(record, _text_of(record).strip()),
+        "message_id": name,
+        "request_id": request,
+        "calls": _calls_of(record, heads),
+        "results": _results_of(heads),  # other providers answer within the response
+        "digest": None if name or request else _digest_of(record, _text_of(record).strip()),
     }
 
 
@@ -166,11 +165,10 @@ def _says_something(record: Record) -> bool:
     content = content_of(record.envelope)
     if isinstance(content, str):
         return bool(content.strip())
-    return any(head.type in ANSWERS for head in content or ())
+    return bool(content) and not ANSWERS.isdisjoint([head.type for head in content or ()])
 
 
-def _calls_of(record: Record) -> tuple[Call, ...]:
-    content = _heads_of(record)
+def _calls_of(record: Record, content: str | list[BlockHead] | None) -> tuple[Call, ...]:
     if not isinstance(content, list):
         return ()
     heads = [head for head in content if head.type in CALLS and head.id]

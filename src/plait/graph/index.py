@@ -19,6 +19,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, permutations
 from math import inf
+from operator import attrgetter
 from pathlib import PurePath
 from typing import Any
 
@@ -171,6 +172,8 @@ class Index:
     """The file that each session is."""
     nodes: list[Node]
     at: dict[str, int]
+    named: dict[str, Node]
+    """The nodes by uuid, in their order."""
     findings: tuple[Finding, ...]
 
     def copies(self) -> int:
@@ -185,10 +188,11 @@ def index(facts: Iterable[FileFacts]) -> Index:
     held = _held_by(files)
     owners, guesses = _choose_owners(files, [one.session for one in files], held.shared)
     names = _name_sessions(files)
-    nodes, at = _number_nodes(files, names, held, owners)
+    nodes, named = _number_nodes(files, names, held, owners)
+    at = dict(zip(named, range(len(nodes)), strict=True))
     findings = (*names.findings, *guesses, *_differing_copies(files, held.shared, owners))
     sources = tuple(one.file for one in files)
-    return Index(files, sources, tuple(names.sessions), names.homes, nodes, at, findings)
+    return Index(files, sources, tuple(names.sessions), names.homes, nodes, at, named, findings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,10 @@ class Held:
 
 
 def _held_by(files: Sequence[FileFacts]) -> Held:
+    nodes = [node for facts in files for node in facts.nodes]
+    held = Held({node.uuid: node for node in nodes}, {}, {})
+    if len(held.first) == len(nodes):  # no uuid stands twice
+        return held
     held = Held({}, {}, {})
     for facts in files:
         for node in facts.nodes:
@@ -348,21 +356,23 @@ def _guessed(files: Sequence[FileFacts], pair: tuple[int, int], uuid: str) -> Fi
 
 def _number_nodes(
     files: Sequence[FileFacts], names: SessionNames, held: Held, owners: dict[str, int]
-) -> tuple[list[Node], dict[str, int]]:
-    nodes: list[Node] = []
-    at: dict[str, int] = {}
+) -> tuple[list[Node], dict[str, Node]]:
     repeats, shared = held.repeats, held.shared
+    nodes = list(held.first.values())
+    if not (repeats or shared or names.renamed) and all(map(attrgetter("session"), nodes)):
+        return nodes, held.first
+    nodes, at = [], set[str]()
     for number, facts in enumerate(files):
         for node in facts.nodes:
             uuid = node.uuid
             if uuid in at or owners.get(uuid, number) != number:
                 continue
-            at[uuid] = len(nodes)
+            at.add(uuid)
             is_plain = uuid not in repeats and uuid not in shared and node.session
             nodes.append(node if is_plain else _owned(held, uuid, number, names.sessions[number]))
         if number in names.renamed:
             _rename(nodes, number, *names.renamed[number])
-    return nodes, at
+    return nodes, {node.uuid: node for node in nodes}
 
 
 def _rename(nodes: list[Node], file: int, old: str, new: str) -> None:

@@ -67,7 +67,7 @@ def _agents_part(index: Index) -> bytearray:
     is_agent = [file.kind == "agent" for file in index.files]
     sidechain = Trait.SIDECHAIN
     aside = bytearray(
-        1 if node.traits & sidechain or is_agent[node.file] else 0 for node in index.nodes
+        [1 if node.traits & sidechain or is_agent[node.file] else 0 for node in index.nodes]
     )
     if any(aside):
         _give_back(index, is_agent, aside)
@@ -116,6 +116,8 @@ class FileWalk:
 
     def run(self) -> None:
         """Gives each node that the file owns its parent."""
+        if self.hangs_together():
+            return
         index, file, aside = self.index, self.file, self.parents.is_aside
         nodes, at, up = index.nodes, index.at, self.parents.up
         done = NOWHERE
@@ -137,6 +139,27 @@ class FileWalk:
                     self.spoken[own.session] = number
         for found in self.unexpected.values():
             self.note("unexpected-root", found[0], _rootless(len(found)))
+
+    def hangs_together(self) -> bool:
+        """Gives all nodes their parents at once where each but the first hangs in the file, and
+        no other file holds any of them; tells whether it has.
+        """
+        index, held = self.index, self.index.facts[self.file].nodes
+        if not held:
+            return True
+        first, count = index.at[held[0].uuid], len(held)
+        own = index.nodes[first : first + count]
+        is_own = own[0].file == self.file == own[-1].file and len(own) == count
+        if not is_own or (own != held and _uuids(own) != _uuids(held)):
+            return False
+        above = [index.at.get(node.parent or "", NOWHERE) for node in own]
+        if count > 1 and (min(above[1:]) < first or max(above[1:]) >= first + count):
+            return False
+        self.parents.up[first : first + count] = above
+        if not first <= above[0] < first + count:
+            self.parents.up[first] = NOWHERE
+            self.resolve(first, own[0], above[0])
+        return True
 
     def resolve(self, number: int, node: Node, parent: int) -> None:
         """Finds the parent of a node that is not simply in the same file."""
@@ -261,6 +284,10 @@ class FileWalk:
         """Keeps a finding at the place of a node."""
         found = Finding(code, sentence, node.file, node.line, node.uuid)
         self.parents.findings.append(found)
+
+
+def _uuids(nodes: list[Node]) -> list[str]:
+    return [node.uuid for node in nodes]
 
 
 def _rootless(count: int) -> str:

@@ -9,6 +9,7 @@ more than structure, and never make a fork.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from operator import lt
 
 from plait.graph.index import Index
@@ -16,53 +17,68 @@ from plait.graph.model import Node, Trait
 from plait.graph.repair import NOWHERE, Parents
 from plait.graph.walks import Walks
 
+NEAR = 64
+"""How far up one looks before everything is numbered: few forks lie deeper."""
+
 
 @dataclass(frozen=True, slots=True)
-class Steps:
-    """The contracted graph of all sessions; a parent has a smaller number than its children."""
+class Reach:
+    """What is known of each step and of the part below it."""
 
+    first: list[int]
+    """Its first record in the file."""
+    last: list[int]
+    """The last record in it or below it, as the file has them."""
+    is_answered: bytearray
+    """1 where the model says something in it or below it."""
+    holds_leaf: bytearray
+    """1 where the record that the client goes on from is in it or below it."""
+    went_on: bytearray
+    """1 where a person's prompt was answered in it or below it."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The contracted graph of all sessions; a parent has a smaller number than its children.
+
+    Not slotted: what lies below is worked out where something forks, which most do not.
+    """
+
+    index: Index
+    up: list[int]
+    order: list[int]
+    """All nodes of sessions, parents before children."""
+    leaves: set[int]
     host: list[int]
     """By node: the nearest ancestor that is more than structure."""
     of: list[int]
     """By node: its step; NOWHERE for structure and for agents."""
     after_error: bytearray
     """By node: 1 where an API error stands between it and its host."""
-    first: list[int]
-    """By step: its first record in the file."""
     top: list[int]
     """By step: its first record from the root down."""
     parent: list[int]
     """By step: NOWHERE for one that begins a walk."""
-    is_answered: bytearray
-    """By step: 1 where the model says something in it or below it."""
-    last: list[int]
-    """By step: the last record in it or below it, as the file has them."""
-    holds_leaf: bytearray
-    """By step: 1 where the record that the client goes on from is in it or below it."""
-    went_on: bytearray
-    """By step: 1 where a person's prompt was answered in it or below it."""
+
+    @cached_property
+    def reach(self) -> Reach:
+        """What is known of each step, by number."""
+        count = len(self.top)
+        found = Reach(
+            list(self.top), list(self.top), bytearray(count), bytearray(count), bytearray(count)
+        )
+        _look_inside(self, found)
+        _look_below(self, found)
+        return found
 
 
 def contract(index: Index, parents: Parents, walks: Walks, leaves: set[int]) -> Steps:
-    """Returns the steps of all sessions, with what is known of the part below each."""
+    """Returns the steps of all sessions."""
     order = _downward(walks.up, parents.is_aside)
     host, after_error = _hosts(index, walks.up, order)
-    of, top = _number_steps(index, order, _same_step(index, parents, walks))
-    steps = Steps(
-        host,
-        of,
-        after_error,
-        first=list(top),
-        top=top,
-        parent=[of[host[node]] if host[node] >= 0 else NOWHERE for node in top],
-        is_answered=bytearray(len(top)),
-        last=list(top),
-        holds_leaf=bytearray(len(top)),
-        went_on=bytearray(len(top)),
-    )
-    _look_inside(index, steps, leaves, _reached_below(index, walks.up, order, leaves))
-    _look_below(index, steps)
-    return steps
+    of, top = _number_steps(order, _same_step(index, parents, walks))
+    parent = [of[host[node]] if host[node] >= 0 else NOWHERE for node in top]
+    return Steps(index, walks.up, order, leaves, host, of, after_error, top, parent)
 
 
 def _reached_below(
@@ -119,7 +135,7 @@ def _downward(up: list[int], is_aside: bytearray) -> list[int]:
 
     That is the order of the files; where it is not, those nearer to a root come first.
     """
-    if all(map(lt, up, range(len(up)))):
+    if _stand_in_order(up):
         return [node for node, aside in enumerate(is_aside) if not aside]
     children = below(up)
     first, following = children.first, children.following
@@ -133,20 +149,24 @@ def _downward(up: list[int], is_aside: bytearray) -> list[int]:
     return order
 
 
+def _stand_in_order(up: list[int]) -> bool:
+    """Tells whether all parents stand before their children."""
+    return all(map(lt, up, range(len(up))))
+
+
 def _hosts(index: Index, up: list[int], order: list[int]) -> tuple[list[int], bytearray]:
     nodes = index.nodes
-    host = [NOWHERE] * len(nodes)
     after_error = bytearray(len(nodes))
-    for number in order:
+    is_bridge = bytearray([node.traits & Trait.STRUCTURAL for node in nodes])
+    is_bridge.append(0)  # for NOWHERE, which is the last place
+    host = [NOWHERE] * len(nodes) if len(order) < len(nodes) else list(up)
+    if len(order) < len(nodes):
+        for number in order:
+            host[number] = up[number]
+    for number in [one for one in order if is_bridge[up[one]]]:
         parent = up[number]
-        if parent < 0:
-            continue
-        above = nodes[parent]
-        if above.traits & Trait.STRUCTURAL:
-            host[number] = host[parent]
-            after_error[number] = after_error[parent] or above.subtype == "api_error"
-        else:
-            host[number] = parent
+        host[number] = host[parent]
+        after_error[number] = after_error[parent] or nodes[parent].subtype == "api_error"
     return host, after_error
 
 
@@ -165,8 +185,9 @@ def _same_step(index: Index, parents: Parents, walks: Walks) -> list[int]:
             stands[number] = number
         for call in node.calls:
             calls.setdefault((of[number], call.id), number)
-    for number, node in enumerate(nodes):
-        if node.results and stands[number] == number:
+    for number in [one for one, node in enumerate(nodes) if node.results]:
+        if stands[number] == number:
+            node = nodes[number]
             called = _call_of(index, walks, number, node, calls)
             if called >= 0 and stands[called] >= 0:
                 stands[number] = stands[called]
@@ -192,20 +213,19 @@ def _call_of(
     return found
 
 
-def _number_steps(index: Index, order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
+def _number_steps(order: list[int], stands: list[int]) -> tuple[list[int], list[int]]:
     """Numbers the steps from the roots down, so that a parent always comes before its child.
 
     The first record of a step hangs outside of it, and what it hangs on came even before:
     steps cannot lead in circles.
     """
-    of = [NOWHERE] * len(stands)
-    numbers: dict[int, int] = {}
+    of, numbers = [NOWHERE] * len(stands), [NOWHERE] * len(stands)
     top: list[int] = []
     for node in order:
         stand = stands[node]
         if stand < 0:
             continue
-        step = numbers.get(stand, NOWHERE)
+        step = numbers[stand]
         if step < 0:
             step = numbers[stand] = len(top)
             top.append(node)
@@ -213,11 +233,9 @@ def _number_steps(index: Index, order: list[int], stands: list[int]) -> tuple[li
     return of, top
 
 
-def _look_inside(
-    index: Index, steps: Steps, leaves: set[int], known: tuple[bytearray, bytearray]
-) -> None:
-    of, first, last = steps.of, steps.first, steps.last
-    speaks, leads = known
+def _look_inside(steps: Steps, found: Reach) -> None:
+    of, first, last = steps.of, found.first, found.last
+    speaks, leads = _reached_below(steps.index, steps.up, steps.order, steps.leaves)
     for number, step in enumerate(of):
         if step < 0:
             continue
@@ -225,36 +243,34 @@ def _look_inside(
             first[step] = number
         if number > last[step]:
             last[step] = number
-        steps.is_answered[step] |= speaks[number]
-        steps.holds_leaf[step] |= leads[number]
-    for leaf in leaves:
+        found.is_answered[step] |= speaks[number]
+        found.holds_leaf[step] |= leads[number]
+    for leaf in steps.leaves:
         home = leaf if of[leaf] >= 0 else steps.host[leaf]
         if home >= 0 and of[home] >= 0:
-            steps.holds_leaf[of[home]] = 1
+            found.holds_leaf[of[home]] = 1
 
 
-def _look_below(index: Index, steps: Steps) -> None:
-    parent, last, nodes, top = steps.parent, steps.last, index.nodes, steps.top
+def _look_below(steps: Steps, found: Reach) -> None:
+    parent, last, nodes, top = steps.parent, found.last, steps.index.nodes, steps.top
+    is_answered, holds_leaf, went_on = found.is_answered, found.holds_leaf, found.went_on
     for step in range(len(parent) - 1, -1, -1):
         above = parent[step]
-        if steps.is_answered[step] and nodes[top[step]].traits & Trait.HUMAN:
-            steps.went_on[step] = 1
+        if is_answered[step] and nodes[top[step]].traits & Trait.HUMAN:
+            went_on[step] = 1
         if above < 0:
             continue
         if last[step] > last[above]:
             last[above] = last[step]
-        if steps.is_answered[step]:
-            steps.is_answered[above] = 1
-        if steps.holds_leaf[step]:
-            steps.holds_leaf[above] = 1
-        if steps.went_on[step]:
-            steps.went_on[above] = 1
+        is_answered[above] |= is_answered[step]
+        holds_leaf[above] |= holds_leaf[step]
+        went_on[above] |= went_on[step]
 
 
 def is_opener(index: Index, steps: Steps, step: int) -> bool:
     """Tells whether a step begins a turn: a prompt, or a command or notice that was answered."""
     traits = index.nodes[steps.top[step]].traits
-    return bool(traits & Trait.HUMAN or (traits & Trait.ASKS and steps.is_answered[step]))
+    return bool(traits & Trait.HUMAN or (traits & Trait.ASKS and steps.reach.is_answered[step]))
 
 
 class Descent:
@@ -265,15 +281,21 @@ class Descent:
     The numbers are made when they are first needed: few files have such a response.
     """
 
-    __slots__ = ("_ends", "_starts", "_up")
+    __slots__ = ("_ends", "_is_ordered", "_starts", "_up")
 
     def __init__(self, up: list[int]) -> None:
         self._up = up
+        self._is_ordered = _stand_in_order(up)
         self._starts: list[int] = []
         self._ends: list[int] = []
 
     def is_below(self, lower: int, upper: int) -> bool:
         """Tells whether one node is a descendant of another."""
+        here = lower
+        for _ in range(NEAR if self._is_ordered else 0):
+            if here <= upper:
+                return here == upper and here != lower
+            here = self._up[here]
         if not self._starts:
             self._starts, self._ends = _intervals(self._up)
         return self._starts[upper] < self._starts[lower] < self._ends[upper]

@@ -129,7 +129,7 @@ def _title_of(known: Index, session: str, files: Sequence[int]) -> str | None:
     if beside and not titles.custom:
         return one_line(beside)
     leaves = titles.summaries
-    held = {node.uuid for facts in told for node in facts.nodes if node.uuid in leaves}
+    held = {node.uuid for facts in told if leaves for node in facts.nodes if node.uuid in leaves}
     found = titles.title(held)
     words = found[0] if found else None
     return agents_only(words) if told and not own else words

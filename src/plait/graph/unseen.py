@@ -7,7 +7,7 @@
 What stands before a compaction or a cleared context is not meant: that is said where it happened.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from plait.graph.ascent import walk
 from plait.graph.entries import CHAIN_TYPES
@@ -26,62 +26,70 @@ def unseen_on(known: Index, parents: Parents, line: DagLine, leaf: str | None) -
     """Returns the messages of a line that are beside the client's chain, in reading order."""
     if leaf is None or leaf not in known.at:
         return ()
-    nodes = [known.nodes[known.at[uuid]] for uuid in line.nodes]
-    chain = _by_parents(known, parents, leaf)
+    numbers = list(map(known.at.__getitem__, line.nodes))
+    chain = _by_parents(known, parents, known.at[leaf])
     # what a compaction preserved forgets all else before it, on other branches too
     held = known.facts[known.nodes[known.at[leaf]].file].nodes
     if chain is None or any(node.preserved for node in held):
         chain = _by_client(known, leaf)
-    after = _after_cut(known, parents, nodes, chain[-1]) if chain else nodes
-    return tuple(_beside(after, frozenset(chain)))
+    on_chain = bytearray(len(known.nodes))
+    for number in chain:
+        on_chain[number] = 1
+    after = _after_cut(known, parents, numbers, chain[-1]) if chain else numbers
+    return tuple(_beside(known, after, on_chain))
 
 
-def _by_parents(known: Index, parents: Parents, leaf: str) -> list[str] | None:
-    """Returns the records from the leaf up, None where the client looks for one by time."""
-    found: dict[str, None] = {}
-    here: str | None = leaf
-    while here is not None:
-        number = known.at.get(here)
-        if number is None or here in found:
+def _by_parents(known: Index, parents: Parents, leaf: int) -> list[int] | None:
+    """Returns the records from the leaf up, None where the client looks for one by time.
+
+    What hangs where it says has no edge of its own, and what it names is there.
+    """
+    nodes, up, edges = known.nodes, parents.up, parents.edges
+    found: list[int] = []
+    here = leaf
+    while here >= 0:
+        found.append(here)
+        if len(found) > len(nodes):
             return None
-        found[here] = None
-        node, edge = known.nodes[number], parents.edges.get(number)
-        if node.is_boundary or (edge and edge.kind in CUTS):
+        node, edge = nodes[here], edges.get(here)
+        if node.traits & Trait.BOUNDARY or (edge and edge.kind in CUTS):
             break
         if edge or node.kind not in LINKS:
             return None
-        here = node.parent
-    return list(found)
+        here = up[here]
+    return found
 
 
-def _by_client(known: Index, leaf: str) -> list[str]:
+def _by_client(known: Index, leaf: str) -> list[int]:
     entries = entries_of(known.facts[known.nodes[known.at[leaf]].file])
     start = entries.index.get(leaf)
     chain = walk(entries, start) if start is not None else []
-    return [entries.records[number].uuid for number in reversed(chain)]
+    return [known.at[entries.records[number].uuid] for number in reversed(chain)]
 
 
-def _after_cut(known: Index, parents: Parents, nodes: Sequence[Node], top: str) -> Sequence[Node]:
+def _after_cut(known: Index, parents: Parents, numbers: list[int], top: int) -> list[int]:
     """Returns the records since the last compaction or clearing at or before the chain's first."""
     cut = 0
-    for place, node in enumerate(nodes):
-        edge = parents.edges.get(known.at[node.uuid])
-        if node.is_boundary or (edge and edge.kind in CUTS):
+    for place, number in enumerate(numbers):
+        edge = parents.edges.get(number)
+        if known.nodes[number].is_boundary or (edge and edge.kind in CUTS):
             cut = place
-        if node.uuid == top:
-            return nodes[cut:]
-    return nodes
+        if number == top:
+            return numbers[cut:]
+    return numbers
 
 
-def _beside(nodes: Sequence[Node], chain: frozenset[str]) -> Iterator[str]:
+def _beside(known: Index, numbers: list[int], on_chain: bytearray) -> Iterator[str]:
     """Yields the messages that neither are on the chain nor belong to a response on it."""
-    rest = [node for node in nodes if node.uuid not in chain and _is_message(node)]
+    left = [known.nodes[number] for number in numbers if not on_chain[number]]
+    rest = [node for node in left if _is_message(node)]
     if not rest:
         return
-    walked = [node for node in nodes if node.uuid in chain]
+    walked = [known.nodes[number] for number in numbers if on_chain[number]]
     responses = frozenset(node.message_id for node in walked if node.message_id)
-    members = [node for node in nodes if node.uuid in chain or node.message_id in responses]
-    calls = frozenset(_calls_of(members))
+    calls = frozenset(
+        _calls_of([*walked, *(node for node in left if node.message_id in responses)])
+    )
     for node in rest:
         if node.message_id not in responses and not calls.intersection(node.results):
             yield node.uuid

@@ -5,6 +5,7 @@ Blocks of unknown kinds, and known ones of a wrong form, stay as they were in
 """
 
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any, TypeAlias, get_args
 
 import msgspec
@@ -193,13 +194,14 @@ class WireMessage(MessageFacts, frozen=True):
     usage: Usage | None = None
 
 
-class WireLine(Struct, frozen=True, rename={"tool_use_result": "toolUseResult"}):
+class WireLine(Struct, frozen=True, rename="camel"):
     """A line with a message of the expected form, and what is read together with it."""
 
     message: WireMessage
     tool_use_result: Any = None
     effort: Any = None
-    costUSD: Any = None  # noqa: N815  as it is written
+    cost_usd: Any = msgspec.field(default=None, name="costUSD")
+    tool_denial_kind: Any = None
 
 
 class Spoken(Struct, frozen=True):
@@ -209,6 +211,7 @@ class Spoken(Struct, frozen=True):
     tool_use_result: Any
     effort: str | None
     cost_usd: float | None
+    tool_denial_kind: str | None = None
 
 
 _line = msgspec.json.Decoder(WireLine).decode
@@ -224,16 +227,17 @@ def spoken_of(raw: bytes) -> Spoken | None:
     if isinstance(wire.content, UnsetType):
         return None
     content = (Text(wire.content),) if isinstance(wire.content, str) else wire.content or ()
-    facts = {name: getattr(wire, name) for name in FACTS}
+    effort, cost, denial = line.effort, line.cost_usd, line.tool_denial_kind
     return Spoken(
-        Message(**facts, content=content, usage=wire.usage),
+        Message(*(*_facts(wire), content, wire.usage)),
         line.tool_use_result,
-        line.effort if isinstance(line.effort, str) else None,
-        line.costUSD if isinstance(line.costUSD, float | int) else None,
+        effort if isinstance(effort, str) else None,
+        cost if isinstance(cost, float | int) else None,
+        denial if isinstance(denial, str) else None,
     )
 
 
-FACTS = MessageFacts.__struct_fields__
+_facts = attrgetter(*MessageFacts.__struct_fields__)
 
 
 def message_of(value: Mapping[str, Any]) -> Message:

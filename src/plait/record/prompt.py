@@ -36,11 +36,12 @@ def is_human_prompt(record: Record) -> bool:
     """
     if not isinstance(record, User) or is_marked(record.envelope):
         return False
-    if any(head.type == "tool_result" for head in record.block_heads):
+    types = [head.type for head in record.block_heads]
+    if "tool_result" in types:
         return False
     if b'"toolUseResult"' in record.raw and "toolUseResult" in record.fields:
         return False
-    if record.block_heads and all(head.type != "text" for head in record.block_heads):
+    if types and "text" not in types:
         return True  # a picture or a document alone
     text = prompt_text(record)
     return bool(text) and not is_machine_text(text)

@@ -240,11 +240,10 @@ def content_of(envelope: Envelope) -> str | list[BlockHead] | None:
 
 def timestamp_of(envelope: Envelope) -> str | None:
     """Returns the line's own timestamp where it is text, else its message's."""
-    inner = envelope.message.timestamp if envelope.message else None
-    for candidate in (envelope.timestamp, inner):
-        if isinstance(candidate, str):
-            return candidate
-    return None
+    stamp = envelope.timestamp
+    if not isinstance(stamp, str):
+        stamp = envelope.message.timestamp if envelope.message else None
+    return stamp if isinstance(stamp, str) else None
 
 
 def has_message(record: Record) -> bool:

@@ -17,7 +17,7 @@ from plait.record.read import Worded, WordedBlock
 from plait.record.record import Record
 
 IN_WORDS = re.compile(r"\bagentId: ([\w@-]+)")
-HINTS = (b"agentId: ", b'"teammate_id"', b'"runId"', b'"agent_id"')
+HINT = "agentId: "
 
 
 class Named(NamedTuple):
@@ -30,26 +30,19 @@ class Named(NamedTuple):
 
 
 def named_by(record: Record) -> Named | None:
-    """Returns what a tool's result says that it started; decodes only where it may say so."""
-    if not _may_name(record):
+    """Returns what a tool's result says that it started.
+
+    Where the words are at hand already, a look at them is quicker than to decode.
+    """
+    if isinstance(record.envelope, Worded) and not _names_any(record.envelope):
         return None
-    view = record.fields.get("toolUseResult")
+    spoken = record.spoken
+    view = spoken.tool_use_result if spoken else record.fields.get("toolUseResult")
     if isinstance(view, Mapping) and (found := _in_view(view)):
         return found
-    match = IN_WORDS.search(_words_of(record))
+    words = _words_of(record)
+    match = IN_WORDS.search(words) if HINT in words else None
     return Named(match[1], None, None, is_in_words=True) if match else None
-
-
-def _may_name(record: Record) -> bool:
-    """Tells by the bytes whether a result can name an agent besides the record's own.
-
-    Where the words are at hand already, a look at them is quicker.
-    """
-    if isinstance(record.envelope, Worded):
-        return _names_any(record.envelope)
-    raw = record.raw
-    own = 1 if record.agent_id else 0
-    return raw.count(b'"agentId"') > own or any(hint in raw for hint in HINTS)
 
 
 def _names_any(envelope: Worded) -> bool:
@@ -57,7 +50,7 @@ def _names_any(envelope: Worded) -> bool:
     if view and (view.agent or view.agent_too or view.run or view.teammate is not UNSET):
         return True
     content = envelope.message.content if envelope.message else None
-    return not isinstance(content, list) or any("agentId: " in text for text in _told_by(content))
+    return not isinstance(content, list) or any(HINT in text for text in _told_by(content))
 
 
 def _told_by(blocks: list[WordedBlock]) -> Iterator[str]:

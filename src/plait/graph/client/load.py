@@ -31,9 +31,8 @@ def call_ids(record: Record) -> list[str]:
 
 def has_calls(record: Record) -> bool:
     """Whether an answer calls a tool."""
-    return record.type == "assistant" and any(
-        head.type == "tool_use" for head in block_heads(record)
-    )
+    is_answer = record.envelope.type == "assistant"
+    return is_answer and "tool_use" in [head.type for head in block_heads(record)]
 
 
 def result_ids(record: Record) -> list[str]:
@@ -44,19 +43,22 @@ def result_ids(record: Record) -> list[str]:
 
 def is_result(record: Record) -> bool:
     """Whether an entry carries a tool result."""
-    return record.type == "user" and any(head.type == "tool_result" for head in block_heads(record))
+    is_user = record.envelope.type == "user"
+    return is_user and "tool_result" in [head.type for head in block_heads(record)]
 
 
 def is_boundary(record: Record) -> bool:
     """Whether a compaction begins here."""
-    return record.type == "system" and record.subtype == "compact_boundary"
+    envelope = record.envelope
+    return envelope.type == "system" and envelope.subtype == "compact_boundary"
 
 
 def is_note(record: Record) -> bool:
     """Whether an entry only accompanies others: an attachment, a notice, a meta prompt."""
-    if record.type == "user":
+    kind = record.envelope.type
+    if kind == "user":
         return record.is_meta and not is_result(record)
-    return record.type == "attachment" or (record.type == "system" and not is_boundary(record))
+    return kind == "attachment" or (kind == "system" and not is_boundary(record))
 
 
 def is_blank(block: dict[str, Any]) -> bool:
@@ -80,8 +82,8 @@ def preserved_by(record: Record) -> Preserved:
 
 
 RECORDS: Told[Record] = Told(
-    kind=attrgetter("type"),
-    subtype=attrgetter("subtype"),
+    kind=attrgetter("envelope.type"),
+    subtype=attrgetter("envelope.subtype"),
     is_sidechain=attrgetter("is_sidechain"),
     time=lambda record: milliseconds(record.envelope.timestamp),
     response=attrgetter("message_id"),
@@ -144,21 +146,22 @@ class Reader:
 
     def take(self, record: Record) -> None:
         """Adds a record: an entry, a bridge, a pointer, or nothing to the client."""
+        envelope = record.envelope
+        kind, uuid = envelope.type, envelope.uuid
         if record.offset and record.raw.startswith(BYTE_ORDER_MARK):
-            if record.uuid:
-                self.left_out.append(LeftOut(record.uuid, record.line, Reason.UNREAD))
-        elif record.type == "last-prompt":
-            envelope = record.envelope
+            if uuid:
+                self.left_out.append(LeftOut(uuid, record.line, Reason.UNREAD))
+        elif kind == "last-prompt":
             self.entries.point(envelope.leaf_uuid, explicit=envelope.explicit is True)
-        elif not record.uuid or record.type is None:
+        elif not uuid or kind is None:
             return
-        elif record.type in CHAIN_TYPES:
-            self.enter(record, record.uuid)
-        elif record.type == "progress":
-            self.bridge(record, record.uuid)
+        elif kind in CHAIN_TYPES:
+            self.enter(record, uuid)
+        elif kind == "progress":
+            self.bridge(record, uuid)
         else:
             # format: unknown types are not bridged, their children look for a parent by time
-            self.left_out.append(LeftOut(record.uuid, record.line, Reason.UNKNOWN_TYPE))
+            self.left_out.append(LeftOut(uuid, record.line, Reason.UNKNOWN_TYPE))
 
     def enter(self, record: Record, uuid: str) -> None:
         """Adds an entry; a uuid that came before keeps its place and takes the new content."""
@@ -198,4 +201,4 @@ class Reader:
 
 
 def _is_readable(record: Record) -> bool:
-    return record.type in ("attachment", "system") or has_message(record)
+    return record.envelope.type in ("attachment", "system") or has_message(record)
