@@ -10,10 +10,11 @@ from pathlib import Path
 
 import msgspec
 from msgspec import Raw, Struct, field
+from msgspec.structs import replace
 
 from plait.errors import SourceError
 from plait.line import Line
-from plait.line.split import views
+from plait.line.split import blocks
 from plait.record.billing import COST_STATE, MISFITS, BilledMessage, bill_of
 from plait.record.codec import NotAnObject, lenient, object_of
 from plait.record.model import ForkedFrom
@@ -23,6 +24,7 @@ SNAPSHOT = b'"prompt_snapshot"'
 STARTED = b"SessionStart:resume"
 EDGE = 200
 NOTHING = Raw()
+TOLD_APART = frozenset({"attachment", "progress"})
 UNREAD = frozenset({"message", "attachment", "data"})
 BOUNDARY, CLEARING = "compact_boundary", "microcompact_boundary"
 
@@ -50,6 +52,12 @@ class Compaction(Struct, frozen=True, gc=False, rename="camel"):
     preserved_messages: Preserved | None = None
 
 
+class SentMessage(BilledMessage, frozen=True, gc=False):
+    """What a message says of itself, and what it holds, as long as its line is looked at."""
+
+    content: Raw = NOTHING
+
+
 class Sent(Struct, frozen=True, gc=False, rename="camel"):
     """One line, as far as it tells what a request held and what could change that."""
 
@@ -58,7 +66,7 @@ class Sent(Struct, frozen=True, gc=False, rename="camel"):
     is_sidechain: bool | None = None
     attachment: Raw = NOTHING
     agent_id: str | None = None
-    message: BilledMessage | None = None
+    message: SentMessage | None = None
     request_id: str | None = None
     effort: str | None = None
     type: str | None = None
@@ -103,13 +111,32 @@ _decode = msgspec.json.Decoder(Sent).decode
 def sent_lines(path: Path) -> Iterator[tuple[int, Sent]]:
     """Yields the lines of a file with their numbers; none if it has gone."""
     try:
-        for number, view in views(path):
+        for number, view in _views(path):
             try:
-                yield number, _decode(view)
+                told = _decode(view)
+                yield number, _lasting(told) if told.type in TOLD_APART else told
             except MISFITS:
                 yield from ((number, one) for one in _odd(bytes(view), number))
     except SourceError:
         return
+
+
+def _views(path: Path) -> Iterator[tuple[int, memoryview]]:
+    """Yields the lines of a file with their numbers, each good until the next is asked for."""
+    number = 0
+    for buffer, filled in blocks(path):
+        view, find, stop = memoryview(buffer), buffer.find, -1
+        while (start := stop + 1) < filled:
+            stop = find(b"\n", start, filled)
+            if stop < 0:
+                stop = filled
+            number += 1
+            yield number, view[start:stop]
+
+
+def _lasting(told: Sent) -> Sent:
+    """Returns a line whose attachment can be asked after the next line was read."""
+    return replace(told, attachment=told.attachment.copy(), data=told.data.copy())
 
 
 def _odd(data: bytes, number: int) -> Iterator[Sent]:
@@ -122,4 +149,6 @@ def _odd(data: bytes, number: int) -> Iterator[Sent]:
     for value in found:
         plain = {key: one for key, one in value.items() if key not in UNREAD}
         told = lenient(plain, Sent)
-        yield msgspec.structs.replace(told, message=bill_of(value).message)
+        message = bill_of(value).message
+        spoken = msgspec.convert(message, SentMessage, from_attributes=True) if message else None
+        yield replace(told, message=spoken)
