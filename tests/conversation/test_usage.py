@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from plait.conversation.prices import Prices
 from plait.conversation.spending import beyond_log, billing_blocks, spending, within
 from plait.conversation.usage import BilledResponse, Ledger, Origin, Tokens
-from plait.line.split import CHUNK, blocks, lines
+from plait.line.split import CHUNK, blocks, lines, views
 from plait.record.billing import OPENING, Bill, bill_of, bills, odd_bills
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
@@ -287,6 +287,8 @@ def test_blocks_are_the_lines_of_a_file(
     found = [bytes(buffer[:filled]) for buffer, filled in blocks(path)]
     assert b"".join(found) == path.read_bytes()
     assert all(block.endswith(b"\n") for block in found[:-1])
+    seen = [(number, bytes(view)) for number, view in views(path)]
+    assert seen == [(line.number, line.data) for line in lines(path)]
 
 
 NOTE = {"type": "queue-operation", "timestamp": "2026-11-02T12:00:05.000Z"}

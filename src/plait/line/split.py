@@ -154,6 +154,19 @@ def blocks(path: Path) -> Iterator[tuple[bytearray, int]]:
         yield buffer, held
 
 
+def views(path: Path) -> Iterator[tuple[int, memoryview]]:
+    """Yields the lines of a file with their numbers, each good until the next is asked for."""
+    number = 0
+    for buffer, filled in blocks(path):
+        view, stop = memoryview(buffer), -1
+        while (start := stop + 1) < filled:
+            stop = buffer.find(b"\n", start, filled)
+            if stop < 0:
+                stop = filled
+            number += 1
+            yield number, view[start:stop]
+
+
 def _with_rest_in_front(buffer: bytearray, start: int, filled: int) -> bytearray:
     if start == 0 and filled == len(buffer):
         return buffer + bytearray(len(buffer))
