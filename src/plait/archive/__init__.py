@@ -25,15 +25,12 @@ if TYPE_CHECKING:
     from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.context_fill import PresetEffect, preset_effects, weighed
     from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
+    from plait.archive.export.formats import EXPORTERS, Branches, File, in_bytes
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
-        EXPORTERS,
         MANIFEST,
         REPORT,
-        Branches,
         ExportPlan,
-        File,
-        in_bytes,
         manifest_of,
     )
     from plait.archive.export.site import asset, style
@@ -118,8 +115,8 @@ _HOMES = {
     "edit_report": "check_report entry_of packing_report report_of",
     "choosing": "chosen_conversation described short_name",
     "index_or_logs": "without_collector",
-    "export.plan": "Branches EXPORTERS EXPORT_FORMAT ExportPlan File MANIFEST REPORT "
-    "in_bytes manifest_of",
+    "export.formats": "Branches EXPORTERS File in_bytes",
+    "export.plan": "EXPORT_FORMAT ExportPlan MANIFEST REPORT manifest_of",
     "export.site": "asset style",
     "hook.worker": "HookLimits HookManner HookWorker",
     "open_session": "OpenSession",

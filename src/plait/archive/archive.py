@@ -28,7 +28,8 @@ from plait.line.discover import SUFFIX
 from plait.record.read import read_if_there
 
 if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is asked for
-    from plait.archive.export.plan import ExportPlan, File
+    from plait.archive.export.formats import File
+    from plait.archive.export.plan import ExportPlan
     from plait.archive.keeping import Keeping
     from plait.archive.open_session import OpenSession
     from plait.archive.plans import Plans
@@ -301,7 +302,7 @@ class Archive(Figuring):
         from plait.archive.export.plan import ExportPlan, export, redacted
 
         plan = what if isinstance(what, ExportPlan) else redacted(self.named(what), self.prices)
-        return export(plan, as_)
+        return export(plan, as_, self.jobs, self.losses)
 
     def traces(self, sessions: Several = None, **options: Any) -> "Iterator[list[Span]]":
         """Yields the spans of each answered turn of some sessions, the root of each first."""

@@ -242,6 +242,7 @@ def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> Non
     folder = Path(asked["output"])
     _prepare(folder, is_forced=asked["force"])
     sizes = _write(folder, _shown(request, request.archive.export(plan, asked["format_"])))
+    request.output.note_losses(request.archive)
     if asked["as_json"]:
         request.output.json(manifest_of(plan, asked["format_"], sizes))
         return

@@ -9,6 +9,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from copy import copy
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -62,15 +63,31 @@ class KnownValues:
         self._finder: Any = None
         self._renewed = 0
         self._samples: list[dict[bytes, list[tuple[bytes, int]]]] | None = None
-        self._added: set[tuple[Kind, bytes]] = set()
+        self._added: dict[tuple[Kind, bytes], Hit] = {}
         self._letters = 0
         self._has_escapes = False
+        self._is_shared = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_finder": None}  # an expression stays where it was made
+
+    @property
+    def told(self) -> Iterator[Hit]:
+        """All that something told, in order."""
+        return (hit._replace(spans=()) for hit in self._added.values())
+
+    def copied(self) -> "KnownValues":
+        """Returns another that knows the same, and learns for itself alone."""
+        found = copy(self)
+        found.strings, found._added = {**self.strings}, {**self._added}
+        found._is_shared = self._samples is not None
+        return found
 
     def add(self, hit: Hit) -> None:
         """Remembers a value that something else told."""
         if (hit.kind, hit.value) in self._added:
             return
-        self._added.add((hit.kind, hit.value))
+        self._added[hit.kind, hit.value] = hit
         match hit.kind:
             case "secret":
                 if LEAST_SECRET <= len(hit.value) <= MOST_SECRET and b"\n" not in hit.value:
@@ -106,7 +123,15 @@ class KnownValues:
             self._finder = None
             self._has_escapes = self._has_escapes or ESCAPED.search(string) is not None
             if self._samples is not None:
+                self._own_samples()
                 self._sample(string)
+
+    def _own_samples(self) -> None:
+        if self._is_shared and self._samples is not None:
+            self._samples = [
+                {gram: [*held] for gram, held in grams.items()} for grams in self._samples
+            ]
+            self._is_shared = False
 
     def hits(self, text: bytes) -> Iterator[Hit]:
         """Yields the copies in a text."""

@@ -126,6 +126,11 @@ class Found:
         if len(self.places) < MOST_PLACES:
             self.places.append(place)
 
+    def join(self, other: "Found") -> None:
+        """Counts what was found of the same value behind it."""
+        self.count += other.count
+        self.places += other.places[: MOST_PLACES - len(self.places)]
+
 
 @dataclass(slots=True)
 class Report:

@@ -1,7 +1,9 @@
 """Texts, values and records to the same without secrets, and a report of what was there."""
 
+from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from plait.record import Record
@@ -9,7 +11,9 @@ from plait.record.codec import envelope_of, object_of
 from plait.redact.expression import BEST, Engine
 from plait.redact.first_look import texts_at_once
 from plait.redact.known_values import KnownValues, is_telling
+from plait.redact.lessons import Lesson, Outcome
 from plait.redact.model import GROUP_OF, Found, Hit, Place, Report, TextSpan
+from plait.redact.owners import Owners
 from plait.redact.rules import CustomRules, Rules
 from plait.redact.scan import Scanner, apart, stand_ins_in
 from plait.redact.stand_ins import Ledger
@@ -20,7 +24,6 @@ from plait.redact.wrapped import is_wrapped, unwrap
 R = TypeVar("R", bound=Record)
 NOWHERE = Place()
 MOST_QUIET = 250_000
-AROUND = frozenset(((b"/", b"/"), (b"/", b'"'), (b"-", b"-")))
 
 
 Told = Literal["nothing", "copies", "something"]
@@ -52,7 +55,10 @@ class Redactor:
         self._seen: set[str] = set()
         self._quiet: set[int] = set()
         """Texts that tell nothing by themselves, by their hash: they are not read twice."""
-        self._owners: dict[bytes, Hit] = {}
+        self._quiet_lines: set[int] = set()
+        """Lines that do, by a hash that is the same in every process."""
+        self._owners = Owners()
+        self._is_numbering = False
         if "rules" in self.rules.groups:
             for word in self.rules.words:
                 self._known.add_word(word.encode("utf-8", "surrogatepass"), "word")
@@ -75,7 +81,85 @@ class Redactor:
     @property
     def learnt(self) -> int:
         """How much it looks for by now: what adds nothing to it has taught nothing."""
-        return len(self._known.strings) + len(self._owners)
+        return len(self._known.strings) + len(self._owners.names)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_scanner": self._scanner.engine, "_custom": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        rules, engine = self.rules, state["_scanner"]
+        self._scanner = Scanner(rules.groups, engine, strict=rules.strict)
+        self._custom = CustomRules(rules)
+
+    @property
+    def has_own_rules(self) -> bool:
+        """Whether it goes by expressions, fields or files of the user: those look across texts."""
+        return bool(self._custom)
+
+    def apprentice(self) -> "Redactor":
+        """Returns one with the same rules that knows nothing yet, for a lesson of its own."""
+        found = Redactor(self.rules, engine=self._scanner.engine)
+        found._is_numbering = True
+        return found
+
+    @property
+    def lesson(self) -> Lesson:
+        """What it has learnt, for another with the same rules to take."""
+        quiet = array("Q", sorted(self._quiet_lines)).tobytes()
+        named = tuple(
+            Hit(kind, self._ledger.labels[kind, number], value, ())
+            for (kind, value), number in self._ledger.numbers.items()
+        )
+        return Lesson(named, tuple(self._known.told), tuple(self._owners.hits()), quiet)
+
+    def take(self, lesson: Lesson) -> None:
+        """Learns what another has learnt."""
+        for hit in lesson.named:
+            self._ledger.number(hit)
+        for hit in lesson.told:
+            self._known.add(hit)
+        for name, hit in lesson.owners:
+            self._owners.add(hit, name, self._known)
+
+    def settle(self) -> None:
+        """Has all that follows go by what was learnt so far, wherever it is redacted."""
+        self._ledger.settle()
+
+    def fork(self, lesson: Lesson | None = None) -> "Redactor":
+        """Returns one that knows the same, and tells nothing of what it finds to this one.
+
+        Lines that taught nothing in a lesson are not read a second time.
+        """
+        found = Redactor.__new__(Redactor)
+        found.__dict__.update(self.__dict__)
+        found.report = Report(groups=self.rules.groups, is_strict=self.rules.strict)
+        found._known, found._ledger = self._known.copied(), self._ledger.copied()
+        found._seen, found._owners = {*self._seen}, self._owners.copied()
+        found._quiet, found._quiet_lines = set(), set()
+        if lesson:
+            found._quiet_lines.update(array("Q", lesson.quiet))
+        return found
+
+    @property
+    def outcome(self) -> Outcome:
+        """What a fork has found, for the one that it was forked from."""
+        return Outcome(tuple(self.report.found.values()), tuple(self._ledger.unsettled))
+
+    def absorb(self, outcome: Outcome) -> bool:
+        """Takes what a fork has found, or declines: it named something as others did before."""
+        ledger = self._ledger.copied() if outcome.unsettled else self._ledger
+        if not ledger.agrees(list(outcome.unsettled)):
+            return False
+        self._ledger = ledger
+        for one in outcome.found:
+            known = self.report.found.get(one.stand_in)
+            if known is None:
+                known = self.report.found[one.stand_in] = Found(
+                    one.stand_in, one.kind, one.label, one.hint
+                )
+            known.join(one)
+        return True
 
     def text(self, text: str, place: Place = NOWHERE) -> str:
         """Returns a text without what should not be shared; the same object if nothing is."""
@@ -127,7 +211,8 @@ class Redactor:
         plain = _of_bytes(record, raw) if owners else record
         for hit in owners:
             self._count(hit, place)
-        told = "nothing" if self._is_quiet(raw) else self._told_at_once(raw, plain.fields)
+        is_quiet = self._is_quiet(record.raw, raw)
+        told = "nothing" if is_quiet else self._told_at_once(raw, plain.fields)
         if told == "nothing":
             return plain
         tree = Tree(plain.fields)
@@ -152,7 +237,7 @@ class Redactor:
             self._learn_owner(source)
             raw, _ = self._without_owners(source.raw)
             fields = source.fields if raw is source.raw else object_of(raw)
-            if self._told_at_once(raw, fields, is_learning=True) == "something":
+            if self._told_at_once(raw, fields, learnt=source.raw) == "something":
                 self.learn(fields)
         elif isinstance(source, dict):
             tree = Tree(source)
@@ -186,7 +271,7 @@ class Redactor:
         custom = self._custom.hits_in(joined.data, joined.islands)
         return self._with_known(joined.data, [*self._found_in(joined), *custom])
 
-    def _told_at_once(self, raw: bytes, fields: Any, *, is_learning: bool = False) -> Told:
+    def _told_at_once(self, raw: bytes, fields: Any, *, learnt: bytes | None = None) -> Told:
         """Tells what is to be hidden in a line, as far as that can be told at once."""
         texts = None if self._custom else texts_at_once(fields)
         if texts is None or holds_more(raw, texts.keys):
@@ -197,18 +282,19 @@ class Redactor:
             if any(self._scanner.hits_in(texts)):
                 return "something"
             self._note_quiet(mark)
-        if is_learning:
-            if not is_wrapped(data):
-                self._note_quiet(hash(raw))
+        if learnt is not None:
+            if not is_wrapped(data) and len(self._quiet_lines) < MOST_QUIET:
+                self._quiet_lines.add(_mark(learnt))
             return "nothing"
         is_known = any(self._known.hits(data)) or (
             is_wrapped(data) and any(_as_read(data, self._known))
         )
         return "copies" if is_known else "nothing"
 
-    def _is_quiet(self, line: bytes) -> bool:
-        """Tells whether a line told nothing when it was learnt, and holds no copy of anything."""
-        return hash(line) in self._quiet and not self._known.may_stand_in(line)
+    def _is_quiet(self, line: bytes, left: bytes) -> bool:
+        """Tells whether a line told nothing when it was learnt, and what is left holds no copy."""
+        is_known = bool(self._quiet_lines) and _mark(line) in self._quiet_lines
+        return is_known and not self._known.may_stand_in(left)
 
     def _with_known(self, data: bytes, found: list[Hit]) -> list[Hit]:
         found += self._known.hits(data)
@@ -218,12 +304,13 @@ class Redactor:
 
     def _found(self, data: bytes) -> list[Hit]:
         """Returns what a text tells by itself, and remembers it."""
-        return self._remembered(hash(data), lambda: self._scanner.hits(data))
+        return self._remembered(data, lambda: self._scanner.hits(data))
 
     def _found_in(self, joined: Joined) -> list[Hit]:
-        return self._remembered(hash(joined.data), lambda: list(self._scanner.hits_in(joined)))
+        return self._remembered(joined.data, lambda: list(self._scanner.hits_in(joined)))
 
-    def _remembered(self, mark: int, look: Callable[[], list[Hit]]) -> list[Hit]:
+    def _remembered(self, data: bytes, look: Callable[[], list[Hit]]) -> list[Hit]:
+        mark = hash(data)
         if mark in self._quiet:
             return []
         found = look()
@@ -231,6 +318,9 @@ class Redactor:
             self._note_quiet(mark)
         if self._kept:
             found = [hit for hit in found if hit.value not in self._kept]
+        if self._is_numbering:
+            for hit in apart(found, stand_ins_in(data)):
+                self._ledger.number(hit)
         for hit in filter(is_worth_remembering, found):
             self._known.add(hit)
         return found
@@ -244,19 +334,13 @@ class Redactor:
         cwd = record.cwd
         if cwd and cwd not in self._seen:
             self._seen.add(cwd)
-            for hit in self._scanner.hits(cwd.encode("utf-8", "surrogatepass")):
-                if hit.kind == "user" and is_telling(hit.value):
-                    self._known.add_word(hit.value, "user")
-                    self._owners[hit.value] = hit
+            data = cwd.encode("utf-8", "surrogatepass")
+            for hit in self._scanner.hits(data):
+                if hit.kind == "user" and hit.value not in self._kept:
+                    self._owners.add(hit, data[: hit.end], self._known)
 
     def _without_owners(self, raw: bytes) -> tuple[bytes, list[Hit]]:
-        """Replaces the owner's name in paths at once: it stands in nearly every line."""
-        hits: list[Hit] = []
-        for name, hit in self._owners.items() if not self._custom else ():
-            if name in raw:
-                raw, count = _without_name(raw, name, self._ledger.stand_in(hit, name).encode())
-                hits += [hit] * count
-        return raw, hits
+        return (raw, []) if self._custom else self._owners.replaced(raw, self._ledger)
 
     def _whole_texts(self, tree: Tree, place: Place) -> dict[int, str]:
         """Returns the stand-ins of texts that the user's rules hide as a whole."""
@@ -294,16 +378,9 @@ def _as_read(data: bytes, known: KnownValues) -> Iterator[Hit]:
         yield hit._replace(spans=tuple(seen.source(span) for span in hit.spans))
 
 
-def _without_name(raw: bytes, name: bytes, stand_in: bytes) -> tuple[bytes, int]:
-    """Returns a line with something else for a name that is a step of paths, and how often."""
-    parts = raw.split(name)
-    last, count = parts[0], 0
-    found = [last]
-    for part in parts[1:]:
-        is_step = (last[-1:], part[:1]) in AROUND
-        found += (stand_in if is_step else name, part)
-        last, count = part, count + is_step
-    return b"".join(found), count
+def _mark(data: bytes) -> int:
+    """Returns a number for a line that is the same in every process."""
+    return int.from_bytes(blake2b(data, digest_size=8).digest(), "little")
 
 
 def _of_bytes(record: R, raw: bytes) -> R:

@@ -1,6 +1,18 @@
 """Values to what stands in for them, and back."""
 
+from typing import NamedTuple
+
 from plait.redact.model import Hit, Kind
+
+
+class Naming(NamedTuple):
+    """A value for which a stand-in was made, how it was written, and what stands in for it."""
+
+    hit: Hit
+    spelling: bytes | None
+    """None where the value was counted alone."""
+    is_rest: bool
+    stand_in: str
 
 
 class Ledger:
@@ -19,6 +31,38 @@ class Ledger:
         self._counts: dict[Kind, int] = {}
         self._spelled: dict[tuple[Kind, int, bytes], str] = {}
         self._spellings: dict[tuple[Kind, int], int] = {}
+        self._settled: dict[Kind, int] | None = None
+        self._unsettled: dict[tuple[Kind, bytes, bytes | None], Naming] = {}
+
+    def settle(self) -> None:
+        """Holds the numbers that were given so far for what everybody goes by."""
+        self._settled = dict(self._counts)
+
+    def copied(self) -> "Ledger":
+        """Returns another that gives the same stand-ins, and notes which were not settled."""
+        found = Ledger()
+        found.numbers, found.labels, found.key = {**self.numbers}, {**self.labels}, {**self.key}
+        found._counts, found._spelled = {**self._counts}, {**self._spelled}
+        found._spellings = {**self._spellings}
+        found._settled = self._settled
+        return found
+
+    @property
+    def unsettled(self) -> list[Naming]:
+        """What was asked for and does not follow from what was settled, in order."""
+        return list(self._unsettled.values())
+
+    def agrees(self, namings: list[Naming]) -> bool:
+        """Gives stand-ins as another did, and tells whether they are the same."""
+        for hit, spelling, is_rest, stand_in in namings:
+            given = (
+                self.name(hit)
+                if spelling is None
+                else self.stand_in(hit, spelling, is_rest=is_rest)
+            )
+            if given != stand_in:
+                return False
+        return True
 
     def number(self, hit: Hit) -> int:
         """Returns the number of a value."""
@@ -31,7 +75,10 @@ class Ledger:
 
     def name(self, hit: Hit) -> str:
         """Returns the stand-in of a value that is written as it is."""
-        return _written(hit.kind, str(number := self.number(hit)), self.labels[hit.kind, number])
+        name = _written(hit.kind, str(number := self.number(hit)), self.labels[hit.kind, number])
+        if self._settled is not None and number > self._settled.get(hit.kind, 0):
+            self._note(Naming(hit, None, False, name))
+        return name
 
     def stand_in(self, hit: Hit, spelling: bytes, *, is_rest: bool = False) -> str:
         """Returns what stands in for a value that is written so, or for the rest of it."""
@@ -41,7 +88,16 @@ class Ledger:
             spelled = self._next(hit.kind, number, is_other=spelling != hit.value, is_rest=is_rest)
             self._spelled[hit.kind, number, spelling] = spelled
             self.key[spelled] = spelling.decode("utf-8", "surrogatepass")
+        if self._settled is not None and (
+            spelling != hit.value or number > self._settled.get(hit.kind, 0)
+        ):
+            self._note(Naming(hit, spelling, is_rest, spelled))
         return spelled
+
+    def _note(self, naming: Naming) -> None:
+        key = (naming.hit.kind, naming.hit.value, naming.spelling)
+        if key not in self._unsettled:
+            self._unsettled[key] = naming._replace(hit=naming.hit._replace(spans=()))
 
     def _next(self, kind: Kind, number: int, *, is_other: bool, is_rest: bool) -> str:
         name = str(number)

@@ -6,15 +6,26 @@ through the redactor before a word of it is looked at, unless the plan has none.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
 
+from plait.archive.export.drawing import Drawer, Drawing, Members
+from plait.archive.export.formats import (
+    EXPORTERS,
+    Branches,
+    File,
+    Form,
+    Told,
+    in_bytes,
+    last_files,
+    plain_text,
+    records_of,
+    transcripts_of,
+)
 from plait.archive.export.transcripts import Family, Names
 from plait.archive.families import families
 from plait.archive.model import Session
@@ -22,31 +33,17 @@ from plait.archive.open_session import OpenSession, opened_together
 from plait.conversation.totals import Pricing
 from plait.conversation.walk import Depth
 from plait.errors import UserError
-from plait.graph.model import Place
-from plait.graph.paths import Path as GraphPath
-from plait.graph.paths import uuids
 from plait.view.passages.stream import Manner
 from plait.view.transcript.coverage import Coverage
-from plait.view.transcript.heading import Entry, Transcript, entry_of, index_of
+from plait.view.transcript.heading import Entry, Transcript
 from plait.view.transcript.json_form import FORMAT, json_of
-from plait.view.transcript.markdown import KeptTurns, markdown_of, text_of
-from plait.view.transcript.plain import plain_of
+from plait.view.transcript.markdown import markdown_of, text_of
 
 if TYPE_CHECKING:
     from plait.archive.redaction import Redaction
     from plait.redact import Redactor
 
-
-Branches: TypeAlias = Literal["active", "all"]
-File: TypeAlias = tuple[str, bytes]
-"""A path within the export, and what the file holds."""
-
-MANIFEST, REPORT, INDEX, COMBINED = (
-    "manifest.json",
-    "redaction-report.json",
-    "index.md",
-    "transcripts",
-)
+MANIFEST, REPORT, COMBINED = "manifest.json", "redaction-report.json", "transcripts"
 EXPORT_FORMAT = "plait-export/1"
 
 
@@ -60,20 +57,33 @@ class ExportPlan:
     is_combined: bool = False
     redactor: "Redactor | None" = None
     pricing: Pricing | None = None
-    written: list[Entry] = field(default_factory=list)
-    """The transcripts that were made so far."""
-    copies: list[str] = field(default_factory=list)
-    """Sessions without a transcript: another holds all that they do."""
-    unspoken: list[str] = field(default_factory=list)
-    """Sessions without a conversation, in words."""
-    coverage: Coverage = field(default_factory=Coverage)
-    """How the sessions that were read so far are told."""
-    names: Names = field(default_factory=Names)
     page_depth: Depth | None = None
     """How much pages show; None shows everything, what is long folded and cut."""
     is_single: bool = False
     """Whether each page holds all that it needs."""
+    told: Told = field(default_factory=Told)
+    """What was told so far."""
+    sizes: dict[str, int] = field(default_factory=dict)
+    """The files that were made so far, or are as they were made before."""
+    names: Names = field(default_factory=Names)
+    changed: int = 0
+    """Records that were redacted so far."""
     _held: OpenSession | None = None
+
+    @property
+    def written(self) -> list[Entry]:
+        """The transcripts that were made so far."""
+        return self.told.entries
+
+    @property
+    def coverage(self) -> Coverage:
+        """How the sessions that were read so far are told."""
+        return self.told.coverage
+
+    def form(self, format_: str) -> Form:
+        """Returns how all families are told."""
+        depth, is_single = self.page_depth, self.is_single
+        return Form(format_, self.manner, self.branches, depth, is_single, self.pricing)
 
     @cached_property
     def redaction(self) -> "Redaction | None":
@@ -84,14 +94,14 @@ class ExportPlan:
 
     def learn(self) -> None:
         """Lets the redactor see everything first: what one place tells is hidden in all."""
-        if self.redaction is None:
-            return
-        if len(self.sessions) == 1:  # one is held, so that it is read once
+        if self.redactor:
+            self.drawer("md", [self.sessions]).learn()
+
+    def drawer(self, format_: str, families: list[Members]) -> Drawer:
+        """Returns what draws families; one session is held, so that it is read once."""
+        if self.redactor and len(self.sessions) == 1:
             self._held = opened_together(self.sessions)
-            for source in self._held.sources:
-                self.redaction.learn_source(source)
-            return
-        self.redaction.learn(self.sessions)
+        return Drawer(self.form(format_), families, self.redactor, held=self._held)
 
     def families(self) -> Iterator[Family]:
         """Yields sessions that share records together, read and redacted."""
@@ -99,12 +109,10 @@ class ExportPlan:
             found = self._opened(members)
             is_active = self.branches == "active"
             family = Family(found, self.private, self.names, self.pricing, is_active)
-            self.copies += family.copies
-            self.unspoken += family.unspoken
-            self.coverage = self.coverage.plus(family.coverage)
+            self.told.count(family)
             yield family
 
-    def _opened(self, members: Iterable[Session]) -> OpenSession:
+    def _opened(self, members: Members) -> OpenSession:
         if self._held and self.redaction:
             return self._held.passed_through(self.redaction)
         return opened_together(members, self.redaction)
@@ -112,19 +120,17 @@ class ExportPlan:
     def transcripts(self) -> Iterator[Transcript]:
         """Yields all transcripts, one by one, and remembers what each was about."""
         for family in self.families():
-            found = family.transcripts()
-            if self.manner.agents == "files" and self.manner.has_tools:
-                found = chain(found, family.agent_transcripts())
-            for transcript in found:
-                self.written.append(entry_of(transcript))
-                yield transcript
+            yield from transcripts_of(family, self.manner, self.told)
+
+    def take(self, drawing: Drawing) -> None:
+        """Adds what was made of a family."""
+        self.told.add(drawing.told)
+        self.sizes.update(drawing.sizes)
+        self.changed += drawing.changed
 
     def private(self, text: str) -> str:
         """Returns the name of a file without what should not be shared."""
         return self.redaction.name(text) if self.redaction else text
-
-
-Exporter: TypeAlias = Callable[[ExportPlan], Iterator[File]]
 
 
 def redacted(sessions: tuple[Session, ...], pricing: Pricing) -> ExportPlan:
@@ -134,122 +140,76 @@ def redacted(sessions: tuple[Session, ...], pricing: Pricing) -> ExportPlan:
     return ExportPlan(sessions, redactor=Redactor(), pricing=pricing)
 
 
-def export(plan: ExportPlan, format_: str) -> Iterator[File]:
-    """Yields all files of an export, the manifest last: without it an export is not whole."""
+def export(
+    plan: ExportPlan, format_: str, jobs: int = 1, losses: list[str] | None = None
+) -> Iterator[File]:
+    """Yields all files of an export, the manifest last: without it an export is not whole.
+
+    Several processes draw where there is much to draw; what is said of those that died is added
+    to the losses.
+    """
     if format_ not in EXPORTERS:
         raise UserError(f"there is no format '{format_}'", f"there are {', '.join(EXPORTERS)}")
-    return _files(plan, format_)
+    return _files(plan, format_, jobs, [] if losses is None else losses)
 
 
-def _files(plan: ExportPlan, format_: str) -> Iterator[File]:
-    plan.learn()
-    sizes: dict[str, int] = {}
-    for path, data in EXPORTERS[format_](plan):
-        sizes[path] = len(data)
-        yield path, data
+def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iterator[File]:
+    form = plan.form(format_)
+    if plan.is_combined and format_ != "html":
+        plan.learn()
+        yield from _counted(plan, _combined_file(plan, form))
+    else:
+        yield from _drawn(plan, form, jobs, losses)
+        lists = last_files(form, plan.told, is_redacted=plan.redactor is not None)
+        yield from _counted(plan, lists)
     if plan.redactor:
-        report = _as_json(_report_of(plan))
-        sizes[REPORT] = len(report)
-        yield REPORT, report
-    yield MANIFEST, _as_json(manifest_of(plan, format_, sizes))
+        yield from _counted(plan, [(REPORT, _as_json(_report_of(plan)))])
+    manifest = _as_json(manifest_of(plan, format_, plan.sizes))
+    yield MANIFEST, manifest
 
 
-def _markdown_files(plan: ExportPlan) -> Iterator[File]:
-    if plan.is_combined:
-        used: set[str] = set()
-        parts = [text_of(markdown_of(one, plan.manner, used)) for one in plan.transcripts()]
-        yield f"{COMBINED}.md", in_bytes("\n---\n\n".join(parts))
-        return
-    family, kept = None, KeptTurns()
-    for one in plan.transcripts():
-        if one.by_line is not family:
-            family, kept = one.by_line, KeptTurns()
-        blocks = markdown_of(one, plan.manner, kept=kept if one.heading.of > 1 else None)
-        yield f"{one.name}.md", in_bytes(text_of(blocks))
-    is_redacted = plan.redactor is not None
-    index = index_of(plan.written, plan.unspoken, plan.coverage, is_redacted=is_redacted)
-    yield INDEX, in_bytes(index)
+def _counted(plan: ExportPlan, files: Iterable[File]) -> Iterator[File]:
+    for name, data in files:
+        plan.sizes[name] = len(data)
+        yield name, data
 
 
-def _plain_files(plan: ExportPlan) -> Iterator[File]:
-    texts = ((one.name, "\n".join(plain_of(one, plan.manner)) + "\n") for one in plan.transcripts())
-    if plan.is_combined:
-        yield f"{COMBINED}.txt", in_bytes("\n\n".join(text for _, text in texts))
-        return
-    for name, text in texts:
-        yield f"{name}.txt", in_bytes(text)
+def _drawn(plan: ExportPlan, form: Form, jobs: int, losses: list[str]) -> Iterator[File]:
+    """Yields the files of all families, in their order."""
+    drawer = plan.drawer(form.format, [*families(plan.sessions)])
+    drawer.jobs, drawer.losses = jobs, losses
+    with drawer.working():
+        drawer.learn()
+        for files in drawer.draw(range(len(drawer.families))):
+            drawing = Drawing()
+            yield from files(drawing)
+            plan.take(drawing)
 
 
-def _json_files(plan: ExportPlan) -> Iterator[File]:
-    found = ((one.name, json_of(one, plan.manner)) for one in plan.transcripts())
-    if plan.is_combined:
-        yield f"{COMBINED}.json", b"[" + b",\n".join(data for _, data in found) + b"]\n"
-        return
-    for name, data in found:
-        yield f"{name}.json", data + b"\n"
+def _combined_file(plan: ExportPlan, form: Form) -> Iterator[File]:
+    """Yields the one file that holds everything."""
+    data = {"md": _joined_markdown, "json": _joined_json, "jsonl": _joined_records}
+    text = data.get(form.format, _joined_text)(plan, form.manner)
+    yield f"{COMBINED}.{form.format}", text
 
 
-def _record_files(plan: ExportPlan) -> Iterator[File]:
-    found = (file for family in plan.families() for file in _of_records(plan, family))
-    if plan.is_combined:
-        yield f"{COMBINED}.jsonl", b"".join(data for _, data in found)
-        return
-    for name, data in found:
-        yield f"{name}.jsonl", data
+def _joined_markdown(plan: ExportPlan, manner: Manner) -> bytes:
+    used: set[str] = set()
+    parts = [text_of(markdown_of(one, manner, used)) for one in plan.transcripts()]
+    return in_bytes("\n---\n\n".join(parts))
 
 
-def _of_records(plan: ExportPlan, family: Family) -> Iterator[File]:
-    for number, path in family.chosen:
-        transcript = family.transcript(number, path)
-        plan.written.append(entry_of(transcript))
-        yield transcript.name, b"".join(_path_lines(family, path))
-    for transcript in family.agent_transcripts() if plan.manner.agents == "files" else ():
-        plan.written.append(entry_of(transcript))
-        nodes = family.graph.lines[transcript.agent or ""].nodes
-        places = (family.graph.nodes[uuid].place for uuid in nodes)
-        yield transcript.name, b"".join(_lines_at(family, places))
+def _joined_text(plan: ExportPlan, manner: Manner) -> bytes:
+    return in_bytes("\n\n".join(plain_text(one, manner) for one in plan.transcripts()))
 
 
-def _path_lines(family: Family, path: GraphPath) -> Iterator[bytes]:
-    graph = family.graph
-    way = set(family.way(path))
-    beside: dict[str | None, list[Place]] = {}
-    for loose in graph.loose:
-        if loose.line in way or (loose.line is None and loose.after is None):
-            beside.setdefault(loose.after, []).append(loose.place)
-    nodes = uuids(graph, path) if path.leaf else ()
-    yield from _lines_at(family, beside.get(None, ()))
-    for uuid in nodes:
-        yield from _lines_at(family, (graph.nodes[uuid].place, *beside.get(uuid, ())))
+def _joined_json(plan: ExportPlan, manner: Manner) -> bytes:
+    return b"[" + b",\n".join(json_of(one, manner) for one in plan.transcripts()) + b"]\n"
 
 
-def _lines_at(family: Family, places: Iterable[Place]) -> Iterator[bytes]:
-    for place in places:
-        record = family.opened.record_at(place)
-        if record is not None:
-            yield record.raw.rstrip(b"\r\n") + b"\n"
-
-
-def _page_files(plan: ExportPlan) -> Iterator[File]:
-    from plait.archive.export.site import FOLDER, Site
-
-    is_active = plan.branches == "active"
-    site = Site(plan.pricing, plan.page_depth, plan.manner.has_thinking, is_active, plan.is_single)
-    for family in plan.families():
-        yield from site.family_files(family)
-        for number, path in family.chosen:
-            entry = entry_of(family.transcript(number, path))
-            plan.written.append(replace(entry, name=f"{FOLDER}/{family.pages[path.session]}"))
-    yield from site.first_page(plan.coverage.in_words())
-
-
-EXPORTERS: dict[str, Exporter] = {
-    "md": _markdown_files,
-    "html": _page_files,
-    "txt": _plain_files,
-    "json": _json_files,
-    "jsonl": _record_files,
-}
+def _joined_records(plan: ExportPlan, manner: Manner) -> bytes:
+    found = (records_of(family, manner, plan.told) for family in plan.families())
+    return b"".join(data for files in found for _, data in files)
 
 
 def manifest_of(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[str, Any]:
@@ -283,7 +243,7 @@ def manifest_of(plan: ExportPlan, format_: str, sizes: dict[str, int]) -> dict[s
             "bytes": sum(sizes.values()),
         },
         "files": sizes,
-        "copies": plan.copies,
+        "copies": plan.told.copies,
         "sessions": list(sessions.values()),
     }
 
@@ -301,7 +261,7 @@ def _report_of(plan: ExportPlan) -> dict[str, Any]:
     return {
         "count": sum(one.count for one in found),
         "kinds": report.kinds if report else {},
-        "records_changed": plan.redaction.changed if plan.redaction else 0,
+        "records_changed": plan.changed + (plan.redaction.changed if plan.redaction else 0),
         "looked_for": {} if report is None else report.looked_for,
         "not_recognised": () if report is None else report.not_recognised,
         "found": [msgspec.to_builtins(one) for one in found],
@@ -313,8 +273,3 @@ def _as_json(value: object) -> bytes:
         return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"
     except UnicodeEncodeError:
         return json.dumps(value, indent=2).encode() + b"\n"
-
-
-def in_bytes(text: str) -> bytes:
-    """Returns a text as it is written to a file."""
-    return text.encode("utf-8", "replace")

@@ -1,6 +1,7 @@
 """Sessions of a family to their transcripts: one for each path, with names and headings."""
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -38,15 +39,20 @@ class Surroundings:
 class Names:
     """Gives each transcript a name of its own."""
 
-    taken: set[str] = field(default_factory=set)
+    taken: AbstractSet[str] = frozenset()
+    """What others are called."""
+    given: dict[str, None] = field(default_factory=dict)
+    is_crowded: bool = False
+    """Whether others had a name that was asked for."""
 
     def free(self, name: str) -> str:
         """Returns a name that no other has, on any file system."""
         safe = file_name(name)
         found, number = safe, 2
-        while found.casefold() in self.taken:
+        while (folded := found.casefold()) in self.given or folded in self.taken:
+            self.is_crowded = self.is_crowded or folded in self.taken
             found, number = f"{safe}_{number}", number + 1
-        self.taken.add(found.casefold())
+        self.given[folded] = None
         return found
 
 

@@ -1,0 +1,257 @@
+"""Families of sessions to their files: here, or by several processes, the same bytes either way.
+
+A family is told by itself: by names that are its own, and through a fork of the redactor, which
+knows what all of them have taught and tells nothing to the next. What two families may not both
+do is seen when their turn comes: the second is then drawn again, behind the first.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from plait.archive.export.formats import EXPORTERS, File, Form, Told
+from plait.archive.export.transcripts import Family, Names
+from plait.archive.model import Session
+from plait.archive.open_session import OpenSession, opened_together
+from plait.archive.redaction import Redaction
+from plait.conversation.totals import Pricing
+from plait.conversation.usage import Tokens
+
+if TYPE_CHECKING:
+    from plait.line.workers import Workers
+    from plait.redact import Redactor, Rules
+    from plait.redact.lessons import Lesson, Outcome
+
+WORTH = 4_000_000
+"""Bytes of logs from which on several processes are sooner done with them."""
+Members: TypeAlias = tuple[Session, ...]
+
+
+@dataclass
+class Drawing:
+    """What was made of one family."""
+
+    told: Told = field(default_factory=Told)
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Of its files."""
+    names: list[str] = field(default_factory=list)
+    """What nobody else's files may be called."""
+    changed: int = 0
+    """Records that were redacted."""
+    outcome: "Outcome | None" = None
+    is_alone: bool = True
+    """Whether nothing but the family itself decided how it was drawn."""
+
+    def take(self, name: str, data: bytes) -> File:
+        """Notes a file of the family, and returns it."""
+        self.sizes[name] = len(data)
+        return name, data
+
+
+@dataclass
+class _Prices:
+    """Prices, and whether it mattered when they were asked for."""
+
+    pricing: Pricing
+    is_dated: bool = False
+
+    def cost(self, model: str | None, tokens: Tokens, when: datetime | None) -> float | None:
+        self.is_dated = self.is_dated or when is None
+        return self.pricing.cost(model, tokens, when)
+
+
+def files_of(
+    form: Form,
+    members: Members,
+    drawing: Drawing,
+    taken: set[str],
+    redactor: "Redactor | None" = None,
+    held: OpenSession | None = None,
+) -> Iterator[File]:
+    """Yields the files of a family; the drawing says the rest once all were asked for."""
+    redaction = Redaction(redactor) if redactor else None
+    opened = (
+        held.passed_through(redaction)
+        if held and redaction
+        else opened_together(members, redaction)
+    )
+    prices = _Prices(form.pricing) if form.pricing else None
+    names = Names(taken)
+    private = redaction.name if redaction else str
+    family = Family(opened, private, names, prices, form.branches == "active")
+    drawing.told.count(family)
+    for name, data in EXPORTERS[form.format](form._replace(pricing=prices), family, drawing.told):
+        yield drawing.take(name, data)
+    drawing.names = list(names.given)
+    is_dated = prices is not None and prices.is_dated
+    drawing.is_alone = not (names.is_crowded or is_dated)
+    if redaction and redactor:
+        drawing.changed, drawing.outcome = redaction.changed, redactor.outcome
+        drawing.is_alone = drawing.is_alone and not drawing.outcome.unsettled
+
+
+@dataclass
+class Drawer:
+    """Draws families, by several processes where that is sooner done."""
+
+    form: Form
+    families: Sequence[Members]
+    redactor: "Redactor | None" = None
+    jobs: int = 1
+    losses: list[str] = field(default_factory=list)
+    lessons: "list[Lesson]" = field(default_factory=list)
+    held: OpenSession | None = None
+    """The only session there is, where it was read already."""
+    taken: set[str] = field(default_factory=set)
+    _workers: "Workers | None" = None
+
+    @contextmanager
+    def working(self) -> "Iterator[Drawer]":
+        """Gives itself, with processes that work for it where there is enough to do."""
+        if not self._is_much():
+            yield self
+            return
+        from plait.line.workers import Workers
+
+        with Workers(min(self.jobs, len(self.families)), self.losses) as self._workers:
+            yield self
+        self._workers = None
+
+    def _is_much(self) -> bool:
+        """Tells whether others can help, and whether that is worth it."""
+        size = sum(map(_size, self.families))
+        if self.jobs == 1 or len(self.families) < 2 or size < WORTH:
+            return False
+        return not (self.redactor and self.redactor.has_own_rules) and _can_be_sent(self.form)
+
+    def learn(self) -> None:
+        """Lets the redactor see everything first: what one place tells is hidden in all."""
+        if self.redactor is None:
+            return
+        if self.redactor.has_own_rules:
+            Redaction(self.redactor).learn(one for members in self.families for one in members)
+            return
+        for lesson in self._all_lessons():
+            self.lessons.append(lesson._replace(named=(), told=(), owners=()))
+            self.redactor.take(lesson)
+        self.redactor.settle()
+
+    def _all_lessons(self) -> "Iterator[Lesson]":
+        assert self.redactor
+        if self.held:
+            yield _lesson_of(self.redactor.apprentice(), self.families[0], self.held)
+        elif self._workers is None:
+            for members in self.families:
+                yield _lesson_of(self.redactor.apprentice(), members)
+        else:
+            rules = self.redactor.rules
+            items = [(str(one[0].path), rules, _bare(one)) for one in self.families]
+            task = f"{__name__}:packed_lesson"
+            for data in self._workers.each(task, items, [*map(_size, self.families)]):
+                yield pickle.loads(data)  # noqa: S301  from a process of our own
+
+    def draw(self, numbers: Sequence[int]) -> "Iterator[Callable[[Drawing], Iterator[File]]]":
+        """Yields for each family what yields its files into a drawing."""
+        if self._workers is None or len(numbers) < 2:
+            for number in numbers:
+                yield lambda drawing, number=number: self.here(number, drawing)  # type: ignore[misc]
+            return
+        known = pickle.dumps(self.redactor) if self.redactor else None
+        items = [self._item(number, known) for number in numbers]
+        sizes = [_size(self.families[number]) for number in numbers]
+        results = self._workers.each(f"{__name__}:packed_drawing", items, sizes)
+        for number, data in zip(numbers, results, strict=True):
+            found: tuple[Drawing, list[File]] = pickle.loads(data)  # noqa: S301  as above
+            yield lambda drawing, number=number, found=found: self._checked(number, found, drawing)  # type: ignore[misc]
+
+    def _item(self, number: int, known: bytes | None) -> tuple[Any, ...]:
+        members = self.families[number]
+        lesson = self.lessons[number] if self.lessons else None
+        return str(members[0].path), self.form, _bare(members), known, lesson
+
+    def here(self, number: int, drawing: Drawing) -> Iterator[File]:
+        """Yields the files of a family, drawn in this process."""
+        through = self.redactor
+        if through and not through.has_own_rules:
+            through = through.fork(self.lessons[number] if self.lessons else None)
+        members = self.families[number]
+        yield from files_of(self.form, members, drawing, self.taken, through, self.held)
+        if through is self.redactor:
+            drawing.outcome, drawing.is_alone = None, drawing.is_alone and through is None
+        self.accept(drawing)
+
+    def _checked(
+        self, number: int, found: tuple[Drawing, list[File]], drawing: Drawing
+    ) -> Iterator[File]:
+        """Yields what another process has drawn, unless it must be drawn behind what was before."""
+        made, files = found
+        if not self.accept(made):
+            yield from self.here(number, drawing)
+            return
+        drawing.__dict__.update(made.__dict__)
+        yield from files
+
+    def accept(self, made: Drawing) -> bool:
+        """Takes what was drawn by itself, or declines: it came by a name that is taken."""
+        if not self.taken.isdisjoint(made.names):
+            return False
+        if self.redactor and made.outcome and not self.redactor.absorb(made.outcome):
+            return False
+        self.taken.update(made.names)
+        return True
+
+
+def _size(members: Members) -> int:
+    return sum(file.size for one in members for file in one.files)
+
+
+def _can_be_sent(form: Form) -> bool:
+    try:
+        pickle.dumps(form)
+    except Exception:  # prices of somebody else's, of whatever kind
+        return False
+    return True
+
+
+def _bare(members: Members) -> Members:
+    """Returns sessions without the archive that they were found in."""
+    return tuple(replace(one, archive=None) for one in members)
+
+
+def _lesson_of(redactor: "Redactor", members: Members, held: OpenSession | None = None) -> "Lesson":
+    redaction = Redaction(redactor)
+    for file in (file for session in members for file in session.files):
+        redaction.learn_beside(file.session, file.agent, file.run, file.project, file.path.name)
+    if held is None:
+        redaction.learn(members)
+    else:
+        for source in held.sources:
+            redaction.learn_source(source)
+    return redactor.lesson
+
+
+def packed_lesson(item: "tuple[str, Rules, Members]") -> bytes:
+    """Returns what a family teaches, for the process that asks."""
+    from plait.redact import Redactor
+
+    _, rules, members = item
+    return pickle.dumps(_lesson_of(Redactor(rules).apprentice(), members))
+
+
+def packed_drawing(item: "tuple[str, Form, Members, bytes | None, Lesson | None]") -> bytes:
+    """Returns what is made of a family, for the process that asks."""
+    _, form, members, known, lesson = item
+    fork = _redactor(known).fork(lesson) if known else None
+    drawing = Drawing()
+    files = list(files_of(form, members, drawing, set(), fork))
+    return pickle.dumps((drawing, files), pickle.HIGHEST_PROTOCOL)
+
+
+@lru_cache(1)
+def _redactor(known: bytes) -> "Redactor":
+    found: Redactor = pickle.loads(known)  # noqa: S301  from the process that asks
+    return found

@@ -1,0 +1,204 @@
+"""The same export by one process and by several, whatever becomes of the files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.drawing import draw
+from plait.archive import Archive, ExportPlan
+from plait.archive.export import drawing
+from plait.cli.app import run
+from plait.conversation.prices import Prices
+from plait.line.workers import Workers
+from plait.redact import Redactor, Rules
+from plait.view.passages.stream import Manner
+
+FORMATS = ["md", "html", "txt", "json", "jsonl"]
+TOKENS = [f"ghp_{letter}1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" for letter in "abc"]
+
+
+@pytest.fixture(autouse=True)
+def everything_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has even little drawn by several processes."""
+    monkeypatch.setattr(drawing, "WORTH", 0)
+
+
+@pytest.fixture
+def began(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many workers were asked for, each time."""
+    found: list[int] = []
+    enter = Workers.__enter__
+
+    def counted(self: Workers) -> Workers:
+        found.append(self.jobs)
+        return enter(self)
+
+    monkeypatch.setattr(Workers, "__enter__", counted)
+    return found
+
+
+def exported(root: Path, jobs: int, format_: str = "md", **changes: Any) -> dict[str, bytes]:
+    """Returns the files of an export by their names, in their order."""
+    archive = Archive([root], jobs=jobs)
+    plan = ExportPlan(archive.sessions, pricing=Prices(), **changes)
+    return dict(archive.export(plan, format_))
+
+
+@pytest.mark.parametrize("is_redacted", [False, True])
+@pytest.mark.parametrize("format_", FORMATS)
+def test_several_processes_draw_the_same(
+    gallery: Path, began: list[int], format_: str, is_redacted: bool
+) -> None:
+    made = [
+        exported(gallery, jobs, format_, redactor=Redactor() if is_redacted else None)
+        for jobs in (1, 3)
+    ]
+    assert list(made[0].items()) == list(made[1].items())
+    assert len(made[0]) > 20
+    assert began == [3]
+
+
+def test_several_processes_draw_the_same_in_other_manners(gallery: Path, began: list[int]) -> None:
+    changes: list[dict[str, Any]] = [
+        {"manner": Manner(agents="files", has_front_matter=True), "branches": "active"},
+        {"is_single": True, "page_depth": "answers"},
+    ]
+    for format_, asked in zip(("md", "html"), changes, strict=True):
+        assert exported(gallery, 1, format_, **asked) == exported(gallery, 2, format_, **asked)
+    assert began == [2, 2]
+
+
+def test_several_processes_draw_real_logs_the_same(shared: Path) -> None:
+    made = [exported(shared / "corpus", jobs, "txt", redactor=Redactor()) for jobs in (1, 2)]
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("rules", [Rules(expressions=("chocolate",)), Rules(files=("*.env",))])
+def test_rules_of_the_user_are_gone_by_in_one_process(
+    gallery: Path, began: list[int], rules: Rules
+) -> None:
+    made = [exported(gallery, jobs, redactor=Redactor(rules)) for jobs in (1, 2)]
+    assert made[0] == made[1]
+    assert began == []
+
+
+def test_little_is_drawn_in_one_process(
+    gallery: Path, began: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = sum(file.size for file in Archive([gallery]).files)
+    monkeypatch.setattr(drawing, "WORTH", size + 1)
+    exported(gallery, 2)
+    assert began == []
+    monkeypatch.setattr(drawing, "WORTH", size)
+    exported(gallery, 2)
+    assert began == [2]
+
+
+def test_prices_that_cannot_be_sent_are_asked_in_one_process(
+    gallery: Path, began: list[int]
+) -> None:
+    class Own:
+        def cost(self, *_: object) -> float:
+            return 1.0
+
+    archive = Archive([gallery], jobs=2)
+    assert dict(archive.export(ExportPlan(archive.sessions, pricing=Own()), "md"))
+    assert began == []
+
+
+def written_apart(root: Path, *texts: str) -> Path:
+    """Writes sessions, each in a project of its own."""
+    for number, text in enumerate(texts):
+        draw(text).write(root / "projects" / f"p{number}")
+    return root
+
+
+def story(number: int, words: str) -> str:
+    return f'file s{number} start=2026-11-0{number}T09:00:00Z\nU1 "{words}"\nA1< "Yes."\n'
+
+
+def test_what_two_families_name_alike_is_told_apart(tmp_path: Path) -> None:
+    """Both have a value that nothing taught before: a key in another spelling."""
+    spelled = [f"see {token.encode().hex()}" for token in TOKENS]
+    told = [story(n + 1, f"GITHUB_TOKEN={token}") for n, token in enumerate(TOKENS)]
+    texts = [*told, *(story(n + 4, words) for n, words in enumerate(spelled))]
+    root = written_apart(tmp_path, *texts, story(7, f"{TOKENS[0].upper()} {spelled[0]}"))
+    made = [exported(root, jobs, "txt", redactor=Redactor()) for jobs in (1, 2)]
+    assert made[0] == made[1]
+    said = b"".join(made[0].values()).decode()
+    assert "‹secret 1.1: github token›" in said and "‹secret 1.2: github token›" in said
+
+
+def test_names_that_differ_in_case_alone_are_told_apart(tmp_path: Path) -> None:
+    for number, name in enumerate(("Story", "story", "STORY")):
+        (path,) = draw(story(number + 1, name)).write(tmp_path / "projects" / f"p{number}")
+        path.rename(path.with_name(f"{name}.jsonl"))
+        text = path.with_name(f"{name}.jsonl")
+        text.write_bytes(text.read_bytes().replace(path.stem.encode(), name.encode()))
+    made = [exported(tmp_path, jobs) for jobs in (1, 2)]
+    assert made[0] == made[1]
+    names = [name for name in made[0] if name.startswith("transcript_")]
+    assert len({name.casefold() for name in names}) == 3
+
+
+@pytest.mark.parametrize("fate", ["gone", "grown", "replaced"])
+def test_what_becomes_of_a_file_meanwhile_is_the_same_for_several_processes(
+    gallery: Path, tmp_path: Path, fate: str
+) -> None:
+    logs = tmp_path / "logs"
+    shutil.copytree(gallery, logs)
+    archives = [Archive([logs], jobs=jobs) for jobs in (1, 2)]
+    sessions = [archive.sessions for archive in archives]
+    victim, other, *_ = (one.path for one in sessions[0] if one.file and one.bytes > 5000)
+    if fate == "gone":
+        victim.unlink()
+    elif fate == "grown":
+        victim.write_bytes(victim.read_bytes() * 2)
+    else:
+        other.replace(victim)
+    made = [
+        dict(archive.export(ExportPlan(chosen, redactor=Redactor()), "md"))
+        for archive, chosen in zip(archives, sessions, strict=True)
+    ]
+    assert made[0] == made[1]
+
+
+def test_processes_that_die_are_told_and_their_work_is_done_again(
+    gallery: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    said = ("export", "--all", "--root", str(gallery), "-o")
+    assert run([*said, str(tmp_path / "alone"), "--jobs", "1"]) == 0
+    alone = capfd.readouterr()
+    enter = Workers.__enter__
+
+    def dead(self: Workers) -> Workers:
+        entered = enter(self)
+        for process in entered._processes:
+            os.kill(process.pid, signal.SIGKILL)
+        return entered
+
+    monkeypatch.setattr(Workers, "__enter__", dead)
+    assert run([*said, str(tmp_path / "together"), "--jobs", "2"]) == 0
+    together = capfd.readouterr()
+    assert together.out.replace("together", "alone") == alone.out
+    assert "died while it read" in together.err and "died" not in alone.err
+    assert _held(tmp_path / "together") == _held(tmp_path / "alone")
+
+
+def _held(folder: Path) -> dict[str, bytes]:
+    """Returns what lies in the folder of an export."""
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in paths
+        if not path.name.startswith(".")
+    }

@@ -1,0 +1,200 @@
+"""Redactors that learn apart and redact apart, and those that do it at once."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.record import Record
+from plait.record.codec import encode
+from plait.record.read import record_of
+from plait.redact import Redactor, Rules
+from plait.redact.lessons import Lesson
+from plait.redact.redactor import Told
+from tests.redact.planted import planted
+
+TOKENS = [f"ghp_{letter}1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8" for letter in "abc"]
+WORDS = [
+    "plain words",
+    f"GITHUB_TOKEN={TOKENS[0]}",
+    f"use {TOKENS[1]} for it",
+    f"https://x.test/?key={TOKENS[0]}",
+    "ls /home/dev/shop /dev/null",
+    "see /home/mallory/notes",
+    "mail eve@corp-mail.com",
+    "PASSWORD=hunter2hunter2 ./run",
+    "what about hunter2hunter2?",
+]
+HOMES = ["/home/dev/shop", "/home/mallory/shop", "/Users/will/shop", "/srv/shop"]
+texts = st.lists(st.sampled_from(WORDS), max_size=3).map("\n".join)
+lines = st.builds(lambda text, cwd: line(text, cwd), texts, st.sampled_from(HOMES))
+parts = st.lists(st.lists(lines, max_size=4), min_size=1, max_size=4)
+
+
+def line(text: str, cwd: str) -> Record:
+    fields = {"type": "user", "cwd": cwd, "message": {"role": "user", "content": text}}
+    return record_of(encode(fields), 1, 0)
+
+
+def lesson(records: Iterable[Record], rules: Rules | None = None) -> Lesson:
+    apprentice = Redactor(rules).apprentice()
+    apprentice.learn(records)
+    return apprentice.lesson
+
+
+def taught(lessons: Iterable[Lesson]) -> Redactor:
+    redactor = Redactor()
+    for one in lessons:
+        redactor.take(one)
+    redactor.settle()
+    return redactor
+
+
+def raws(redactor: Redactor, records: Iterable[Record]) -> list[bytes]:
+    return [one.raw for one in redactor.records(records)]
+
+
+@given(parts)
+def test_what_was_learnt_apart_is_known_to_all(found: list[list[Record]]) -> None:
+    lessons = [lesson(records) for records in found]
+    forks = [taught(lessons).fork(one) for one in lessons]
+    alone = Redactor()
+    alone.learn(one for records in found for one in records)
+    everything = [one for records in found for one in records]
+    apart = [raw for fork, one in zip(forks, found, strict=True) for raw in raws(fork, one)]
+    at_once = raws(alone, everything)
+    assert [_shape(raw) for raw in apart] == [_shape(raw) for raw in at_once]
+
+
+def _shape(raw: bytes) -> bytes:
+    """Returns a line without the numbers of its stand-ins, which tell who came first."""
+    parts = raw.decode().split("‹")
+    shown = (part.partition("›") for part in parts[1:])
+    return "".join([parts[0], *(f"‹{one.split()[0]}›{rest}" for one, _, rest in shown)]).encode()
+
+
+@given(parts)
+def test_forks_name_things_as_one_that_goes_through_all(found: list[list[Record]]) -> None:
+    lessons = [lesson(records) for records in found]
+    here, there = taught(lessons), taught(lessons)
+    sent = pickle.dumps(there)
+    for records, one in zip(found, lessons, strict=True):
+        serial = here.fork(one)
+        expected = raws(serial, records)
+        assert here.absorb(serial.outcome)
+        fork = pickle.loads(sent).fork(one)
+        made = raws(fork, records)
+        if not there.absorb(pickle.loads(pickle.dumps(fork.outcome))):
+            again = there.fork(one)
+            made = raws(again, records)
+            assert there.absorb(again.outcome)
+        assert made == expected
+    assert here.report == there.report
+    assert here.key.items() >= there.key.items()
+
+
+def test_a_stand_in_that_was_given_before_is_declined() -> None:
+    redactor = taught([])
+    forks = [redactor.fork(), redactor.fork()]
+    for fork, token in zip(forks, TOKENS, strict=False):
+        assert fork.text(token) == "‹secret 1: github token›"
+    assert redactor.absorb(forks[0].outcome)
+    assert not redactor.absorb(forks[1].outcome)
+    assert list(redactor.report.found) == ["‹secret 1: github token›"]
+    assert redactor.fork().text(TOKENS[1]) == "‹secret 2: github token›"
+
+
+def test_what_was_settled_needs_no_asking() -> None:
+    redactor = taught([lesson([line(TOKENS[0], "/srv")]), lesson([line(TOKENS[1], "/srv")])])
+    fork = redactor.fork()
+    assert fork.text(TOKENS[1]) == "‹secret 2: github token›"
+    assert not fork.outcome.unsettled
+    assert fork.text(TOKENS[2]) == "‹secret 3: github token›"
+    assert {one.stand_in for one in fork.outcome.unsettled} == {"‹secret 3: github token›"}
+
+
+def test_a_fork_tells_nothing_to_the_one_it_was_forked_from() -> None:
+    redactor = taught([])
+    fork = redactor.fork()
+    fork.learn(f"GITHUB_TOKEN={TOKENS[0]}")
+    fork.text(TOKENS[0])
+    assert redactor.learnt == 0
+    assert not redactor.report
+
+
+def test_lines_that_taught_nothing_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    records = [line("plain words", "/srv/shop"), line(TOKENS[0], "/srv/shop")]
+    held = lesson(records)
+    assert len(held.quiet) == 8
+    fork = taught([held]).fork(held)
+    read: list[bytes] = []
+    look = Redactor._told_at_once
+
+    def noted(self: Redactor, raw: bytes, fields: Any, **options: Any) -> Told:
+        read.append(raw)
+        return look(self, raw, fields, **options)
+
+    monkeypatch.setattr(Redactor, "_told_at_once", noted)
+    raws(fork, records)
+    assert read == [records[1].raw]
+
+
+def test_a_quiet_line_with_a_copy_of_what_another_taught_is_redacted() -> None:
+    quiet, loud = line("say hunter2hunter2", "/srv"), line("PASSWORD=hunter2hunter2", "/srv")
+    lessons = [lesson([quiet]), lesson([loud])]
+    assert len(lessons[0].quiet) == 8
+    (raw,) = raws(taught(lessons).fork(lessons[0]), [quiet])
+    assert b"hunter2" not in raw
+
+
+@pytest.mark.parametrize("cwd", ["/home/dev/shop", "/Users/will/shop"])
+def test_the_home_of_an_owner_with_a_common_name_is_found_at_once(cwd: str) -> None:
+    home = cwd.removesuffix("/shop")
+    fields = {
+        "type": "user",
+        "cwd": cwd,
+        "path": f"{home}/x",
+        "files": {f"{home}/a": 1, f"{home}": {}, f"{home}ish": 2},
+        "text": f"{home} {home}/z not {home}elop",
+        "none": "/dev/null will",
+    }
+    record = record_of(encode(fields), 1, 0)
+    redactor, slow = Redactor(), Redactor()
+    slow._learn_owner = lambda record: None  # type: ignore[method-assign]
+    for one in (redactor, slow):
+        one.learn(record)
+    assert redactor.record(record).raw == slow.record(record).raw
+    assert redactor.report.kinds == slow.report.kinds
+    assert redactor._without_owners(record.raw)[0].count("‹user 1›".encode()) == 3
+    assert b"/dev/null" in redactor.record(record).raw
+
+
+@pytest.mark.parametrize("cwd", ["/home/DEV/shop", "/srv/dev", "C:\\Users\\dev\\x"])
+def test_other_homes_are_looked_for_with_care(cwd: str) -> None:
+    redactor = Redactor()
+    redactor.learn(line("x", cwd))
+    assert redactor._owners.homes == {}
+
+
+@pytest.mark.parametrize("name", ["mallory", "dev"])
+def test_an_owner_that_is_to_be_kept_is_kept(name: str) -> None:
+    redactor = Redactor(Rules(keep=(name,)))
+    record = line("x", f"/home/{name}/shop")
+    redactor.learn(record)
+    assert redactor.record(record) is record
+
+
+def test_every_planted_form_is_found_by_forks() -> None:
+    records = [line(one.text, "/home/dev/shop") for one in list(planted(seed=5))[::9]]
+    held = lesson(records)
+    fork, alone = taught([held]).fork(held), Redactor()
+    alone.learn(records)
+    assert [_shape(one) for one in raws(fork, records)] == [
+        _shape(one) for one in raws(alone, records)
+    ]
+    assert fork.report.kinds == alone.report.kinds
