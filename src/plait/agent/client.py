@@ -32,14 +32,19 @@ from plait.agent.parts import Parts
 from plait.agent.permission import Mode
 from plait.agent.permissions import SessionPermissions
 from plait.agent.queue import Asked, PromptQueue
+from plait.agent.recollection import recall_files
+from plait.agent.rewinding import Point, Restoration, file_steps, points_of
 from plait.agent.sessions import rename
 from plait.agent.streaming import Closable, Model, ModelFault
 from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
 from plait.errors import UserError
+from plait.line import lines, stamp_of
+from plait.record import Record, client_records
 from plait.write import SessionWriter
 from plait.write.model import Content
 from plait.write.order import NEWEST, Version
+from plait.write.place import history_folder
 
 if TYPE_CHECKING:
     from plait.agent.assembly import Manner
@@ -231,6 +236,38 @@ class Client:
         if not self.is_busy or self._work is None:
             return False
         return self._work.cancel()
+
+    def points(self) -> list[Point]:
+        """Returns the prompts that one can go back to, the oldest first."""
+        return points_of(self.chain)
+
+    @property
+    def chain(self) -> Sequence[Record]:
+        """The messages that lead to where the session stands, since the last summary."""
+        memory = self.parts.memory
+        return memory.context.records if isinstance(memory, SessionMemory) else ()
+
+    def files_at(self, point: Point) -> Restoration | None:
+        """Returns what going back to a prompt means for files, None where none were kept then."""
+        place = self.parts.place
+        return file_steps(
+            client_records(lines(self.path)) if stamp_of(self.path) else (),
+            point.uuid,
+            Path(self.parts.writer.setting.cwd),
+            others=place.others,
+            folder=history_folder(self.path),
+        )
+
+    async def rewind(self, point: Point) -> None:
+        """Goes on from before a prompt; files stay as they are.
+
+        Of files the model knows from then on what it was told before that prompt.
+        """
+        if self.is_busy:
+            raise UserError("a turn is going on", "stop it first")
+        self.parts.writer.rewind(point.before, is_kept=True)
+        self.parts.place.seen.clear()
+        recall_files(self.chain, self.parts.place)
 
     async def switch(self, *, model: str | None = None, mode: Mode | None = None) -> None:
         """Goes on with another model of the same API, or in another mode."""

@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 from plait.agent.events import Event
 from plait.agent.meter import Meter
 from plait.agent.permission import Mode
+from plait.agent.rewinding import Point, Restoration
 from plait.write.model import Content
 
 
@@ -97,6 +98,18 @@ class Engine(Protocol):
         """Stops the turn that goes on; tells whether there was one."""
         ...
 
+    def points(self) -> list[Point]:
+        """Returns the prompts that one can go back to, the oldest first."""
+        ...
+
+    def files_at(self, point: Point) -> Restoration | None:
+        """Returns what going back to a prompt means for files, None where none were kept then."""
+        ...
+
+    async def rewind(self, point: Point) -> None:
+        """Goes on from before a prompt; files stay as they are."""
+        ...
+
     async def switch(self, *, model: str | None = None, mode: Mode | None = None) -> None:
         """Goes on with another model, or in another mode."""
         ...
@@ -115,4 +128,16 @@ class Engine(Protocol):
 
     async def close(self) -> None:
         """Stops what goes on, and leaves the session so that it can go on."""
+        ...
+
+
+class Sessions(Protocol):
+    """Whoever begins sessions in the place of another, all in the same way."""
+
+    def cleared(self, old: Engine) -> Engine:
+        """Begins a session with nothing in its context."""
+        ...
+
+    async def branched(self, old: Engine, point: Point | None, title: str) -> Engine:
+        """Begins a session with what was said, up to now or to before a prompt."""
         ...

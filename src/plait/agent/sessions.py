@@ -85,5 +85,9 @@ def _name(session: SessionWriter, title: str) -> None:
     if session.setting.is_older:
         return
     session.state("agent-name", agent_name=title)
-    beside = OutputFolder(session.path.with_suffix(""))
-    beside.write(TITLE_FILE, encode({"customTitle": title}))
+    keep_title(session.path, title)
+
+
+def keep_title(path: Path, title: str) -> None:
+    """Keeps the name of a session beside its file, too."""
+    OutputFolder(path.with_suffix("")).write(TITLE_FILE, encode({"customTitle": title}))

@@ -34,7 +34,7 @@ def cost_state(session: str, fields: Mapping[str, Any]) -> bytes:
 
 
 def last_prompt(
-    session: str, leaf: str, words: str | None = None, *, is_explicit: bool = False
+    session: str, leaf: str | None, words: str | None = None, *, is_explicit: bool = False
 ) -> bytes:
     """Returns the line that says where a session goes on.
 

@@ -63,10 +63,12 @@ class SessionWriter(StateLog):
         folder = history_folder(path) if has_snapshots else None
         backups = past.backups if past else {}
         self._history = FileHistory(folder, setting, ids, backups) if folder else None
+        self.has_snapshots = folder is not None
         self._past = past
         self._told_leaf = self._resumed_tip = self.tip
         self._is_led_elsewhere = past is not None and past.is_led_elsewhere
         """Whether the client would go on elsewhere, unless it is told."""
+        self._is_rewound = False
 
     @classmethod
     def new(
@@ -159,7 +161,7 @@ class SessionWriter(StateLog):
         past = source._past and replace(source._past, backups={}, cost={})
         own = cls(place, setting, source.ids, past, is_settled=source.is_settled)
         if source._history is None:
-            own._history = None
+            own._history, own.has_snapshots = None, False
         own._is_new = True
         records, size = _read(Path(path))
         names, chain = names_in(records, name), forked_chain(records, size)
@@ -186,7 +188,7 @@ class SessionWriter(StateLog):
     def _after_prompt(self) -> None:
         if self._is_led_elsewhere:
             self.append(lines.last_prompt(self.session, NOWHERE, is_explicit=True))
-        self._is_led_elsewhere = False
+        self._is_led_elsewhere = self._is_rewound = False
 
     def before_change(self, path: str | Path, call: str | None = None) -> None:
         """Keeps a file that a call is about to change, once for each prompt."""
@@ -196,10 +198,10 @@ class SessionWriter(StateLog):
             if line:
                 self.append(line)
 
-    def rewind(self, to: str | None) -> None:
+    def rewind(self, to: str | None, *, is_kept: bool = False) -> None:
         """Goes back to a message of this conversation, None for its beginning.
 
-        Nothing is written yet: the next message shows it.
+        Nothing is written yet: the next message shows it, or (`is_kept`) the end.
         """
         self._needs_no_response()
         if to not in self._standing.positions:
@@ -207,6 +209,7 @@ class SessionWriter(StateLog):
         self._standing.tip = to
         self._standing.calls.clear()
         self._is_led_elsewhere = not self.setting.is_older
+        self._is_rewound = is_kept
 
     def compact(
         self,
@@ -320,8 +323,10 @@ class SessionWriter(StateLog):
 
     def last_prompt(self) -> None:
         """Writes where the session goes on, as the client does when a turn is over."""
-        if self.tip and not self.setting.is_older:
-            self.append(lines.last_prompt(self.session, self.tip, self._standing.words))
+        is_back, words = self._is_rewound, self._standing.words
+        if (self.tip or is_back) and not self.setting.is_older:
+            told = None if is_back else words
+            self.append(lines.last_prompt(self.session, self.tip, told, is_explicit=is_back))
         self._told_leaf = self.tip
 
     def close(self) -> None:

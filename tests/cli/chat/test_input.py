@@ -153,7 +153,7 @@ def files(tmp_path: Path) -> FileOffers:
 @pytest.mark.parametrize(
     ("text", "becomes"),
     [
-        ("/re", ["/rename"]),
+        ("/ren", ["/rename"]),
         ("/nothing", []),
         ("/rename x", []),
         ("/take o", ["/take one"]),

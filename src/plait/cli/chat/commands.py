@@ -140,6 +140,18 @@ async def _compact(talk: "Talk", rest: str) -> None:
     await talk.compact(rest)
 
 
+async def _rewind(talk: "Talk", rest: str) -> None:
+    from plait.cli.chat.rewind import rewind
+
+    await rewind(talk, rest)
+
+
+async def _branch(talk: "Talk", rest: str) -> None:
+    from plait.cli.chat.rewind import branch
+
+    await branch(talk, rest)
+
+
 async def _exit(talk: "Talk", rest: str) -> None:
     talk.leave()
 
@@ -148,6 +160,8 @@ COMMANDS = (
     Command("help", "", "list the commands", do=_help),
     Command("clear", "", "begin a new session with nothing in its context", do=_clear),
     Command("compact", "[focus]", "let a summary stand for what was said", do=_compact),
+    Command("rewind", "[N] [what]", "go back before a prompt, with or without files", do=_rewind),
+    Command("branch", "[@N] [NAME]", "go on in a copy, from here or before a prompt", do=_branch),
     Command("rename", "NAME", "give the session a title", tell=_rename),
     Command("cost", "", "tokens and money since the session was opened", tell=_cost),
     Command("context", "", "how full the context is", tell=_context),

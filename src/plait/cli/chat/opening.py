@@ -11,6 +11,8 @@ from plait.agent.client import Client, has_snapshots
 from plait.agent.engine import Engine
 from plait.agent.parts import Limits
 from plait.agent.permission import Asker
+from plait.agent.rewinding import Point, chain_before
+from plait.agent.rewinding.branching import branched
 from plait.agent.sessions import cleared
 from plait.agent.settings import ClientSettings
 from plait.agent.streaming import Model
@@ -108,6 +110,12 @@ class Opening:
         """Begins a session in the place of another."""
         assert isinstance(old, Client)
         return self._client(cleared(old.parts.writer))
+
+    async def branched(self, old: Engine, point: Point | None, title: str) -> Client:
+        """Goes on with what was said in a session of its own, as `/branch` does."""
+        assert isinstance(old, Client)
+        chain = chain_before(old.chain, point) if point else old.chain
+        return self._client(branched(old.parts.writer, chain, title))
 
     @property
     def _form(self) -> dict[str, Any]:

@@ -32,7 +32,7 @@ async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
     keyboard = _keyboard(live, output.settings, str(opening.directory))
     screen = Screen(output, drawing, keyboard)
     opening.asker = Dialogue(screen, keyboard, lambda: talk.settled())
-    talk = Talk(opening.client(), screen, keyboard, opening.cleared)
+    talk = Talk(opening.client(), screen, keyboard, opening)
     live.words, live.doing = screen.open_words, lambda: drawing.doing
     live.standing, live.stop, live.waiting = lambda: _standing(talk), talk.stop, talk.waiting
     live.folded, live.take_back = screen.folded, talk.take_back

@@ -1,12 +1,13 @@
 """A person who types, and a session that answers: prompts, commands, stops, until one leaves."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from plait.agent.engine import Engine
+from plait.agent.engine import Engine, Sessions
 from plait.agent.events import Answered, Event, Prompted, Said, TurnEnded
+from plait.agent.rewinding import Point
 from plait.agent.streaming import ModelFault
 from plait.cli.chat.keyboard import Keyboard
 from plait.cli.chat.screen import Screen
@@ -24,8 +25,8 @@ class Talk:
     client: Engine
     screen: Screen
     keyboard: Keyboard
-    cleared: Callable[[Engine], Engine]
-    """Begins a session in the place of another."""
+    sessions: Sessions
+    """Begins sessions in the place of another."""
     waiting: list[str] = field(default_factory=list)
     """Prompts that were typed ahead, as they are shown."""
     has_spoken: bool = False
@@ -98,7 +99,13 @@ class Talk:
     async def clear(self) -> None:
         """Begins a new session with nothing in its context."""
         old = self.client
-        self.client = self.cleared(old)
+        self.client = self.sessions.cleared(old)
+        await old.close()
+
+    async def branch(self, point: Point | None, title: str) -> None:
+        """Goes on in a session of its own, from here or from before a prompt."""
+        old = self.client
+        self.client = await self.sessions.branched(old, point, title)
         await old.close()
 
     async def settled(self) -> None:
