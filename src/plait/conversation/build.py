@@ -29,7 +29,7 @@ from plait.conversation.model import (
 )
 from plait.conversation.results import paired
 from plait.conversation.turns import turns_of
-from plait.graph.model import DagLine, Loose, Place, SessionGraph
+from plait.graph.model import DagLine, Loose, Node, Place, SessionGraph
 from plait.graph.paths import SPOKEN
 from plait.graph.tree import unfolded
 from plait.record import Record
@@ -272,28 +272,34 @@ class Teller:
     @cached_property
     def _prompts(self) -> set[str]:
         """The words of everything that was told on a line, so that the queue's are known."""
-        found: set[str] = set()
-        several: list[str] = []
-        for node in self.graph.nodes.values():
-            is_waiting = node.is_human_prompt or node.subtype == QUEUED
-            if node.preview is None and not is_waiting:
-                continue
-            record = self.record_at(node.place)
-            for item in items_of(record, Responses()) if record else ():
-                if isinstance(item, Told):
-                    found.add(words_key(item))
-                    several += [item.text] if item.kind == "prompt" and "\n" in item.text else []
-        queued = self._queued if several else []
-        return found | {squeezed(one) for text in several for one in joined_parts(text, queued)}
+        records = ((node, self.record_at(node.place)) for node in self.graph.nodes.values())
+        waiting = (one.place for one in self.graph.loose if one.kind == "queue-operation")
+        return words_told(records, map(self.record_at, waiting))
 
-    @property
-    def _queued(self) -> list[str]:
-        """The words that waited in the queue, in their order."""
-        waiting = (one for one in self.graph.loose if one.kind == "queue-operation")
-        records = (self.record_at(one.place) for one in waiting)
-        contents = [
-            one.content
-            for one in records
-            if isinstance(one, QueueOperation) and one.operation == "enqueue"
-        ]
-        return [one.strip() for one in contents if isinstance(one, str)]
+
+def words_told(
+    told: Iterable[tuple[Node, Record | None]], waiting: Iterable[Record | None]
+) -> set[str]:
+    """Returns the words that were told, and those of the queue that were sent as one prompt."""
+    found: set[str] = set()
+    several: list[str] = []
+    for node, record in told:
+        is_waiting = node.is_human_prompt or node.subtype == QUEUED
+        if record is None or (node.preview is None and not is_waiting):
+            continue
+        for item in items_of(record, Responses()):
+            if isinstance(item, Told):
+                found.add(words_key(item))
+                several += [item.text] if item.kind == "prompt" and "\n" in item.text else []
+    queued = _queued(waiting) if several else []
+    return found | {squeezed(one) for text in several for one in joined_parts(text, queued)}
+
+
+def _queued(records: Iterable[Record | None]) -> list[str]:
+    """Returns the words that waited in the queue, in their order."""
+    contents = [
+        one.content
+        for one in records
+        if isinstance(one, QueueOperation) and one.operation == "enqueue"
+    ]
+    return [one.strip() for one in contents if isinstance(one, str)]

@@ -90,7 +90,7 @@ def packed_entry(due: Due) -> bytes:
 def entry_of(due: Due) -> SessionEntry:
     """Reads a session."""
     reading = IndexedSession(due.session)
-    logs = {file.path for file in reading.graph.files}
+    logs = {file.path for file in reading.files}
     rows = reading.catalogued(due.stamps, sorted(due.stamps.keys() - logs))
     bills = {
         mark.path: charges_in(Path(mark.path), mark.kind)

@@ -20,8 +20,7 @@ from plait.archive.checkpoint import (
     goes_on_straight,
 )
 from plait.archive.facts import LogFacts
-from plait.archive.index.lines import WordedLine, title_passage
-from plait.archive.open_session import OpenSession
+from plait.archive.index.lines import WordedLine, WordedSession, title_passage
 from plait.conversation.branching import Branching, role_on_line
 from plait.conversation.items import Responses, items_of, squeezed
 from plait.conversation.model import Answered, Called, Item, Noted, Told
@@ -251,28 +250,39 @@ def _stored(end: LineEnd) -> bytes | None:
         return None
 
 
-def line_ends(read: OpenSession, lines: list[WordedLine]) -> dict[str, bytes]:
+def line_ends(read: WordedSession, lines: list[WordedLine]) -> dict[str, bytes]:
     """Returns the ends of those files of a session that go on straight, by path."""
     if any(one.is_recovered for one in lines):
         return {}
-    graph = read.graph
     found: dict[str, bytes] = {}
-    numbers = {one.line.id: number for number, one in enumerate(lines)}
     queued = _queued_in(lines)
-    for file in graph.files:
+    numbers = {one.line.id: number for number, one in enumerate(lines)}
+    for file in read.files:
         records = read.records_of(file.path)
-        last = next((one for one in reversed(records) if one.uuid), None)
-        number = numbers.get(graph.line_of.get(last.uuid or "", "") if last else "")
+        number = 0 if read.straight else _home_of(read, records, numbers)
         if number is None or not _can_go_on(lines[number]):
             continue
-        line = lines[number].line
-        if _is_one_line(graph, records, line.id):
-            judge = AgentBranching() if line.kind == "agent" else Branching()
-            if _ends_straight(records, judge) and judge.before:
-                end = _line_end(lines[number], judge, records, number, queued)
-                if stored := _stored(end):
-                    found[file.path] = stored
+        judge = read.straight.judge if read.straight else _judge_of(records, lines[number])
+        if judge and judge.before:
+            stored = _stored(_line_end(lines[number], judge, records, number, queued))
+            if stored:
+                found[file.path] = stored
     return found
+
+
+def _home_of(
+    read: WordedSession, records: list[Record], numbers: dict[str, int]
+) -> int | None:
+    """Returns the line that all records of a file stand on, None where there is no such."""
+    graph = read.graph
+    last = next((one for one in reversed(records) if one.uuid), None)
+    home = graph.line_of.get(last.uuid or "", "") if last else ""
+    return numbers.get(home) if _is_one_line(graph, records, home) else None
+
+
+def _judge_of(records: list[Record], line: WordedLine) -> Branching | None:
+    judge = AgentBranching() if line.line.kind == "agent" else Branching()
+    return judge if _ends_straight(records, judge) else None
 
 
 def _ends_straight(records: Iterable[Record], judge: Branching) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from plait.archive.light_graphs import straight_graph
+from plait.archive.index.straight import StraightLog, straight_log
 from plait.archive.model import Session
 from plait.archive.open_session import Log, OpenSession, read_log
 from plait.conversation.build import Teller, told_lines
@@ -19,7 +19,7 @@ from plait.conversation.model import Item
 from plait.conversation.results import paired
 from plait.conversation.turns import openers_of
 from plait.conversation.walk import opened
-from plait.graph.model import DagLine, SessionGraph
+from plait.graph.model import DagLine, SourceFile
 from plait.index.model import Passage
 from plait.index.passages import ResponseModels, light_items
 from plait.record.read import read_with_words
@@ -56,29 +56,43 @@ class WordedLine:
 
 
 class WordedSession(OpenSession):
-    """A session read for its words; where it goes on straight, so does its graph."""
+    """A session read for its words; where it goes on straight, that takes no graph."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session.files, session, read=_worded_log)
 
     @cached_property
-    def graph(self) -> SessionGraph:
-        """The graph of all records; what it has found and counted may be left out."""
-        straight = straight_graph(self.sources[0]) if len(self.sources) == 1 else None
-        return straight or self.full_graph
+    def straight(self) -> StraightLog | None:
+        """Its log, where that is all there is and goes on straight."""
+        return straight_log(self.sources[0]) if len(self.sources) == 1 else None
+
+    @cached_property
+    def files(self) -> tuple[SourceFile, ...]:
+        """Its files in the order of their numbers."""
+        return (self.sources[0].file,) if self.straight else self.graph.files
 
     @cached_property
     def lines(self) -> list[WordedLine]:
         """The DAG-lines in the order of their numbers, what was recovered last."""
-        teller = Teller(self.graph, self.record_at, light_items)
-        found = {line.id: _worded_line(teller, line) for line in told_lines(self.graph)}
+        if self.straight:
+            found = [_straight_line(self.straight)]
+        else:
+            teller = Teller(self.graph, self.record_at, light_items)
+            found = [_worded_line(teller, line) for line in told_lines(self.graph)]
         broken = _recovered_line(self)
-        return [*found.values(), *([broken] if broken else ())]
+        return [*found, *([broken] if broken else ())]
 
 
 def _worded_log(path: Path) -> Log:
     records, count = read_with_words(path)
     return Log(records, [] if count == len(records) else read_log(path).recovered)
+
+
+def _straight_line(log: StraightLog) -> WordedLine:
+    models = ResponseModels()
+    items = log.items(models)
+    line = DagLine(log.name, "trunk", log.name, (), label=log.label, files=(0,))
+    return WordedLine(line, items, list(openers_of(items, is_agent=False)), models.models)
 
 
 def _worded_line(teller: Teller, line: DagLine) -> WordedLine:
@@ -88,7 +102,9 @@ def _worded_line(teller: Teller, line: DagLine) -> WordedLine:
     return WordedLine(line, items, list(openers_of(items, is_agent=is_agent)), models.models)
 
 
-def _recovered_line(read: OpenSession) -> WordedLine | None:
+def _recovered_line(read: WordedSession) -> WordedLine | None:
+    if not any(read.recovered_of(file.path) for file in read.files):
+        return None
     models = ResponseModels()
     items = [item for file, one in read.recovered() for item in items_of(one, models, file)]
     if not items:

@@ -24,7 +24,7 @@ class IndexedSession(WordedSession):
     def catalogued(self, stamps: Mapping[str, FileStamp], sides: list[str]) -> SessionRows:
         """Returns what the catalogue keeps."""
         kept = self.kept
-        files = [self.mark(file.path, file.kind, stamps) for file in self.graph.files]
+        files = [self.mark(file.path, file.kind, stamps) for file in self.files]
         beside = [FileMark(path, *stamps[path], "side") for path in sides if path in stamps]
         return SessionRows(
             key=str(self.session.path),
@@ -58,7 +58,7 @@ class IndexedSession(WordedSession):
             yield title_passage(kept.title, kept.started)
         places = [
             {record.line: (record.offset, len(record.raw)) for record in self.records_of(file.path)}
-            for file in self.graph.files
+            for file in self.files
         ]
         folder = self.session.path.with_suffix("")
         for dag, line in enumerate(self.lines):
