@@ -16,6 +16,8 @@ from plait.record.sidecar import cleanup_days, title_file
 from plait.record.time import moment
 
 RecordsOf: TypeAlias = Callable[[Path], Iterable[Record]]
+TitleBeside: TypeAlias = Callable[[Path], str | None]
+"""Gives the title that lies in the folder of a session."""
 STAMP_LENGTH = len("2026-11-15T10:00:00.000Z")
 
 
@@ -108,13 +110,15 @@ class Survey:
         )
 
 
-def log_facts(session: Session, records_of: RecordsOf) -> LogFacts:
+def log_facts(
+    session: Session, records_of: RecordsOf, title_beside: TitleBeside = title_file
+) -> LogFacts:
     """Returns what the log of a session says, that of its agents where it has none."""
     survey = Survey()
     for file in (session.file,) if session.file else session.agents:
         for record in records_of(file.path):
             survey.add(record)
-    return survey.found(title_of(session, survey.titles))
+    return survey.found(title_of(session, survey.titles, title_beside))
 
 
 def facts_of(session: Session, found: LogFacts, *, is_live: bool, kept_days: float | None) -> Facts:
@@ -144,9 +148,11 @@ def facts_of(session: Session, found: LogFacts, *, is_live: bool, kept_days: flo
     )
 
 
-def title_of(session: Session, titles: TitleSearch) -> tuple[str | None, TitleKind | None]:
+def title_of(
+    session: Session, titles: TitleSearch, title_beside: TitleBeside = title_file
+) -> tuple[str | None, TitleKind | None]:
     """Returns the session's title by the client's own order, and where it came from."""
-    beside = title_file(session.file.folder) if session.file else None
+    beside = title_beside(session.file.folder) if session.file else None
     if beside and not titles.custom:
         return one_line(beside), "custom"
     found = titles.title()

@@ -19,6 +19,7 @@ from plait.record.billing import (
     Figures,
     ToolFigures,
     bills,
+    bills_in,
 )
 from plait.record.prompt import is_warmup
 
@@ -61,9 +62,12 @@ class Charges(Struct, frozen=True, array_like=True):
     is_warmup: bool
 
 
-def charges_in(path: Path, kind: str) -> bytes:
-    """Returns what a file says of money; nothing where it has gone."""
-    found = _short(bills(path))
+def charges_in(path: Path, kind: str, data: bytes | None = None) -> bytes:
+    """Returns what a file says of money; nothing where it has gone.
+
+    It is not read once more where its bytes are given.
+    """
+    found = _short(bills(path) if data is None else bills_in([(data, len(data))]))
     lines = [line for line, _ in found]
     is_errand = kind == "agent" and is_warmup(path)
     return to_bytes((lines, [_row_of(bill) for _, bill in found], is_errand))

@@ -8,7 +8,7 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from stat import S_ISREG
 from typing import NamedTuple
@@ -98,10 +98,12 @@ HEAD = 512
 BACK = 512
 
 
-def mark_of(path: str, stamp: FileStamp, kind: str, offset: int) -> FileMark:
-    """Returns the marks of a file that has been read up to an offset."""
+def mark_of(
+    path: str, stamp: FileStamp, kind: str, offset: int, data: bytes | None = None
+) -> FileMark:
+    """Returns the marks of a file that has been read up to an offset; its bytes may be given."""
     try:
-        with opened_buffered(Path(path)) as file:
+        with BytesIO(data) if data is not None else opened_buffered(Path(path)) as file:
             head, mark = _digests(file, offset)
     except OSError:
         head = mark = b""
@@ -123,7 +125,7 @@ def has_grown(known: FileMark, now: FileStamp) -> bool:
         return False
 
 
-def _digests(file: BufferedReader, offset: int) -> tuple[bytes, bytes]:
+def _digests(file: BufferedReader | BytesIO, offset: int) -> tuple[bytes, bytes]:
     head = file.read(min(HEAD, offset))
     start = max(0, offset - BACK)
     file.seek(start)

@@ -101,6 +101,15 @@ def read_slice(path: Path, offset: int, length: int) -> bytes:
         raise unreadable(path, error) from error
 
 
+def read_whole(path: Path, most: int) -> bytes | None:
+    """Returns the bytes of a file, None where it has gone or has more of them than that."""
+    try:
+        with opened(path) as file:
+            return file.readall() if fstat(file.fileno()).st_size <= most else None
+    except OSError:
+        return None
+
+
 def read_small(path: Path) -> bytes | None:
     """Returns the bytes of a side file, None where there is none to be read."""
     try:

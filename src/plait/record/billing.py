@@ -119,9 +119,14 @@ def bills(path: Path) -> Iterator[tuple[int, Bill]]:
     Where notes tell whether its records were copied, one more bill says so: it stands at the
     first note among them.
     """
+    return bills_in(blocks(path))
+
+
+def bills_in(read: Iterable[tuple[bytes | bytearray, int]]) -> Iterator[tuple[int, Bill]]:
+    """Yields the same of a file that is read block by block, as `blocks` does."""
     opening = Opening()
     try:
-        for number, view in _telling(path, opening):
+        for number, view in _telling(read, opening):
             try:
                 bill = _decode(view)
             except MISFITS:
@@ -141,13 +146,15 @@ def bills(path: Path) -> Iterator[tuple[int, Bill]]:
     yield from opening.ended()
 
 
-def _telling(path: Path, opening: "Opening") -> Iterator[tuple[int, memoryview]]:
+def _telling(
+    read: Iterable[tuple[bytes | bytearray, int]], opening: "Opening"
+) -> Iterator[tuple[int, memoryview]]:
     """Yields the lines that may tell of money, each good until the next is asked for.
 
     What is billed says that it is an answer, whoever wrote it and in whatever order.
     """
     number = 0
-    for buffer, filled in blocks(path):
+    for buffer, filled in read:
         view, find, stop = memoryview(buffer), buffer.find, -1
         while (start := stop + 1) < filled:
             stop = find(b"\n", start, filled)
@@ -202,7 +209,7 @@ class Opening:
         return Bill(type=OPENING, timestamp=self.begun, is_sidechain=self.is_copy)
 
 
-def _is_plainly_other(buffer: bytearray, start: int, stop: int) -> bool:
+def _is_plainly_other(buffer: bytes | bytearray, start: int, stop: int) -> bool:
     """Tells by the ends of a long line that it holds no answer, which alone is ever billed.
 
     A quote inside a string is escaped, so what reads `,"type":"` is a key; with no bracket

@@ -344,17 +344,41 @@ def worded(data: bytes) -> Worded | None:
 
 def read_with_words(path: Path) -> tuple[list[Record], int]:
     """Returns the records of a file and how many lines it has; none where it has gone."""
-    found: list[Record] = []
-    count = 0
     try:
-        for line in lines(path):
-            count += 1
-            envelope = worded(line.data)
-            if envelope is not None:
-                kind = KINDS.get(envelope.type or "") or kind_of(envelope)
-                found.append(kind(envelope, line.data, line.number, line.offset))
-            elif isinstance(entry := entry_of(line), Record):
-                found.append(entry)
+        return _with_words(lines(path))
     except SourceError:
         return [], 0
-    return found, count
+
+
+def _with_words(found: Iterable[Line]) -> tuple[list[Record], int]:
+    records: list[Record] = []
+    count = 0
+    for line in found:
+        count += 1
+        envelope = worded(line.data)
+        if envelope is not None:
+            kind = KINDS.get(envelope.type or "") or kind_of(envelope)
+            records.append(kind(envelope, line.data, line.number, line.offset))
+        elif isinstance(entry := entry_of(line), Record):
+            records.append(entry)
+    return records, count
+
+
+def records_with_words(data: bytes) -> tuple[list[Record], int]:
+    """Returns the same of a file whose bytes are given."""
+    whole = data.split(b"\n")
+    rest = whole.pop()
+    records: list[Record] = []
+    offset = 0
+    for number, raw in enumerate(whole, 1):
+        envelope = worded(raw)
+        if envelope is not None:
+            kind = KINDS.get(envelope.type or "") or kind_of(envelope)
+            records.append(kind(envelope, raw, number, offset))
+        elif isinstance(entry := entry_of(Line(number, offset, raw, True)), Record):
+            records.append(entry)
+        offset += len(raw) + 1
+    if not rest:
+        return records, len(whole)
+    last, _ = _with_words([Line(len(whole) + 1, offset, rest, False)])
+    return records + last, len(whole) + 1

@@ -93,7 +93,7 @@ def entry_of(due: Due) -> SessionEntry:
     logs = {file.path for file in reading.files}
     rows = reading.catalogued(due.stamps, sorted(due.stamps.keys() - logs))
     bills = {
-        mark.path: charges_in(Path(mark.path), mark.kind)
+        mark.path: charges_in(Path(mark.path), mark.kind, reading.data_of(mark.path))
         for mark in rows.files
         if mark.kind in PAID_KINDS
     }

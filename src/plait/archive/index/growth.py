@@ -270,9 +270,7 @@ def line_ends(read: WordedSession, lines: list[WordedLine]) -> dict[str, bytes]:
     return found
 
 
-def _home_of(
-    read: WordedSession, records: list[Record], numbers: dict[str, int]
-) -> int | None:
+def _home_of(read: WordedSession, records: list[Record], numbers: dict[str, int]) -> int | None:
     """Returns the line that all records of a file stand on, None where there is no such."""
     graph = read.graph
     last = next((one for one in reversed(records) if one.uuid), None)

@@ -22,7 +22,11 @@ from plait.conversation.walk import opened
 from plait.graph.model import DagLine, SourceFile
 from plait.index.model import Passage
 from plait.index.passages import ResponseModels, light_items
-from plait.record.read import read_with_words
+from plait.line.split import read_whole
+from plait.record.read import read_with_words, records_with_words
+
+SMALL = 4_000_000
+"""Bytes of a file that are held while all is made of it; a larger one is read several times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,21 @@ class WordedSession(OpenSession):
     """A session read for its words; where it goes on straight, that takes no graph."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__(session.files, session, read=_worded_log)
+        self._data: dict[str, bytes] = {}
+        super().__init__(session.files, session, read=self._worded_log)
+
+    def data_of(self, path: str) -> bytes | None:
+        """Returns the bytes of a file, None where it is too large to be held."""
+        return self._data.get(path)
+
+    def _worded_log(self, path: Path) -> Log:
+        data = read_whole(path, SMALL)
+        if data is None:
+            records, count = read_with_words(path)
+        else:
+            self._data[str(path)] = data
+            records, count = records_with_words(data)
+        return Log(records, [] if count == len(records) else read_log(path).recovered)
 
     @cached_property
     def straight(self) -> StraightLog | None:
@@ -81,11 +99,6 @@ class WordedSession(OpenSession):
             found = [_worded_line(teller, line) for line in told_lines(self.graph)]
         broken = _recovered_line(self)
         return [*found, *([broken] if broken else ())]
-
-
-def _worded_log(path: Path) -> Log:
-    records, count = read_with_words(path)
-    return Log(records, [] if count == len(records) else read_log(path).recovered)
 
 
 def _straight_line(log: StraightLog) -> WordedLine:

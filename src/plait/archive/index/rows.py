@@ -44,12 +44,12 @@ class IndexedSession(WordedSession):
         """Returns the marks of a log, by what was read of it."""
         records = self.records_of(path)
         end = records[-1].offset + len(records[-1].raw) + 1 if records else 0
-        return mark_of(path, stamps.get(path, NO_STAMP), kind, end)
+        return mark_of(path, stamps.get(path, NO_STAMP), kind, end, self.data_of(path))
 
     @cached_property
     def kept(self) -> LogFacts:
         """Returns what a list shows."""
-        return log_facts(self.session, self.records_of)
+        return log_facts(self.session, self.records_of, lambda _: self.sources[0].title)
 
     def passages(self) -> Iterator[Passage]:
         """Yields the words of the session, its title first."""
