@@ -1,6 +1,5 @@
 """Agents: sent out, at work in a log of their own, and what comes back of it."""
 
-import asyncio
 import json
 import re
 from pathlib import Path
@@ -8,79 +7,12 @@ from typing import Any
 
 import pytest
 
-from plait.agent import Client, ScriptModel
-from plait.agent.events import Event, TurnEnded, Within
+from plait.agent.events import TurnEnded, Within
 from plait.write.order import Version
+from tests.agent.play import COUNTING, Json, Play, lines_of, sends
 from tests.agent.stage import picture
 
-Json = dict[str, Any]
 BOTH = pytest.mark.parametrize("version", ["2.1.325", "2.1.29"])
-
-
-def sends(prompt: str, kind: str = "general-purpose", **more: Any) -> Json:
-    """Returns the call that sends out an agent, and waits for it."""
-    given = {"description": "some work", "prompt": prompt, "subagent_type": kind}
-    return {"name": "Agent", "input": given | {"run_in_background": False} | more}
-
-
-COUNTING = {
-    "when": "[count]",
-    "answers": [
-        {"text": "I look.", "calls": [{"name": "Bash", "input": {"command": "cat notes.txt"}}]},
-        {"text": "There are two."},
-    ],
-}
-
-
-class Play:
-    """A session that is played by a script, with the logs that came of it."""
-
-    def __init__(self, folder: Path, rules: list[Json], version: Version, **manner: Any) -> None:
-        work = folder / "work"
-        work.mkdir(exist_ok=True)
-        (work / "notes.txt").write_text("one\ntwo\n")
-        self.work = work
-        model = ScriptModel({"rules": rules}, name="claude-opus-5-5")
-        self.client = Client.new(
-            folder / "config", cwd=work, model=model, version=version, **manner
-        )
-
-    def ask(self, *prompts: str) -> list[Event]:
-        async def play() -> list[Event]:
-            events = []
-            async with self.client as client:
-                for prompt in prompts:
-                    events += [event async for event in client.send(prompt)]
-            return events
-
-        return asyncio.run(play())
-
-    @property
-    def path(self) -> Path:
-        return self.client.parts.writer.path
-
-    @property
-    def lines(self) -> list[Json]:
-        return _lines(self.path)
-
-    @property
-    def agents(self) -> list[Path]:
-        """The logs of agents, in the order in which they were sent out."""
-        found = self.path.parent.rglob("agent-*.jsonl")
-        return sorted(found, key=lambda log: str(_lines(log)[0]["timestamp"]))
-
-    def agent(self) -> list[Json]:
-        [log] = self.agents
-        return _lines(log)
-
-    @property
-    def result(self) -> Json:
-        """The last result of the session."""
-        return [line for line in self.lines if "toolUseResult" in line][-1]
-
-
-def _lines(path: Path) -> list[Json]:
-    return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
 def one_agent(**more: Any) -> list[Json]:
@@ -239,7 +171,7 @@ def test_agents_send_out_agents(tmp_path: Path, version: Version) -> None:
     ]
     play = Play(tmp_path, rules, version)
     play.ask("[go]")
-    outer, inner = (_lines(log) for log in play.agents)
+    outer, inner = (lines_of(log) for log in play.agents)
     assert [one["message"]["content"] for one in (outer[0], inner[0])] == ["[delegate]", "[count]"]
     if version == "2.1.29":
         return
@@ -259,5 +191,5 @@ def test_no_agent_is_sent_out_too_deep(tmp_path: Path) -> None:
     play = Play(tmp_path, rules, "2.1.325")
     play.ask("[0]")
     assert len(play.agents) == 3
-    told = json.dumps(_lines(play.agents[-1]))
+    told = json.dumps(lines_of(play.agents[-1]))
     assert "No such tool available: Agent. Agent is not among the tools available here." in told

@@ -9,6 +9,7 @@ import pytest
 from plait.agent.client import Client
 from plait.agent.events import Called, Event, Said, TurnEnded
 from plait.errors import UserError
+from plait.write.queued import News
 from tests.agent.stage import Echo, Stage
 
 CALL = {"calls": [{"name": "Echo", "input": {"text": "a"}}]}
@@ -161,6 +162,7 @@ class Ended:
     """Something that ran in the background."""
 
     notification = "<task-notification>\n<status>completed</status>\n</task-notification>"
+    news = News(notification)
 
 
 def test_news_of_what_ran_beside_are_told_within_the_turn(tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ class Client:
         )
         """What it took in all, as the log will say."""
         self._queue = PromptQueue(parts.writer)
-        parts.place.when_done = lambda task: self._queue.put(task.notification, "news")
+        parts.place.when_done = lambda task: self._queue.put_news(task.news)
         self._asking = Asking(parts, self._emit, sleep=sleep, random=random)
         if parts.crew:
-            parts.crew.join(self._emit, self.meter, sleep, random)
+            parts.crew.join(parts, self._queue, self._emit, self.meter, sleep)
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._work: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -296,6 +296,8 @@ class Client:
             return
         self._is_closed = True
         await self._stop()
+        if self.parts.crew:
+            await self.parts.crew.close()
         await end_all(self.parts.place)
         self.parts.writer.close()
         if self.cost.has_grown and not self.parts.writer.setting.is_older:
@@ -322,7 +324,15 @@ class Client:
             turn = Turn(self.parts, self._emit, self._queue, self.meter, self._asking)
             ended = await turn.run(prompts)
             goes_on = ended.ending not in ("max_turns", "max_budget") and not self._is_left
-            prompts = self._queue.take() if goes_on else []
+            prompts = await self._next() if goes_on else []
+
+    async def _next(self) -> list[Asked]:
+        """Returns what waits; where nobody types, what agents in the background will report."""
+        crew, is_typed = self.parts.crew, self.parts.writer.setting.entrypoint == "cli"
+        while crew and not is_typed and not len(self._queue) and crew.pending:
+            await crew.next_end()
+            await asyncio.sleep(0)  # who waited longer is told first
+        return self._queue.take()
 
     async def _followed(self) -> AsyncGenerator[Event, None]:
         try:

@@ -95,9 +95,11 @@ class Turn:
                 writer.queue("enqueue", words)
                 writer.queue("dequeue")
             fields = {} if is_older else asked.fields(is_typed=self._is_typed)
-            self._prompt_uuid = writer.prompt(asked.content, is_beside=number > 0, **fields)
+            self._prompt_uuid = writer.prompt(asked.told, is_beside=number > 0, **fields)
             self._emit(Prompted(self._prompt_uuid, words))
-        for notice in self._parts.along.behind_prompt([asked.content for asked in prompts]):
+        for notice in self._parts.along.behind_prompt(
+            [one.content for one in prompts if one.is_a_persons]
+        ):
             self._emit(Noticed(notice))
         self._asked_tip = writer.tip
 
@@ -197,8 +199,10 @@ class Turn:
         """Tells the model within the turn what was typed meanwhile, and what has ended."""
         writer = self._parts.writer
         for waiting in self._queue.take_into_turn():
-            if waiting.source == "news":
-                writer.queued_news(words_of(waiting.content), time=waiting.time)
+            if waiting.news:
+                writer.queued_news(waiting.news, time=waiting.time)
+            elif waiting.source == "message":
+                writer.queued_message(words_of(waiting.content), time=waiting.time)
             else:
                 writer.queued_prompt(waiting.content, time=waiting.time)
                 self._emit(Prompted(writer.tip or "", words_of(waiting.content)))
@@ -239,7 +243,8 @@ class Turn:
         took = self._milliseconds
         is_told = self._is_typed or (writer.setting.is_older and not self._is_an_agents)
         if is_told and not self._is_cut:
-            writer.turn_ended(took)
+            crew = self._parts.crew
+            writer.turn_ended(took, agents=crew.pending if crew else 0)
         return self._told(ending, took)
 
     def _unwritten(self, error: SourceError) -> TurnEnded:

@@ -1,5 +1,6 @@
 """Prompts that are typed while the model works, and news of what ran beside it, until taken."""
 
+import asyncio
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -7,8 +8,9 @@ from typing import Any, Literal, TypeAlias
 from plait.write import SessionWriter
 from plait.write.model import Content
 from plait.write.prompts import words_of
+from plait.write.queued import FROM_SENDER, News
 
-Source: TypeAlias = Literal["typed", "queued", "news", "errand"]
+Source: TypeAlias = Literal["typed", "queued", "news", "errand", "message"]
 NEWS: dict[str, Any] = {
     "origin": {"kind": "task-notification", "producer": "session-task"},
     "prompt_source": "system",
@@ -25,11 +27,28 @@ class Asked:
     time: str
     """When it was typed."""
     source: Source = "typed"
+    news: News | None = None
+    """What ended in the background, where it is that."""
+
+    @property
+    def is_a_persons(self) -> bool:
+        """Whether a person typed it."""
+        return self.source in ("typed", "queued")
+
+    @property
+    def told(self) -> Content:
+        """What stands in the log where it begins a turn."""
+        if self.source == "message":
+            return FROM_SENDER.format(words_of(self.content))
+        return self.content
 
     def fields(self, *, is_typed: bool) -> dict[str, Any]:
         """Returns what its line says of how it came, by names in Python."""
-        if self.source == "news":
-            return NEWS
+        if self.source == "message":
+            return {"is_meta": True, "origin": {"kind": "coordinator"}}
+        if self.news:
+            run = {"runId": self.news.run} if self.news.run else {}
+            return {**NEWS, "origin": {**NEWS["origin"], **run}, "companion": self.news.used_told}
         return {"prompt_source": "queued"} if self.source == "queued" and is_typed else {}
 
 
@@ -39,6 +58,8 @@ class PromptQueue:
     def __init__(self, writer: SessionWriter) -> None:
         self._writer = writer
         self._waiting: deque[Asked] = deque()
+        self.has_come = asyncio.Event()
+        """Set when something comes to wait."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -48,17 +69,31 @@ class PromptQueue:
         """The prompts that wait."""
         return tuple(one.content for one in self._waiting if one.source == "queued")
 
-    def put(self, content: Content, source: Source = "queued") -> None:
-        """Has a prompt wait, or news of something that ended."""
-        self._waiting.append(Asked(content, self._writer.ids.time(), source))
-        self._writer.queue("enqueue", words_of(content))
+    def put(self, content: Content) -> None:
+        """Has a prompt wait."""
+        self._put(Asked(content, self._writer.ids.time(), "queued"))
+
+    def put_news(self, news: News) -> None:
+        """Has news of something that ended wait."""
+        self._put(Asked(news.words, self._writer.ids.time(), "news", news))
+
+    def put_message(self, words: str) -> None:
+        """Has a message to an agent wait; the log of the session does not say so."""
+        self._waiting.append(Asked(words, self._writer.ids.time(), "message"))
+        self.has_come.set()
+
+    def _put(self, asked: Asked) -> None:
+        self._waiting.append(asked)
+        self._writer.queue("enqueue", words_of(asked.content))
+        self.has_come.set()
 
     def take(self) -> list[Asked]:
         """Returns all that waits, for a turn of its own."""
         taken = [*self._waiting]
         self._waiting.clear()
-        for _ in taken:
-            self._writer.queue("dequeue")
+        for asked in taken:
+            if asked.source != "message":
+                self._writer.queue("dequeue")
         return taken
 
     def take_into_turn(self) -> list[Asked]:
@@ -75,6 +110,6 @@ class PromptQueue:
         return taken
 
     def _without_news(self) -> list[Asked]:
-        taken = [one for one in self._waiting if one.source != "news"]
-        self._waiting = deque(one for one in self._waiting if one.source == "news")
+        taken = [one for one in self._waiting if one.source == "queued"]
+        self._waiting = deque(one for one in self._waiting if one.source != "queued")
         return taken

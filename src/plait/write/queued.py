@@ -1,5 +1,7 @@
 """What waited in the queue to what is logged and told of it within a turn."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from plait.graph.client.wording import NOTIFIED, TYPED_MEANWHILE, as_reminder
@@ -17,6 +19,14 @@ BESIDE_WORDS = (
     " consent.\n\n{}"
 )
 """What the model is told of news in a turn that a person's words began."""
+USED = "<tools-used-before-summary>{}</tools-used-before-summary>\n"
+"""What is told of the tools of an agent above its report."""
+FROM_SENDER = (
+    "The coordinator sent a message while you were working:\n{}\n\n"
+    "Address this before completing your current task."
+)
+"""What an agent is told of a message from whoever sent it out."""
+MESSAGE: dict[str, Any] = {"origin": {"kind": "coordinator"}, "isMeta": True}
 PROMPT: dict[str, Any] = {"commandMode": "prompt", "origin": {"kind": "human"}}
 NEWS: dict[str, Any] = {
     "commandMode": "task-notification",
@@ -24,9 +34,43 @@ NEWS: dict[str, Any] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class News:
+    """What has ended in the background, as the model is told."""
+
+    words: str
+    run: str | None = None
+    """The id of the run of an agent."""
+    used: Sequence[str] = ()
+    """The tools that it used."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """What it took."""
+
+    @property
+    def used_told(self) -> str | None:
+        """What the model is told of the tools, None where there were none."""
+        return as_reminder(USED.format(", ".join(self.used)).rstrip()) if self.used else None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What its own line says, in the order of the client, around the time."""
+        return {"runId": self.run} if self.run else {}
+
+    @property
+    def late_fields(self) -> dict[str, Any]:
+        """What stands behind the time."""
+        used = {"toolsUsedDelta": [*self.used]} if self.used else {}
+        return used | ({"usage": {**self.usage}} if self.usage else {})
+
+
 def prompt_told(words: str) -> str:
     """Returns what the model is told of words that were typed meanwhile."""
     return as_reminder(TYPED_MEANWHILE.format(words))
+
+
+def message_told(words: str) -> str:
+    """Returns what an agent is told of a message that came while it worked."""
+    return as_reminder(FROM_SENDER.format(words))
 
 
 def news_told(words: str) -> str:

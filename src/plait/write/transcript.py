@@ -73,15 +73,25 @@ class Transcript:
         """The calls that no result has answered."""
         return tuple(self._standing.calls)
 
-    def prompt(self, content: Content, *, is_beside: bool = False, **fields: Any) -> str:
+    def prompt(
+        self,
+        content: Content,
+        *,
+        is_beside: bool = False,
+        companion: str | None = None,
+        **fields: Any,
+    ) -> str:
         """Writes what a person asked and returns its message.
 
-        What waited and is asked together is one turn: all but the first stand beside it.
+        What waited and is asked together is one turn: all but the first stand beside it. What
+        the client has to say of it (`companion`) stands before it.
         """
         self._needs_no_response()
         self.prompt_id = self.prompt_id if self.setting.agent else self.ids.uuid()
         uuid = self.ids.uuid()
         self._before_prompt(uuid)
+        if companion:
+            self.note(companion, queue_skip_attachments=True)
         count = self._standing.position.prompts + (not is_beside)
         self._user(content, self._of_a_prompt(count) | wire_fields(fields), uuid)
         position = self._standing.position
@@ -268,10 +278,12 @@ class Transcript:
                 return {"refusedUserMessageUuid": self._standing.prompt}
         return {}
 
-    def turn_ended(self, duration_ms: int) -> str:
-        """Writes how long a turn took, once it is over."""
-        count = self._standing.position.messages
-        return self.system("turn_duration", duration_ms=duration_ms, message_count=count)
+    def turn_ended(self, duration_ms: int, *, agents: int = 0) -> str:
+        """Writes how long a turn took, once it is over, and how many agents work on."""
+        told: Fields = {"message_count": self._standing.position.messages}
+        if agents and not self.setting.is_older:
+            told["pending_background_agent_count"] = agents
+        return self.system("turn_duration", duration_ms=duration_ms, **told)
 
     def api_error(
         self,

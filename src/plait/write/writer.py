@@ -290,17 +290,29 @@ class SessionWriter(StateLog):
             attachment, queued.prompt_told(words), role="system", timestamp=stamp
         )
 
-    def queued_news(self, words: str, *, time: str | None = None) -> str:
+    def queued_news(self, news: queued.News, *, time: str | None = None) -> str:
         """Writes what ended in the background, and is told to the model within the turn."""
-        attachment = self._unqueued(words, queued.NEWS, time)
-        beside: Fields = {"rendered_in_human_turn": [{"content": queued.news_beside_words(words)}]}
+        words, is_older = news.words, self.setting.is_older
+        kind = queued.NEWS if is_older else queued.NEWS | news.fields
+        attachment = self._unqueued(words, kind, time)
+        attachment |= {} if is_older else news.late_fields
+        used = [] if is_older or news.used_told is None else [news.used_told]
+        told = [*used, queued.news_beside_words(words)]
+        beside: Fields = {"rendered_in_human_turn": [{"content": text} for text in told]}
         return self.attachment(
             attachment,
-            queued.news_told(words),
+            [*used, queued.news_told(words)],
             role="system",
             timestamp=attachment["timestamp"],
-            **({} if self.setting.is_older else beside),
+            **({} if is_older else beside),
         )
+
+    def queued_message(self, words: str, *, time: str | None = None) -> str:
+        """Writes what whoever sent out this agent told it within its turn."""
+        kind = {"type": "queued_command", "prompt": words, "source_uuid": self.ids.uuid()}
+        told = queued.message_told(words)
+        stamp: Fields = {"timestamp": time} if time else {}
+        return self.attachment(kind | queued.MESSAGE, told, role="system", **stamp)
 
     def _unqueued(self, content: Content, kind: Fields, time: str | None) -> Fields:
         """Writes that something left the queue; returns what its own line says."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from plait.agent.loop import Turn
 from plait.agent.parts import Parts
 from plait.agent.queue import Asked, PromptQueue
 from plait.agent.tools import end_all
-from plait.agent.tools.model import ToolError, Workplace
+from plait.agent.tools.model import ToolError
 from plait.write import AgentWriter
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Errand:
 
 @dataclass(slots=True)
 class Work:
-    """An agent at work."""
+    """An agent at work, and what it did when it is over."""
 
     crew: "Crew"
     errand: Errand
@@ -47,34 +47,52 @@ class Work:
     parts: Parts
     sender: Parts
     tally: Tally
+    queue: PromptQueue
+    """What waits for it: messages, and news of what it started."""
     task: "asyncio.Task[TurnEnded] | None" = None
     words: tuple[str, ...] = ()
     """The texts of its last answer that has any."""
     fault: dict[str, Any] = field(default_factory=dict)
     """The line of the API error that ended it."""
-    _began: float = field(default_factory=monotonic)
+    began: float = field(default_factory=monotonic)
 
     @property
     def id(self) -> str:
         """The id of the agent."""
         return self.writer.id
 
-    def begin(self) -> "asyncio.Task[TurnEnded]":
-        """Has it go to work."""
-        self._listen()
-        self.task = asyncio.create_task(self._work())
+    @property
+    def is_busy(self) -> bool:
+        """Whether it is at work."""
+        return self.task is not None and not self.task.done()
+
+    @property
+    def milliseconds(self) -> int:
+        """How long ago it was sent out."""
+        return round((monotonic() - self.began) * 1000)
+
+    def begin(self, *asked: Asked) -> "asyncio.Task[TurnEnded]":
+        """Has it go to work: on its errand, or on what is asked of it now."""
+        self.fault = {}
+        first = Asked(self.errand.prompt, self.writer.ids.time(), "errand")
+        self.task = asyncio.create_task(self._work([*asked] or [first]))
         return self.task
 
-    async def _work(self) -> TurnEnded:
-        queue = PromptQueue(self.writer)
-        self.parts.place.when_done = lambda task: queue.put(task.notification, "news")
+    async def _work(self, prompts: list[Asked]) -> TurnEnded:
         asking = Asking(self.parts, self._emit, sleep=self.crew.sleep, random=self.crew.random)
-        turn = Turn(self.parts, self._emit, queue, self.crew.meter, asking)
+        self.parts.place.when_done = lambda task: self.queue.put_news(task.news)
         try:
-            return await turn.run([Asked(self.errand.prompt, self.writer.ids.time(), "errand")])
+            while True:
+                turn = Turn(self.parts, self._emit, self.queue, self.crew.meter, asking)
+                ended = await turn.run(prompts)
+                prompts = self.queue.take() if ended.ending == "done" else []
+                if not prompts:
+                    break
         finally:
             await end_all(self.parts.place)
+        if ended.ending != "interrupted":
             self.writer.note_beside(finished=True)
+        return ended
 
     def _emit(self, event: Event) -> None:
         if isinstance(event, Answered):
@@ -83,7 +101,7 @@ class Work:
             self.words = tuple(text for text in texts if text) or self.words
         self.crew.emit(Within(self.id, self.errand.call, event))
 
-    def _listen(self) -> None:
+    def listen(self) -> None:
         """Takes note of the lines of its log, and tells of them in the sender's."""
         known = self.writer.on_line
         label = f"agent_{self.sender.writer.last_response}"
@@ -115,8 +133,7 @@ class Work:
     def report(self, ended: TurnEnded) -> Report:
         """Returns what came of it; raises ToolError where nothing did."""
         if ended.ending == "failed":
-            raise ToolError(self._failure(ended.text))
-        is_limited = ended.ending == "max_turns"
+            raise ToolError(self.failure(ended.text))
         return Report(
             self.id,
             self.errand.kind.name,
@@ -124,12 +141,13 @@ class Work:
             self.errand.model,
             self.words,
             self.tally,
-            round((monotonic() - self._began) * 1000),
-            limit=ended.responses if is_limited else None,
+            self.milliseconds,
+            limit=ended.responses if ended.ending == "max_turns" else None,
             is_single=self.errand.kind.is_single,
         )
 
-    def _failure(self, text: str) -> str:
+    def failure(self, text: str) -> str:
+        """Returns why it could not go on."""
         line = self.fault
         if not line:
             return text
@@ -153,10 +171,3 @@ def _told(entry: dict[str, Any]) -> dict[str, Any] | None:
     told = {"type": entry["type"], "message": {**message, "content": content}}
     named = {name: entry[name] for name in ("requestId",) if name in entry}
     return {**told, **named, "uuid": entry["uuid"], "timestamp": entry["timestamp"]}
-
-
-def place_of(sender: Parts) -> Workplace:
-    """Returns where an agent works: where its sender does, with a memory of its own."""
-    return replace(
-        sender.place, seen={}, todos=[], background={}, is_scratch_own=False, keeps_cwd=False
-    )

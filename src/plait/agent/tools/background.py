@@ -6,16 +6,66 @@ from pathlib import Path
 from random import SystemRandom
 from shutil import rmtree
 from tempfile import mkdtemp
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 from xml.sax.saxutils import escape
 
 from plait.agent.tools.model import Workplace
 from plait.agent.tools.process import Running, stop
+from plait.write.queued import News
 
 Status: TypeAlias = Literal["running", "completed", "failed", "killed"]
 LETTERS = "0123456789abcdefghijklmnopqrstuvwxyz"
 LONGEST = 600.0
 """Seconds that a command may go on in the background."""
+
+
+class Background(Protocol):
+    """What goes on in the background: a command, or an agent."""
+
+    name: str
+    description: str
+    is_told: bool
+    """Whether its end was told to the model."""
+    call: str | None
+    """The call that started it, for whoever knows it."""
+
+    @property
+    def kind(self) -> str:
+        """What it is, in the words of the log."""
+        ...
+
+    @property
+    def subject(self) -> str:
+        """What it does: the command, or the task."""
+        ...
+
+    @property
+    def status(self) -> Status:
+        """How it stands."""
+        ...
+
+    @property
+    def said(self) -> str:
+        """What it said so far."""
+        ...
+
+    @property
+    def code(self) -> int | None:
+        """The exit code of a command that has ended."""
+        ...
+
+    @property
+    def news(self) -> News:
+        """What the model is told when it has ended."""
+        ...
+
+    async def wait(self, seconds: float) -> None:
+        """Waits for its end, not longer than some seconds."""
+        ...
+
+    async def stop(self) -> None:
+        """Ends it, and waits until it has ended."""
+        ...
 
 
 @dataclass(slots=True)
@@ -25,6 +75,7 @@ class Task:
     name: str
     running: Running
     description: str
+    kind: str = "local_bash"
     call: str | None = None
     """The call that started it, for whoever knows it."""
     is_told: bool = False
@@ -40,8 +91,38 @@ class Task:
         return "failed" if self.running.code else "completed"
 
     @property
-    def notification(self) -> str:
+    def subject(self) -> str:
+        """What it does: the command."""
+        return self.running.command
+
+    @property
+    def said(self) -> str:
+        """What it said so far."""
+        return self.running.text
+
+    @property
+    def code(self) -> int | None:
+        """Its exit code, once it has ended."""
+        return self.running.code
+
+    async def wait(self, seconds: float) -> None:
+        """Waits for its end, not longer than some seconds."""
+        if self.running.pump:
+            await asyncio.wait([self.running.pump], timeout=seconds)
+
+    async def stop(self) -> None:
+        """Ends it, and waits until it has ended."""
+        self.is_told = True
+        await stop(self.running)
+
+    @property
+    def news(self) -> News:
         """What the model is told when it has ended."""
+        return News(self.notification)
+
+    @property
+    def notification(self) -> str:
+        """The words of that."""
         asked = f"<tool-use-id>{self.call}</tool-use-id>\n" if self.call else ""
         return (
             f"<task-notification>\n<task-id>{self.name}</task-id>\n{asked}"
@@ -105,7 +186,7 @@ async def end_all(place: Workplace) -> None:
     """Ends all that runs in the background, and takes away what it wrote: the session is over."""
     place.when_done = lambda task: None
     tasks = [one for one in place.background.values() if one.status == "running"]
-    await asyncio.gather(*(stop(task.running) for task in tasks))
+    await asyncio.gather(*(task.stop() for task in tasks))
     if place.scratch and place.is_scratch_own:
         rmtree(place.scratch, ignore_errors=True)
         place.scratch, place.is_scratch_own = None, False

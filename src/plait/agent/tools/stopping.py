@@ -1,14 +1,12 @@
 """What runs in the background to its output, or to its end."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from plait.agent.tools import process
 from plait.agent.tools.arguments import Field, checked, definition
-from plait.agent.tools.background import Task
+from plait.agent.tools.background import Background
 from plait.agent.tools.model import (
     Arguments,
     Effect,
@@ -34,7 +32,7 @@ STOPPED = (
 
 @dataclass(frozen=True, slots=True)
 class TaskOutput:
-    """The tool that shows what a command in the background said."""
+    """The tool that shows what a command or an agent in the background said."""
 
     name: str = "TaskOutput"
     effect: Effect = "none"
@@ -42,7 +40,7 @@ class TaskOutput:
     @property
     def definition(self) -> Mapping[str, Any]:
         """Its name, description and schema."""
-        about = "Shows what a command in the background said so far, and whether it has ended."
+        about = "Shows what a command or agent in the background said, and whether it has ended."
         return definition(self.name, about, LOOKED_AT)
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
@@ -55,46 +53,41 @@ class TaskOutput:
         """Waits for its end, if asked to, and shows what it said."""
         taken = proposal.arguments
         task = _known(taken["task_id"], place)
-        if taken["block"] and task.running.pump and task.status == "running":
-            report(
-                {
-                    "type": "waiting_for_task",
-                    "taskDescription": task.description,
-                    "taskType": "local_bash",
-                }
-            )
+        if taken["block"] and task.status == "running":
+            waits = {"taskDescription": task.description, "taskType": task.kind}
+            report({"type": "waiting_for_task", **waits})
             ms = min(max(float(taken.get("timeout", USUAL_MS)), 0), MOST_MS)
-            await asyncio.wait([task.running.pump], timeout=ms / 1000)
+            await task.wait(ms / 1000)
         is_late = taken["block"] and task.status == "running"
         return _shown(task, "timeout" if is_late else "success")
 
 
-def _known(name: str, place: Workplace) -> Task:
-    task = place.background.get(name)
-    if not isinstance(task, Task):
+def _known(name: str, place: Workplace) -> Background:
+    task: Background | None = place.background.get(name)
+    if task is None:
         raise ToolError(f"No task found with ID: {name}", is_misuse=True)
     return task
 
 
-def _shown(task: Task, status: str) -> Outcome:
-    said = task.running.text[-LIMIT:]
+def _shown(task: Background, status: str) -> Outcome:
+    said = task.said[-LIMIT:]
     told: dict[str, Any] = {
         "task_id": task.name,
-        "task_type": "local_bash",
+        "task_type": task.kind,
         "status": task.status,
         "description": task.description,
         "output": said,
-        "exitCode": task.running.code,
+        **({"exitCode": task.code} if task.kind == "local_bash" else {}),
     }
     task.is_told = task.is_told or task.status != "running"
     parts = [
         f"<retrieval_status>{status}</retrieval_status>",
         f"<task_id>{task.name}</task_id>",
-        "<task_type>local_bash</task_type>",
+        f"<task_type>{task.kind}</task_type>",
         f"<status>{task.status}</status>",
     ]
-    if task.running.code is not None:
-        parts.append(f"<exit_code>{task.running.code}</exit_code>")
+    if task.code is not None:
+        parts.append(f"<exit_code>{task.code}</exit_code>")
     if said.strip():
         parts.append(f"<output>\n{said.rstrip()}\n</output>")
     return Outcome("\n\n".join(parts), {"retrieval_status": status, "task": told})
@@ -102,7 +95,7 @@ def _shown(task: Task, status: str) -> Outcome:
 
 @dataclass(frozen=True, slots=True)
 class TaskStop:
-    """The tool that ends a command in the background."""
+    """The tool that ends a command or an agent in the background."""
 
     name: str = "TaskStop"
     effect: Effect = "none"
@@ -110,7 +103,7 @@ class TaskStop:
     @property
     def definition(self) -> Mapping[str, Any]:
         """Its name, description and schema."""
-        about = "Ends a command that runs in the background, with all that it started."
+        about = "Ends a command or agent in the background, with all that it started."
         return definition(self.name, about, STOPPED)
 
     def propose(self, arguments: Arguments, place: Workplace) -> Proposal:
@@ -129,12 +122,11 @@ class TaskStop:
         """Ends it, and waits until it has ended."""
         taken = proposal.arguments
         task = _known(taken.get("task_id") or taken["shell_id"], place)
-        task.is_told = True
-        await process.stop(task.running)
+        await task.stop()
         output = {
-            "message": f"Successfully stopped task: {task.name} ({task.running.command})",
+            "message": f"Successfully stopped task: {task.name} ({task.subject})",
             "task_id": task.name,
-            "task_type": "local_bash",
-            "command": task.running.command,
+            "task_type": task.kind,
+            "command": task.subject,
         }
         return Outcome(json.dumps(output, ensure_ascii=False, separators=(",", ":")), output)

@@ -1,0 +1,69 @@
+"""A kind of agent and whoever sends it out to all that its turns need."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from plait.agent.agents.kinds import Kind
+from plait.agent.agents.work import Errand
+from plait.agent.compaction import SessionCompactor
+from plait.agent.context import LiveContext
+from plait.agent.memory import SessionMemory
+from plait.agent.parts import Alone, Limits, Parts, Permissions
+from plait.agent.permission import Mode
+from plait.agent.permissions import SessionPermissions
+from plait.agent.streaming import Block
+from plait.agent.tools.model import Workplace
+from plait.write import AgentWriter
+
+if TYPE_CHECKING:
+    from plait.agent.agents.crew import Crew
+
+NARROW: tuple[Mode, ...] = ("plan", "dontAsk", "default")
+"""Modes that an agent may be in though its session is not: they allow no more."""
+
+
+def seat_of(crew: "Crew", writer: AgentWriter, errand: Errand, sender: Parts) -> Parts:
+    """Returns what an agent works with: the tools of its kind, a memory and a place of its own."""
+    kind = errand.kind
+    tools = kind.toolbox(sender.tools, writer.errand.depth)
+    memory = SessionMemory(LiveContext(writer), errand.model, _system(crew, kind))
+    definitions = [tool.definition for tool in tools.values()]
+    most = min(kind.max_turns or crew.longest, crew.longest)
+    return replace(
+        sender,
+        writer=writer,
+        memory=memory,
+        permissions=_permissions(sender.permissions, errand),
+        place=_place(sender),
+        tools=tools,
+        compactor=SessionCompactor(writer, memory, sender.model, tools=definitions),
+        limits=Limits(most, sender.limits.dollars, sender.limits.retries),
+        along=Alone(),
+        recall=lambda: None,
+    )
+
+
+def _system(crew: "Crew", kind: Kind) -> Sequence[Block]:
+    texts = (kind.prompt, crew.around.text if crew.around else "")
+    return [{"type": "text", "text": text} for text in texts if text.strip()]
+
+
+def _place(sender: Parts) -> Workplace:
+    """Returns where an agent works: where its sender does, with a memory of its own."""
+    return replace(
+        sender.place, seen={}, todos=[], background={}, is_scratch_own=False, keeps_cwd=False
+    )
+
+
+def _permissions(own: Permissions, errand: Errand) -> Permissions:
+    """Returns the permissions of an agent: its sender's, never more.
+
+    Of one in the background nobody is asked: the person may be at something else.
+    """
+    if not isinstance(own, SessionPermissions):
+        return own
+    mode = errand.kind.mode
+    if mode in NARROW and own.mode != "bypassPermissions":
+        own = replace(own, mode=mode)
+    return replace(own, asker=None) if errand.is_background else own
