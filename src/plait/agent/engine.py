@@ -138,6 +138,10 @@ class Sessions(Protocol):
         """Begins a session with nothing in its context."""
         ...
 
+    def resumed(self, path: Path) -> Engine:
+        """Goes on with the session of a file."""
+        ...
+
     async def branched(self, old: Engine, point: Point | None, title: str) -> Engine:
         """Begins a session with what was said, up to now or to before a prompt."""
         ...

@@ -8,6 +8,7 @@ from plait.errors import ConfigError
 
 EDITING_MODES = ("emacs", "vi")
 EDITOR = "vi"
+ASK_ABOVE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class ChatSettings:
     """Which keys a line is edited with."""
     editor: str = EDITOR
     """What a long prompt is written in."""
+    ask_above_usd: float = ASK_ABOVE
+    """Dollars above which a prompt is not sent before it was said twice."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     """All of it: what tools see is chosen from it."""
 
@@ -52,6 +55,7 @@ def chosen_chat(env: Mapping[str, str], config: Mapping[str, Any]) -> ChatSettin
         editing_mode=one_of(
             "editing_mode", config.get("editing_mode", EDITING_MODES[0]), EDITING_MODES
         ),
+        ask_above_usd=config.get("ask_above_usd", ASK_ABOVE),
         editor=env.get("VISUAL") or env.get("EDITOR") or EDITOR,
         environment=dict(env),
     )

@@ -81,6 +81,15 @@ def command(
             request.output.print(remark, style="dim")
 
 
+def draw(archive: Archive, output: Output, session: Session) -> None:
+    """Prints the graph of a session turn by turn, and what it comes to."""
+    graph = archive.graph(session)
+    shapes = list(_timed(archive, graph, list(rows(graph, "turn", roots=graph.tree.roots))))
+    words = Words.of(archive, graph, shapes, is_by_record=False)
+    Page(output, words, ascii_only=False).print(shapes)
+    _print_totals(output, graph, shapes)
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """What is said of the rows: read from the files where the graph knows too little."""

@@ -72,6 +72,7 @@ KEYS: dict[str, type] = {
     "max_budget_usd": float,
     "let_through": list,
     "editing_mode": str,
+    "ask_above_usd": float,
 }
 
 NAMES: dict[type, str] = {

@@ -250,7 +250,7 @@ def test_a_long_session_goes_on_without_its_last_turn(
     chat: Chat, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert chat("-p", "first") == 0
-    monkeypatch.setattr("plait.cli.chat.starting.MOST_READ", 100)
+    monkeypatch.setattr("plait.cli.chat.past.MOST_READ", 100)
     assert chat("--continue", "second") == 0
     assert "first" not in capsys.readouterr().out
 

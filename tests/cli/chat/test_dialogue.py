@@ -13,6 +13,8 @@ from plait.agent.tools import Workplace, toolbox
 from plait.agent.tools.model import Proposal
 from plait.cli.chat.dialogue import Dialogue
 from plait.cli.chat.drawing import Drawing
+from plait.cli.chat.keyboard import View
+from plait.cli.chat.picking import Picking, Row
 from plait.cli.chat.screen import Screen
 from plait.cli.output import Output
 from plait.cli.settings import load_settings
@@ -62,6 +64,11 @@ class Typed:
     def put_back(self, text: str) -> None: ...
 
     def interrupted(self) -> None: ...
+
+    async def pick(self, picking: Picking) -> Row | None:
+        return None
+
+    async def look_at(self, view: View) -> None: ...
 
 
 async def _at_once() -> None: ...

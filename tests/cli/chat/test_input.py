@@ -154,6 +154,7 @@ def files(tmp_path: Path) -> FileOffers:
     ("text", "becomes"),
     [
         ("/ren", ["/rename"]),
+        ("/resu", ["/resume"]),
         ("/nothing", []),
         ("/rename x", []),
         ("/take o", ["/take one"]),
@@ -217,6 +218,26 @@ def test_a_long_prompt_is_written_in_an_editor(tmp_path: Path) -> None:
     assert typed(f"begun\x18\x05{ENTER}", editor="/nowhere") == "begun"
     assert asyncio.run(edited_outside("as it was", "false")) == "as it was"
     assert asyncio.run(edited_outside("as it was", 'no "end')) == "as it was"
+
+
+def test_what_costs_much_is_sent_when_it_is_said_twice() -> None:
+    doubts = ["dear", "dear", "dear"]
+
+    async def play(keyboard: TerminalKeyboard, keys: PipeInput) -> list[str | None]:
+        prompt = asyncio.ensure_future(keyboard.prompt())
+        keys.send_text(f"one{ENTER}")
+        await until(lambda: keyboard.status() == "dear: Enter again sends it")
+        keys.send_text(f"!{ENTER}")
+        await until(lambda: len(doubts) == 1)
+        keys.send_text(ENTER)
+        first = await prompt
+        keys.send_text(f"/cost{ENTER}")
+        second = await keyboard.prompt()
+        return [first, second, keyboard.status()]
+
+    live = Live(doubt=lambda: doubts.pop(), standing=lambda: "a-model")
+    assert at_keyboard(play, live) == ["one!", "/cost", "a-model"]
+    assert doubts == ["dear"]
 
 
 def test_what_waits_is_taken_back_to_be_changed() -> None:

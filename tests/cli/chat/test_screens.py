@@ -212,7 +212,7 @@ Done:
 
 3 responses · TOKENS
 >
-script:script.json · TOKENS · /help
+script:script.json · context 0 % · /help
 """
 ENDED = """\
 ▌ /exit
@@ -258,7 +258,7 @@ I heard you.
 
 TOKENS
 > half ty
-script:script.json · TOKENS · /help
+script:script.json · context 0 % · /help
 """
 
 

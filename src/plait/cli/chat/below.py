@@ -20,6 +20,7 @@ FEWEST_WORDS = 6
 """Lines of the words that stream, on however small a screen."""
 MOST_WAITING = 4
 LEAVE = "Ctrl-C again to leave"
+AGAIN = "Enter again sends it"
 
 
 @dataclass
@@ -31,6 +32,8 @@ class Below:
     began: float = 0.0
     warned_at: float = field(default=-GRACE)
     """When Ctrl-C was pressed."""
+    doubt: str = ""
+    """What has to be confirmed before a prompt is sent."""
 
     def begin(self) -> None:
         """Notes that something goes on from now on."""
@@ -70,5 +73,7 @@ class Below:
     def toolbar(self) -> str:
         """Returns the line below all others."""
         width = shutil.get_terminal_size().columns - 1
-        words = LEAVE if self.is_warned and not self.is_busy else self.live.standing()
+        if self.is_warned and not self.is_busy:
+            return LEAVE
+        words = f"{self.doubt}: {AGAIN}" if self.doubt else self.live.standing()
         return clipped(safe_line(words), width)

@@ -22,11 +22,13 @@ class Asked:
     """Opens what is folded."""
     edit: Callable[[], None]
     """Takes what is typed to an editor."""
+    may_send: Callable[[str], bool]
+    """Tells whether what is typed goes off, or has to be confirmed."""
 
 
 def prompt_keys(live: Live, asked: Asked) -> KeyBindings:
     """Returns the keys of whoever types prompts."""
-    keys = _line_keys()
+    keys = _line_keys(asked.may_send)
     can_take_back = Condition(lambda: bool(live.waiting))
     is_at_top = Condition(lambda: get_app().current_buffer.document.cursor_position_row == 0)
 
@@ -81,7 +83,7 @@ def _complete(buffer: Buffer) -> None:
         buffer.go_to_completion(0)
 
 
-def _line_keys() -> KeyBindings:
+def _line_keys(may_send: Callable[[str], bool]) -> KeyBindings:
     """Returns keys with which Enter sends off; Alt-Enter, Ctrl-J or a backslash break a line."""
     keys = KeyBindings()
 
@@ -91,7 +93,7 @@ def _line_keys() -> KeyBindings:
         if buffer.document.text_before_cursor.endswith("\\"):
             buffer.delete_before_cursor()
             buffer.insert_text("\n")
-        else:
+        elif may_send(buffer.text):
             buffer.validate_and_handle()
 
     @keys.add("escape", "enter", filter=emacs_mode)

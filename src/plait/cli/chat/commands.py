@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from plait.agent.engine import Engine
 from plait.agent.meter import Meter
+from plait.cli.chat import looking
 from plait.view.amounts import dotted, many, money_in_words, tokens_in_words
 
 if TYPE_CHECKING:
@@ -24,8 +25,13 @@ SHARES = (
     ("output", "output"),
 )
 KEYS = (
-    "  Enter sends, Alt-Enter or a backslash before it breaks the line",
-    "  Ctrl-C stops a turn, twice it leaves; what is typed meanwhile waits its turn",
+    "  Enter        sends; Alt-Enter, Ctrl-J or a backslash before it break the line",
+    "  Ctrl-C       stops a turn, twice it leaves; what is typed meanwhile waits its turn",
+    "  Tab, @       complete commands, what they take, and files",
+    "  ↑, Ctrl-R    bring back what waits or was sent before, look for it",
+    "  Ctrl-O       opens what is folded: results and thoughts, whole",
+    "  Shift-Tab    asks before changes, makes them without, or only plans",
+    "  Ctrl-X Ctrl-E  writes the prompt in your editor",
 )
 
 
@@ -39,6 +45,8 @@ class Command:
     tell: Tell | None = None
     """What it does wherever it is given; None where it is for whoever sits there."""
     do: "Do | None" = None
+    is_look: bool = False
+    """Whether it changes nothing, and can be done while a turn goes on."""
 
     @property
     def line(self) -> str:
@@ -67,6 +75,12 @@ def offered_commands(typed: str) -> "Iterator[Offer]":
     for command in COMMANDS:
         if command.name.startswith(typed.casefold()):
             yield Offer(command.name, command.help)
+
+
+def is_look(text: str) -> bool:
+    """Tells whether a line only has something shown."""
+    command = BY_NAME.get(parts_of(text)[0])
+    return command is not None and command.is_look
 
 
 def parts_of(text: str) -> tuple[str, str]:
@@ -157,14 +171,20 @@ async def _exit(talk: "Talk", rest: str) -> None:
 
 
 COMMANDS = (
-    Command("help", "", "list the commands", do=_help),
+    Command("help", "", "list the commands", do=_help, is_look=True),
     Command("clear", "", "begin a new session with nothing in its context", do=_clear),
     Command("compact", "[focus]", "let a summary stand for what was said", do=_compact),
     Command("rewind", "[N] [what]", "go back before a prompt, with or without files", do=_rewind),
     Command("branch", "[@N] [NAME]", "go on in a copy, from here or before a prompt", do=_branch),
     Command("rename", "NAME", "give the session a title", tell=_rename),
-    Command("cost", "", "tokens and money since the session was opened", tell=_cost),
-    Command("context", "", "how full the context is", tell=_context),
+    Command("cost", "", "tokens and money since the session was opened", tell=_cost, is_look=True),
+    Command("context", "", "how full the context is", tell=_context, is_look=True),
+    Command("todos", "", "what is to be done, and how far it is", do=looking.todos, is_look=True),
+    Command("tasks", "[ID]", "what runs in the background", do=looking.tasks, is_look=True),
+    Command("open", "[N]", "show the last result whole", do=looking.open_folded, is_look=True),
+    Command("graph", "", "draw the session as a graph", do=looking.graph, is_look=True),
+    Command("export", "[FILE]", "write what was said to a file", do=looking.export),
+    Command("resume", "[SESSION]", "go on with another session", do=looking.resume),
     Command("exit", "", "leave; `plait chat --continue` comes back", do=_exit),
 )
 BY_NAME = {command.name: command for command in COMMANDS} | {"quit": COMMANDS[-1]}

@@ -9,6 +9,8 @@ from typing import Any
 from plait.agent.models import ScriptModel
 from plait.cli.chat.choice import SCRIPT, Choice
 from plait.cli.chat.opening import Opening
+from plait.cli.chat.past import Past
+from plait.cli.options import Request
 
 PAUSE = 0.03
 """Seconds between two pieces of an answer, where somebody looks."""
@@ -40,7 +42,7 @@ With a key in `ANTHROPIC_API_KEY`, `plait chat` does the same with a real model.
 NO_MORE = "I am made up, and have said all I know. `/exit` leaves."
 
 
-def demo_opening(choice: Choice) -> Opening:
+def demo_opening(request: Request, choice: Choice) -> Opening:
     """Returns what opens the demo, in a temporary folder of its own."""
     folder = Path(mkdtemp(prefix="plait-demo-")).resolve()
     project = folder / "greetings"
@@ -54,6 +56,7 @@ def demo_opening(choice: Choice) -> Opening:
         project,
         replace(choice, model=f"{SCRIPT}demo"),
         model,
+        Past(replace(request, roots=(str(root),)), project),
         greeting=(*GREETING, f"Try: {TRY}"),
         farewell=(f"`plait show latest --root {root}` shows the session",),
     )

@@ -23,6 +23,7 @@ from plait.agent.events import (
     TurnEnded,
     Within,
 )
+from plait.cli.chat.beside import NOTIFICATION
 from plait.cli.chat.folded import Folded
 from plait.cli.chat.paragraphs import Paragraphs
 from plait.conversation import model as told
@@ -41,6 +42,7 @@ from plait.view.passages.call_view import CallView
 from plait.view.passages.tools import call_line
 from plait.view.terminal.calls import CallBlocks
 from plait.view.terminal.model import AnyBlock, Landmark, Remark, Tone, Words, folded_lines
+from plait.view.words import plain_words
 
 THOUSAND = 1000
 SYNTHETIC = "<synthetic>"
@@ -126,7 +128,9 @@ class Drawing:
                 return WAITING
 
     def _prompt(self, text: str) -> Iterator[AnyBlock]:
-        if self.echoes:
+        if text.startswith(NOTIFICATION):
+            yield Remark(text=plain_words(text))
+        elif self.echoes:
             fold = folded_lines(text, LINES_OF_A_PROMPT)
             shown = "\n".join(fold.first)
             yield Words(voice="prompt", text=shown, hidden=fold.hidden, hidden_size=fold.size)

@@ -7,11 +7,18 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from plait.cli.chat.completion import Offers
+    from plait.cli.chat.picking import Picking, Row
 
 CHUNK = 1 << 16
 END_OF_TEXT = "."
 MARK = "> "
+MOST_NUMBERED = 20
+LINE = 96
+"""Columns of a line where nobody knows how many there are."""
 
 
 class View(NamedTuple):
@@ -42,6 +49,10 @@ class Live:
     """Has more or less be done without asking."""
     folded: Callable[[], Sequence[View]] = tuple
     """What is not shown whole, the newest last."""
+    doubt: Callable[[], str] = str
+    """Why one should think before one sends, nothing where one need not."""
+    sessions: "Offers" = lambda typed: ()
+    """The sessions whose names begin so."""
 
 
 class Keyboard(Protocol):
@@ -84,6 +95,14 @@ class Keyboard(Protocol):
 
     def interrupted(self) -> None:
         """Stops what goes on, or leaves."""
+        ...
+
+    async def pick(self, picking: "Picking") -> "Row | None":
+        """Returns the session that is chosen, None where none is."""
+        ...
+
+    async def look_at(self, view: View) -> None:
+        """Shows something that may be long."""
         ...
 
 
@@ -154,6 +173,22 @@ class PlainKeyboard:
 
     def interrupted(self) -> None:
         """Leaves it to the signal."""
+
+    async def pick(self, picking: "Picking") -> "Row | None":
+        """Lists the newest sessions, and returns the one whose number is given."""
+        picking.read()
+        rows = picking.rows[:MOST_NUMBERED]
+        lines = [
+            f"{number:>2}  {row.line(LINE, picking.time)}" for number, row in enumerate(rows, 1)
+        ]
+        await self.above("".join(f"{line.rstrip()}\n" for line in lines))
+        said = await self.answer("Which? ") if rows else None
+        number = int(said) if said and said.strip().isdecimal() else 0
+        return rows[number - 1] if 0 < number <= len(rows) else None
+
+    async def look_at(self, view: View) -> None:
+        """Writes all of it."""
+        await self.above("".join(f"{line}\n" for line in view.lines(LINE)))
 
     def _mark(self) -> None:
         if os.isatty(self._descriptor) and sys.stdout.isatty():

@@ -17,6 +17,7 @@ from plait.agent.sessions import cleared
 from plait.agent.settings import ClientSettings
 from plait.agent.streaming import Model
 from plait.cli.chat.choice import Choice
+from plait.cli.chat.past import Past
 from plait.conversation.prices import Prices
 from plait.view.terminal.model import AnyBlock
 from plait.write import SessionWriter
@@ -31,6 +32,7 @@ class Opening:
     directory: Path
     choice: Choice
     model: Model
+    past: Past
     prices: Prices = field(default_factory=Prices)
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     let_through: tuple[str, ...] = ()

@@ -12,14 +12,15 @@ from plait.cli.chat.commands import offered_commands
 from plait.cli.chat.dialogue import Dialogue
 from plait.cli.chat.drawing import Drawing
 from plait.cli.chat.keyboard import Keyboard, Live, PlainKeyboard
+from plait.cli.chat.looking import offered_sessions
 from plait.cli.chat.opening import Opening
 from plait.cli.chat.screen import Screen
 from plait.cli.chat.signals import caught, stopped_by
+from plait.cli.chat.standing import Standing
 from plait.cli.chat.talk import Talk
 from plait.cli.output import Output
 from plait.cli.settings import Settings, own_home
 from plait.cli.text import short, to_type
-from plait.view.amounts import dotted, money_in_words, tokens_in_words
 
 DUMB = ("dumb", "unknown")
 """Terminals on which nothing that was drawn can be taken back."""
@@ -32,20 +33,33 @@ async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
     keyboard = _keyboard(live, output.settings, str(opening.directory))
     screen = Screen(output, drawing, keyboard)
     opening.asker = Dialogue(screen, keyboard, lambda: talk.settled())
-    talk = Talk(opening.client(), screen, keyboard, opening)
-    live.words, live.doing = screen.open_words, lambda: drawing.doing
-    live.standing, live.stop, live.waiting = lambda: _standing(talk), talk.stop, talk.waiting
-    live.folded, live.take_back = screen.folded, talk.take_back
+    standing = Standing(opening.prices, output.settings.chat.ask_above_usd)
+    talk = Talk(opening.client(), screen, keyboard, opening, standing, opening.past)
+    _connect(live, talk)
     try:
         with _stopping(keyboard, talk):
             _warm_up(opening)
             await screen.say(*_greeting(opening, talk.client))
             await screen.print(opening.recent())
+            if opening.old:
+                talk.foresee()
             code = await talk.run(prompt)
         await screen.say(*(opening.farewell or _farewell(talk)))
     finally:
         await talk.client.close()
     return code
+
+
+def _connect(live: Live, talk: Talk) -> None:
+    """Has the lines below tell what goes on, and keys do what they are for."""
+    screen = talk.screen
+    live.words, live.doing = screen.open_words, lambda: screen.drawing.doing
+    live.beside, live.folded = lambda: talk.beside.lines(), screen.folded
+    live.waiting, live.take_back = talk.waiting, talk.take_back
+    live.stop, live.change_mode = talk.stop, talk.change_mode
+    live.standing = lambda: talk.standing.line(talk.client, talk.beside.in_words)
+    live.doubt = talk.standing.doubt
+    live.sessions = lambda typed: offered_sessions(talk, typed)
 
 
 def _warm_up(opening: Opening) -> None:
@@ -74,7 +88,11 @@ def _keyboard(live: Live, settings: Settings, directory: str) -> Keyboard:
 
     return TerminalKeyboard(
         live,
-        ChatCompleter(offered_commands, files=FileOffers(Path(directory), own_home())),
+        ChatCompleter(
+            offered_commands,
+            {"resume": lambda typed: live.sessions(typed)},
+            FileOffers(Path(directory), own_home()),
+        ),
         history=KeptHistory(settings.data / "chat" / "history.jsonl", directory),
         is_vi=settings.chat.editing_mode == "vi",
         has_colours=settings.colour != "never",
@@ -97,18 +115,6 @@ def _greeting(opening: Opening, client: Engine) -> list[str]:
         f"session {client.session} {what}; /help lists commands",
         "",
     ]
-
-
-def _standing(talk: Talk) -> str:
-    client = talk.client
-    total = client.meter.tokens.total
-    return dotted(
-        client.model,
-        "" if client.mode == "default" else client.mode,
-        f"{tokens_in_words(total)} tokens" if total else "",
-        money_in_words(client.meter.dollars) if client.meter.dollars else "",
-        "/help",
-    )
 
 
 def _farewell(talk: Talk) -> list[str]:

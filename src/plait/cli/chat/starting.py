@@ -8,21 +8,17 @@ from typing import TYPE_CHECKING, Any
 from plait.cli.chat.choice import MODES, REPLAY, SCRIPT, Choice, chosen, in_mode
 from plait.cli.chat.keyboard import PlainKeyboard, whole_text
 from plait.cli.chat.opening import Opening
+from plait.cli.chat.past import Past
 from plait.cli.chat.signals import stopped_by
 from plait.cli.chat.trust import settings_in
 from plait.cli.options import Request
 from plait.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from plait.agent.streaming import Model
     from plait.archive import Session
-    from plait.view.terminal.model import AnyBlock
 
 INTERRUPTED = 130
-MOST_READ = 20_000_000
-"""Bytes of a session whose last turn is shown when it goes on."""
 
 
 def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int:
@@ -32,7 +28,7 @@ def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int
     if asked["demo"]:
         from plait.cli.chat.demo import demo_opening
 
-        opening = demo_opening(choice)
+        opening = demo_opening(request, choice)
     else:
         opening = _opening(request, choice, asked)
     if choice.is_printed:
@@ -59,9 +55,11 @@ def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Open
     directory = _directory(request, old)
     client_settings = settings_in(request, choice, directory)
     choice = in_mode(choice, client_settings.default_mode(MODES), settings.chat)
+    past = Past(request, directory)
     return Opening(
         root=settings.roots[0],
         directory=directory,
+        past=past,
         choice=choice,
         settings=client_settings,
         model=_model(request, choice),
@@ -70,23 +68,8 @@ def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Open
         let_through=settings.chat.let_through,
         old=old.path if old else None,
         is_fork=asked["is_fork"],
-        recent=lambda: _recent(request, old),
+        recent=lambda: past.recent(old) if old else (),
     )
-
-
-def _recent(request: Request, old: "Session | None") -> "Iterable[AnyBlock]":
-    """Returns the last turn of a session, unless it takes long to read."""
-    if old is None or old.path.stat().st_size > MOST_READ:
-        return ()
-    from plait.view.costs import SessionFigures
-    from plait.view.terminal.teller import TerminalTeller
-
-    found = request.archive.open(old).conversations
-    shown = found.by_line.get(found.main or "")
-    if shown is None:
-        return ()
-    reading = TerminalTeller(found, SessionFigures(found), directory=request.archive.facts(old).cwd)
-    return reading.passages(shown, shown.turns[-1:])
 
 
 def _directory(request: Request, old: "Session | None") -> Path:

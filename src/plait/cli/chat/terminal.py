@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_or_none
@@ -24,14 +24,19 @@ from prompt_toolkit.styles import Style
 from plait.cli.chat.below import GRACE, Below
 from plait.cli.chat.bindings import Asked, answer_keys, prompt_keys, text_keys
 from plait.cli.chat.completion import ChatCompleter
-from plait.cli.chat.keyboard import MARK, Live, whole_text
+from plait.cli.chat.keyboard import MARK, Live, View, whole_text
 from plait.cli.chat.steady import draw_above
 from plait.cli.text import safe, safe_line
 
 if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import StyleAndTextTuples
     from prompt_toolkit.history import History
+    from prompt_toolkit.input import Input
+    from prompt_toolkit.output import Output
 
+    from plait.cli.chat.picking import Picking, Row
+
+T = TypeVar("T")
 REFRESH = 0.5
 ESCAPE_TIME = 0.1
 """Seconds after which Escape is a key of its own."""
@@ -102,7 +107,13 @@ class TerminalKeyboard:
             enable_suspend=True,
             key_bindings=prompt_keys(
                 self.live,
-                Asked(self.interrupted, self._leave, self._open_folded, self._open_editor),
+                Asked(
+                    self.interrupted,
+                    self._leave,
+                    self._open_folded,
+                    self._open_editor,
+                    self._may_send,
+                ),
             ),
             prompt_continuation="  ",
             bottom_toolbar=self._below.toolbar,
@@ -182,6 +193,10 @@ class TerminalKeyboard:
         """Returns the lines below as words alone."""
         return "".join(part[1] for part in self._message())
 
+    def status(self) -> str:
+        """Returns the line below all others."""
+        return self._below.toolbar()
+
     def put_back(self, text: str) -> None:
         """Has words stand where one types, before what was typed since."""
         is_typing = self._session.app.is_running
@@ -228,11 +243,43 @@ class TerminalKeyboard:
             async with self._whole:
                 await wanted()
 
+    async def pick(self, picking: "Picking") -> "Row | None":
+        """Returns the session that is chosen on a screen of its own."""
+        from plait.cli.chat.picker import pick
+
+        return await self._covering(lambda: pick(picking, *self._streams))
+
+    async def look_at(self, view: View) -> None:
+        """Shows something on a screen of its own."""
+        from plait.cli.chat.viewer import look_at
+
+        await self._covering(lambda: look_at([view], *self._streams))
+
+    async def _covering(self, wanted: Callable[[], Awaitable[T]]) -> T:
+        """Gives the whole screen to something; whoever types goes on afterwards."""
+        if not self._session.app.is_running:
+            async with self._whole:
+                return await wanted()
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+        async def cover() -> None:
+            try:
+                done.set_result(await wanted())
+            finally:
+                done.cancel()
+
+        self._open(cover)
+        return await done
+
+    @property
+    def _streams(self) -> "tuple[Input, Output]":
+        return self._session.input, self._session.output
+
     def _open_folded(self) -> None:
         if views := self.live.folded():
             from plait.cli.chat.viewer import look_at
 
-            self._open(lambda: look_at(views, self._session.input, self._session.output))
+            self._open(lambda: look_at(views, *self._streams))
 
     def _open_editor(self) -> None:
         self._open(self._edited_outside)
@@ -276,6 +323,8 @@ class TerminalKeyboard:
         except BaseException:
             self._kept = self._session.default_buffer.document
             raise
+        finally:
+            self._below.doubt = ""
         self._kept = Document()
         return whole_text(text)
 
@@ -287,7 +336,15 @@ class TerminalKeyboard:
         return self._below.message(NAVIGATION_MARK if is_moving else MARK)
 
     def _calm_down(self, buffer: object) -> None:
-        self._below.warned_at = -GRACE
+        self._below.warned_at, self._below.doubt = -GRACE, ""
+
+    def _may_send(self, text: str) -> bool:
+        """Tells whether a prompt goes off; one that costs much has to be confirmed."""
+        below = self._below
+        if below.is_busy or below.doubt or not text.strip() or text.startswith("/"):
+            return True
+        below.doubt = self.live.doubt()
+        return not below.doubt
 
     def _leave(self) -> None:
         self._session.app.exit(exception=Left())
