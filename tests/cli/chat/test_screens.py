@@ -58,7 +58,8 @@ class Screen:
         text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "SESSION", text)
         text = re.sub(r"--resume [0-9a-f]{8}", "--resume SESSION", text)
         text = re.sub(r"[\d.k]+ tokens", "TOKENS", text)
-        text = re.sub(r"^(?:(stopped) · )?\d+ s · ", r"\1", text, flags=re.MULTILINE)
+        text = re.sub(r"^stopped · .*", "stopped", text, flags=re.MULTILINE)
+        text = re.sub(r"^\d+ s · ", "", text, flags=re.MULTILINE)
         text = re.sub(r" *\d+ s(?=,|$)", " N s", text, flags=re.MULTILINE)
         text = text.replace(str(self.project.resolve()), "PROJECT")
         lines = [line.rstrip() for line in text.split("\n")]
