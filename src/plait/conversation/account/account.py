@@ -20,10 +20,11 @@ class Account(Struct, frozen=True):
 
 def account_of(lines: Iterable[tuple[int, Sent]]) -> Account:
     """Returns what the requests of a file took, and why of that what was sent again."""
-    return Account(tuple(_paid(one) for one in requests_in(lines)))
+    return Account(tuple(paid_request(one) for one in requests_in(lines)))
 
 
-def _paid(asked: Asked) -> PaidRequest:
+def paid_request(asked: Asked) -> PaidRequest:
+    """Returns what a request took, with what of it had been there before."""
     before = asked.before
     known = _known(asked) if before else 0
     again = max(min(known - asked.tokens.cache_read, asked.tokens.cache_write), 0)

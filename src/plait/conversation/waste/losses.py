@@ -1,0 +1,200 @@
+"""The lines of a file to what was paid for in vain, request by request.
+
+What a result takes is told by usage: between a request and the one that it goes on from stand so
+many characters, and the input has grown by so many tokens. The median is the file's measure.
+"""
+
+from collections.abc import Iterable, Iterator
+from statistics import median
+from typing import Any, TypeAlias
+
+from plait.conversation.account.account import paid_request
+from plait.conversation.account.model import PaidRequest
+from plait.conversation.account.requests import Asked, requests_in
+from plait.conversation.tools import tool_named
+from plait.conversation.waste.calls import CallNotes, Noted
+from plait.conversation.waste.model import Loss, WasteKind
+from plait.record.lineage import Sent
+
+Span: TypeAlias = tuple[float | None, float | None]
+GIANT = 10_000
+"""Tokens from which on an output is large."""
+LARGE = 2_000
+LEAST, FEWEST = 400, 3
+LOWEST, HIGHEST = 0.15, 0.6
+USUAL = 0.29
+"""Tokens to a character, where a file does not tell."""
+
+
+def losses_in(lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False) -> list[Loss]:
+    """Returns what was paid for in vain in one file."""
+    notes = CallNotes()
+    asked = requests_in(notes.over(lines))
+    paid = {one.key: paid_request(one) for one in asked}
+    carried = _Carried(asked, paid, notes)
+    return [
+        *_again(asked, paid),
+        *carried.results(),
+        *carried.retries(),
+        *(_startup(asked) if is_agent and asked else ()),
+    ]
+
+
+def _again(asked: Iterable[Asked], paid: dict[str, PaidRequest]) -> Iterator[Loss]:
+    """Yields what was written to the cache again, where it could have been read."""
+    for one in asked:
+        told = paid[one.key]
+        if not told.cause:
+            continue
+        minutes = min(told.again, one.tokens.cache_write_5m)
+        is_meant = told.cause in ("compaction", "edited")
+        yield _loss(
+            told.cause,
+            one,
+            write_5m=minutes,
+            write_1h=told.again - minutes,
+            read=-told.again,
+            certain=0.0 if is_meant else 1.0,
+        )
+
+
+def _loss(kind: WasteKind, asked: Asked, **figures: Any) -> Loss:
+    return Loss(
+        kind,
+        asked.key,
+        asked.line,
+        asked.model,
+        asked.sent.timestamp() if asked.sent else None,
+        asked.first.entrypoint,
+        total_input=asked.tokens.total_input,
+        uuid=asked.first.uuid,
+        **figures,
+    )
+
+
+def _startup(asked: list[Asked]) -> Iterator[Loss]:
+    """Yields what an agent's first request took, where all its answers took less."""
+    first = asked[0].tokens
+    answered = sum(one.tokens.output for one in asked)
+    if first.total_input > OUTPUT_IS_DEARER * answered:
+        yield _loss(
+            "startup",
+            asked[0],
+            input=first.input,
+            write_5m=first.cache_write_5m,
+            write_1h=first.cache_write_1h,
+            read=first.cache_read,
+            certain=0.0,
+        )
+
+
+OUTPUT_IS_DEARER = 5
+"""What a token of an answer costs, in tokens of a request."""
+
+
+class _Carried:
+    """What results took: when they came in, and with every request since."""
+
+    def __init__(self, asked: list[Asked], paid: dict[str, PaidRequest], notes: CallNotes) -> None:
+        self._by_key = {one.key: one for one in asked}
+        self._notes = notes
+        self._read = dict.fromkeys(self._by_key, 0.0)
+        self._written = dict.fromkeys(self._by_key, 0.0)
+        for one in reversed(asked):
+            self._hand_on(one, paid[one.key])
+        self._measure = self._measured(asked)
+
+    def _hand_on(self, one: Asked, paid: PaidRequest) -> None:
+        """Adds to a request what is paid for what it held by those that go on from it."""
+        before = one.before
+        if before is None or one.since.is_compacted:
+            return
+        parts = paid.parts
+        old = parts.read + parts.again
+        share = parts.again / old if old else 0.0
+        self._read[before.key] += self._read[one.key] + 1 - share
+        self._written[before.key] += self._written[one.key] + share
+
+    def _measured(self, asked: Iterable[Asked]) -> float:
+        """Returns how many tokens a character takes, by how requests have grown."""
+        calls, shares = self._notes.by_response(), []
+        for one in asked:
+            before = one.before
+            if before is None or before.key not in calls or one.model != before.model:
+                continue
+            held = self._notes.spoken.get(before.key, 0)
+            held += sum(call.characters for call in calls[before.key])
+            grown = one.tokens.total_input - before.tokens.total_input
+            if grown > 0 and held >= LEAST:
+                shares.append(grown / held)
+        if len(shares) < FEWEST:
+            return USUAL
+        return min(max(median(shares), LOWEST), HIGHEST)
+
+    def results(self) -> Iterator[Loss]:
+        """Yields results that were large, not used, or there already."""
+        seen: dict[tuple[str, Span], Noted] = {}
+        for call in self._notes.answered():
+            tokens = call.characters * self._measure
+            sender = self._sender(call)
+            if sender is None:
+                continue
+            if self._is_reread(call, seen):
+                yield self._lost("reread", call, sender, tokens)
+            elif tokens >= GIANT:
+                yield self._lost("giant", call, sender, tokens, is_needed_once=True, certain=0.0)
+            elif tokens >= LARGE and not self._notes.is_named_later(call):
+                yield self._lost("unused", call, sender, tokens, certain=0.5)
+
+    def _is_reread(self, call: Noted, seen: dict[tuple[str, Span], Noted]) -> bool:
+        """Tells whether the same lines of a file were read before, and nobody has changed it."""
+        if call.path is None or call.is_error:
+            return False
+        action = tool_named(call.name).action
+        if action == "read":
+            key = call.path, call.part
+            return seen.setdefault(key, call) is not call
+        for known in [known for known in seen if known[0] == call.path]:
+            del seen[known]
+        return False
+
+    def _sender(self, call: Noted) -> Asked | None:
+        """Returns the request that sent the result of a call first."""
+        maker = self._by_key.get(call.response)
+        behind = maker.follows if maker else ()
+        return next((one for one in behind if one.line > call.answered), None)
+
+    def _lost(
+        self,
+        kind: WasteKind,
+        call: Noted,
+        sender: Asked,
+        tokens: float,
+        *,
+        is_needed_once: bool = False,
+        certain: float = 1.0,
+    ) -> Loss:
+        written = self._written[sender.key] + (not is_needed_once)
+        is_hour = sender.tokens.cache_write_1h > sender.tokens.cache_write_5m
+        return _loss(
+            kind,
+            sender,
+            write_1h=tokens * written if is_hour else 0.0,
+            write_5m=0.0 if is_hour else tokens * written,
+            read=tokens * self._read[sender.key],
+            certain=certain,
+            subject=call.subject,
+        )
+
+    def retries(self) -> Iterator[Loss]:
+        """Yields calls that were made again in the same words, though they had failed."""
+        failed: set[tuple[str, bytes]] = set()
+        for call in self._notes.answered():
+            key = call.name, call.given
+            maker = self._by_key.get(call.response)
+            if key in failed and maker and call.is_error:
+                share = len(call.given) / (self._notes.spoken.get(call.response) or 1)
+                output = maker.tokens.output * min(share, 1.0)
+                yield _loss("retry", maker, output=output, subject=call.subject)
+            if call.is_error:
+                failed.add(key)
