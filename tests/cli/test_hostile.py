@@ -109,6 +109,7 @@ RUNS: dict[str, list[list[str]]] = {
     "trace": [["show", SESSION], ["show", FILE], ["show", SESSION, "--json"], ["status"]],
     "tree": [[], ["--all"], ["--json"], [SESSION], [FILE]],
     "undo": [["--list"], ["--list", "--json"], ["\x1b]0;x\x07"], []],
+    "waste": [[], ["--json"], ["--all", "--no-index"], ["--project", "\x1b]0;x\x07"]],
     "why": [[SESSION], [FILE], [SESSION, "--all"], [FILE, "--json"], [FILE, "--turn", "1"]],
     "usage": [[], ["session"], ["project"], ["model"], ["--json"], ["--statusline"]],
     "": [[]],

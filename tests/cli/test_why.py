@@ -114,3 +114,35 @@ def test_money_without_a_price_is_told(capfd: pytest.CaptureFixture[str], tmp_pa
     found = out(capfd, tmp_path)
     assert "2 requests without a price" in found
     assert "?" in out(capfd, tmp_path, "--all")
+
+
+def wasted(capfd: pytest.CaptureFixture[str], root: Path, *words: str) -> str:
+    assert run(["waste", "--root", str(root), "--no-pager", *words]) == 0
+    return capfd.readouterr().out
+
+
+def test_waste_ranks_what_was_paid_for_in_vain(
+    capfd: pytest.CaptureFixture[str], root: Path
+) -> None:
+    found = wasted(capfd, root)
+    assert "could have been saved" in found.splitlines()[0]
+    assert "sent again after a pause that the cache did not survive, 1 ×" in found
+    assert "go on before the cache is cold" in found
+    assert f"{SESSION[:8]}  2026-11-02 " in found
+    value = json.loads(wasted(capfd, root, "--json"))
+    assert [one["kind"] for one in value["findings"]] == ["pause", "model"]
+    assert value["total_usd"] == pytest.approx(sum(one["cost_usd"] for one in value["findings"]))
+    assert {"kind", "cost_usd", "count", "evidence", "advice"} <= value["findings"][0].keys()
+
+
+def test_waste_of_a_project_and_of_a_time(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+    nothing = "nothing was paid for in vain, as far as the logs tell"
+    assert nothing in wasted(capfd, root, "--until", "2026-11-01")
+    assert nothing not in wasted(capfd, root, "--project", "shop")
+    assert run(["waste", "--root", str(root), "--project", "elsewhere"]) != 0
+    assert "no project is called 'elsewhere'" in capfd.readouterr().err
+
+
+def test_waste_in_counts_alone(capfd: pytest.CaptureFixture[str], root: Path) -> None:
+    value = json.loads(wasted(capfd, root, "--json", "--counts"))
+    assert all("about" not in one for item in value["findings"] for one in item["evidence"])

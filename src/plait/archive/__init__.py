@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from plait.archive.traces import TracePlan, batched
     from plait.archive.tree import SessionTree, TreeWay, Unlinked, unlinked_in
     from plait.archive.usage import Counted
+    from plait.archive.wasting import Evidence, Waste, WasteFinding
     from plait.archive.watch import changes
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "Back",
     "Branches",
     "Counted",
+    "Evidence",
     "ExportPlan",
     "Facts",
     "File",
@@ -81,6 +83,8 @@ __all__ = [
     "TracePlan",
     "TreeWay",
     "Unlinked",
+    "Waste",
+    "WasteFinding",
     "Watch",
     "Why",
     "WhyRequest",
@@ -128,6 +132,7 @@ _HOMES = {
     "traces": "TracePlan batched",
     "tree": "SessionTree TreeWay Unlinked unlinked_in",
     "usage": "Counted",
+    "wasting": "Evidence Waste WasteFinding",
     "watch": "changes",
 }
 

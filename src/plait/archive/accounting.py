@@ -15,7 +15,7 @@ from plait.conversation.account import Cause, PaidRequest, account_of
 from plait.conversation.account.requests import UNNAMED
 from plait.conversation.model import Called
 from plait.conversation.prices import Prices, Unit
-from plait.conversation.usage import BilledResponse
+from plait.conversation.usage import BilledResponse, Tokens
 from plait.record.lineage import sent_lines
 
 if TYPE_CHECKING:
@@ -171,11 +171,16 @@ class Owned:
 
     def __init__(self, archive: "Archive") -> None:
         counted = archive.responses()
+        self.responses = counted.responses
         self._files: dict[Path, dict[str, BilledResponse]] = {}
         paths = counted_paths(archive.sessions)
         for key, one in zip(counted.keys, counted.responses, strict=True):
             name = key if isinstance(key, str) else f"{UNNAMED}{key[1]}"
             self._files.setdefault(paths[one.file], {})[name] = one
+
+    def of(self, path: Path) -> Mapping[str, BilledResponse]:
+        """Returns the responses that are counted to a file, by what they are known by."""
+        return self._files.get(path, {})
 
     def requests(self, session: Session) -> Iterator[tuple[PaidRequest, BilledResponse]]:
         """Yields the requests that are counted to a session, with the figures that count.
@@ -183,9 +188,9 @@ class Owned:
         A response that several files hold is counted to one, and another may say more of it.
         """
         for file in session.files:
-            billed = self._files.get(file.path)
+            billed = self.of(file.path)
             for paid in account_of(sent_lines(file.path)).requests if billed else ():
-                if billed and (found := billed.get(paid.response)):
+                if found := billed.get(paid.response):
                     yield _as_billed(paid, found), found
 
 
@@ -217,7 +222,7 @@ def _told(
         agent=billed.agent,
         uuid=paid.uuid,
         gap_seconds=paid.gap.total_seconds() if paid.gap else None,
-        input_cost_usd=_input_cost(billed, unit),
+        input_cost_usd=unit.cost(sent_tokens(billed)) if unit else None,
     )
 
 
@@ -229,10 +234,15 @@ def _again_cost(paid: PaidRequest, unit: Unit) -> float:
     return (minutes * unit.cache_write_5m + hour * unit.cache_write_1h) / MILLION
 
 
-def _input_cost(billed: BilledResponse, unit: Unit | None) -> float | None:
-    if unit is None:
-        return None
-    return unit.cost(replace(billed.tokens, output=0, web_searches=0))
+def sent_tokens(billed: BilledResponse) -> Tokens:
+    """Returns what a model read for a response."""
+    return replace(billed.tokens, output=0, web_searches=0)
+
+
+def input_cost(billed: BilledResponse, prices: Prices) -> float | None:
+    """Returns what it cost to have a model read that, None where it has no price."""
+    unit = prices.unit(billed.model, billed.tokens, billed.time)
+    return unit.cost(sent_tokens(billed)) if unit else None
 
 
 def _turns(opened: "OpenSession") -> Mapping[str, int]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from plait.archive.index_or_logs import Answers
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
+    from plait.archive.wasting import Waste
     from plait.conversation.prices import Prices
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
@@ -93,3 +94,17 @@ class Figuring:
 
         archive, when = self._archive, now or datetime.now(UTC)
         return why_of(archive, archive.session(session), prices or archive.prices, when)
+
+    def waste(
+        self,
+        sessions: Several = None,
+        prices: "Prices | None" = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> "Waste":
+        """Returns what was paid for and need not have been, by kind, the dearest first."""
+        from plait.archive.wasting import waste_of
+
+        archive = self._archive
+        chosen = archive.named(sessions)
+        return waste_of(archive, prices or archive.prices, since, until, chosen)

@@ -110,6 +110,10 @@ COMMANDS = {
         "Bring back what was there before an edit.",
     ),
     "usage": ("plait.cli.usage", "Show tokens and cost by day, session, model and more."),
+    "waste": (
+        "plait.cli.why.waste:waste_command",
+        "Show what was paid for and need not have been.",
+    ),
     "why": ("plait.cli.why", "Show why a session cost what it did."),
 }
 INTERRUPTED = 130

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from plait.errors import SourceError
 from plait.line import Line
-from plait.line.split import blocks
+from plait.line.split import views
 from plait.record.billing import COST_STATE, MISFITS, BilledMessage, bill_of
 from plait.record.codec import NotAnObject, lenient, object_of
 from plait.record.model import ForkedFrom
@@ -111,7 +111,7 @@ _decode = msgspec.json.Decoder(Sent).decode
 def sent_lines(path: Path) -> Iterator[tuple[int, Sent]]:
     """Yields the lines of a file with their numbers; none if it has gone."""
     try:
-        for number, view in _views(path):
+        for number, view in views(path):
             try:
                 told = _decode(view)
                 yield number, _lasting(told) if told.type in TOLD_APART else told
@@ -119,19 +119,6 @@ def sent_lines(path: Path) -> Iterator[tuple[int, Sent]]:
                 yield from ((number, one) for one in _odd(bytes(view), number))
     except SourceError:
         return
-
-
-def _views(path: Path) -> Iterator[tuple[int, memoryview]]:
-    """Yields the lines of a file with their numbers, each good until the next is asked for."""
-    number = 0
-    for buffer, filled in blocks(path):
-        view, find, stop = memoryview(buffer), buffer.find, -1
-        while (start := stop + 1) < filled:
-            stop = find(b"\n", start, filled)
-            if stop < 0:
-                stop = filled
-            number += 1
-            yield number, view[start:stop]
 
 
 def _lasting(told: Sent) -> Sent:

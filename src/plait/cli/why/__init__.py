@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
 from plait.archive import WhyRequest, WhyTotals
 from plait.cli.options import (
@@ -16,8 +17,7 @@ from plait.cli.options import (
 from plait.cli.text import clipped, counted, number, safe_line, thousands
 from plait.errors import UserError
 from plait.view.amounts import money_in_words
-from plait.view.causes import NAMES, REASONS, cause_in_words
-from plait.view.usage import DECIMALS
+from plait.view.causes import NAMES, REASONS, cause_in_words, rounded
 
 if TYPE_CHECKING:
     from plait.archive import Why
@@ -66,32 +66,11 @@ def command(
 
 
 def _as_object(told: "Why", *, counts: bool) -> dict[str, Any]:
-    carried = [{**_rounded(one), **({"words": None} if counts else {})} for one in told.carried]
-    return {
-        "session": told.session,
-        "requests": [_rounded(one) for one in told.requests],
-        "totals": _rounded(told.totals),
-        "next": _rounded(told.next) if told.next else None,
-        "carried": carried,
-    }
-
-
-def _rounded(value: Any) -> dict[str, Any]:
-    from msgspec import to_builtins
-
-    found: dict[str, Any] = to_builtins(value)
-    return _clean(found)
-
-
-def _clean(found: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: _clean(one)
-        if isinstance(one, dict)
-        else round(one, DECIMALS)
-        if isinstance(one, float)
-        else one
-        for key, one in found.items()
-    }
+    found: dict[str, Any] = rounded(to_builtins(told))
+    if counts:
+        for one in found["carried"]:
+            del one["words"]
+    return found
 
 
 def _print_why(request: Request, told: "Why", *, is_all: bool) -> None:

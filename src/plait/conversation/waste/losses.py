@@ -31,7 +31,7 @@ def losses_in(lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False) -> l
     notes = CallNotes()
     asked = requests_in(notes.over(lines))
     paid = {one.key: paid_request(one) for one in asked}
-    carried = _Carried(asked, paid, notes)
+    carried = _Carried(asked, notes)
     return [
         *_again(asked, paid),
         *carried.results(),
@@ -44,17 +44,16 @@ def _again(asked: Iterable[Asked], paid: dict[str, PaidRequest]) -> Iterator[Los
     """Yields what was written to the cache again, where it could have been read."""
     for one in asked:
         told = paid[one.key]
-        if not told.cause:
-            continue
+        cause = told.cause
+        if cause is None or cause == "compaction" or cause == "edited":
+            continue  # less is sent from then on
         minutes = min(told.again, one.tokens.cache_write_5m)
-        is_meant = told.cause in ("compaction", "edited")
         yield _loss(
-            told.cause,
+            cause,
             one,
             write_5m=minutes,
             write_1h=told.again - minutes,
             read=-told.again,
-            certain=0.0 if is_meant else 1.0,
         )
 
 
@@ -93,27 +92,20 @@ OUTPUT_IS_DEARER = 5
 
 
 class _Carried:
-    """What results took: when they came in, and with every request since."""
+    """What results took: when they came in, and with every request since.
 
-    def __init__(self, asked: list[Asked], paid: dict[str, PaidRequest], notes: CallNotes) -> None:
+    Each reads them, as if the cache had held them: where it had not, that is a loss of its own.
+    """
+
+    def __init__(self, asked: list[Asked], notes: CallNotes) -> None:
         self._by_key = {one.key: one for one in asked}
         self._notes = notes
-        self._read = dict.fromkeys(self._by_key, 0.0)
-        self._written = dict.fromkeys(self._by_key, 0.0)
+        self._carriers = dict.fromkeys(self._by_key, 0)
+        """How many requests since held what one held."""
         for one in reversed(asked):
-            self._hand_on(one, paid[one.key])
+            if one.before and not one.since.is_compacted:
+                self._carriers[one.before.key] += self._carriers[one.key] + 1
         self._measure = self._measured(asked)
-
-    def _hand_on(self, one: Asked, paid: PaidRequest) -> None:
-        """Adds to a request what is paid for what it held by those that go on from it."""
-        before = one.before
-        if before is None or one.since.is_compacted:
-            return
-        parts = paid.parts
-        old = parts.read + parts.again
-        share = parts.again / old if old else 0.0
-        self._read[before.key] += self._read[one.key] + 1 - share
-        self._written[before.key] += self._written[one.key] + share
 
     def _measured(self, asked: Iterable[Asked]) -> float:
         """Returns how many tokens a character takes, by how requests have grown."""
@@ -174,14 +166,14 @@ class _Carried:
         is_needed_once: bool = False,
         certain: float = 1.0,
     ) -> Loss:
-        written = self._written[sender.key] + (not is_needed_once)
+        written = 0.0 if is_needed_once else tokens
         is_hour = sender.tokens.cache_write_1h > sender.tokens.cache_write_5m
         return _loss(
             kind,
             sender,
-            write_1h=tokens * written if is_hour else 0.0,
-            write_5m=0.0 if is_hour else tokens * written,
-            read=tokens * self._read[sender.key],
+            write_1h=written if is_hour else 0.0,
+            write_5m=0.0 if is_hour else written,
+            read=tokens * self._carriers[sender.key],
             certain=certain,
             subject=call.subject,
         )

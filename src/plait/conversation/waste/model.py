@@ -9,8 +9,6 @@ WasteKind: TypeAlias = Literal[
     "process",
     "model",
     "changed",
-    "compaction",
-    "edited",
     "rewind",
     "unexplained",
     "reread",
@@ -20,7 +18,7 @@ WasteKind: TypeAlias = Literal[
     "retry",
     "abandoned",
 ]
-"""The causes of what was written again, and:
+"""Causes of what was written again though no less is sent since, and:
 
     reread      a file that was read before, and stood in the context
     giant       a large output that is sent with every request

@@ -1,0 +1,224 @@
+"""An archive to what was paid for and need not have been: findings, the dearest first.
+
+Each thing that was lost is counted where the response is that paid for it. What a finding comes
+to is a range: from what was surely in vain to all of it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+
+from plait.archive.accounting import Owned, input_cost
+from plait.archive.model import Session
+from plait.archive.usage import SERVICE_IDS, WORTH
+from plait.conversation.prices import Prices
+from plait.conversation.usage import BilledResponse
+from plait.conversation.waste import Loss, WasteKind
+from plait.line import LogFile
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+
+MILLION = 1_000_000
+MOST_EVIDENCE = 10
+
+
+class Evidence(Struct, frozen=True, kw_only=True):
+    """One thing that was lost, and where."""
+
+    session: str
+    uuid: str | None
+    time: datetime | None
+    cost_usd: float
+    about: str = ""
+    """A file, a command, an agent."""
+
+
+class WasteFinding(Struct, kw_only=True):
+    """All that was lost for one reason."""
+
+    kind: WasteKind
+    cost_usd: float = 0.0
+    least_usd: float = 0.0
+    """What of it was surely in vain."""
+    count: int = 0
+    evidence: list[Evidence] = field(default_factory=list)
+    """The dearest."""
+    advice: str = ""
+    entrypoints: dict[str, float] = field(default_factory=dict)
+    """Dollars by the way that sessions were held: cli, SDK, editor."""
+
+    def add(self, one: Evidence, loss: Loss) -> None:
+        """Takes in one thing."""
+        self.count += 1
+        self.cost_usd += one.cost_usd
+        self.least_usd += one.cost_usd * loss.certain
+        way = loss.entrypoint or "unknown"
+        self.entrypoints[way] = self.entrypoints.get(way, 0.0) + one.cost_usd
+        self.evidence.append(one)
+
+    def finish(self, advice: str) -> "WasteFinding":
+        """Leaves the dearest things, and says what to do."""
+        self.evidence = sorted(self.evidence, key=lambda one: -one.cost_usd)[:MOST_EVIDENCE]
+        self.advice = advice
+        return self
+
+
+class Waste(Struct, frozen=True, kw_only=True):
+    """What an archive could have cost less."""
+
+    findings: list[WasteFinding]
+    total_usd: float
+    """Of all findings; one thing is never counted twice."""
+    least_usd: float
+    input_usd: float
+    """What everything cost that was sent."""
+    share_of_input: float | None
+    sessions: int
+
+
+ADVICE: dict[WasteKind, str] = {
+    "pause": "go on before the cache is cold, or trim what is sent before you go on after a pause",
+    "process": "stay in one process; a session that is resumed sends all of it anew",
+    "model": "change the model at the start of a task, or in a fork of its own",
+    "changed": "change versions, tools and instructions between sessions, not within one",
+    "rewind": "nothing: it costs what was sent since the place it goes back to",
+    "unexplained": "nothing that the log tells of explains it",
+    "reread": "the file still stood in the context: ask for what changed, or trim stale reads",
+    "giant": "read a part, or filter in the command; `plait trim` cuts what is there",
+    "unused": "nothing later named it: look for it with a search before reading all of it",
+    "startup": "an agent costs its instructions first: send one out for larger tasks",
+    "retry": "it had failed in the same words: say what to try instead",
+    "abandoned": "answers that nobody went on from: fork or rewind earlier",
+}
+
+
+def waste_of(
+    archive: "Archive",
+    prices: Prices,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    sessions: Sequence[Session] | None = None,
+) -> Waste:
+    """Returns what was paid for in vain in some sessions or all, by kind, the dearest first."""
+    sessions = archive.sessions if sessions is None else sessions
+    owned = Owned(archive)
+    found = _Found(prices, since, until)
+    found.abandon(archive, sessions, owned)
+    names = {file.path: one.id for one in sessions for file in one.files}
+    for file, lost in _losses(archive, sessions):
+        found.take(names[file.path], owned.of(file.path), lost)
+    return found.told(len(sessions))
+
+
+def _losses(
+    archive: "Archive", sessions: Iterable[Session]
+) -> Iterator[tuple[LogFile, Iterable[Loss]]]:
+    """Yields what was lost in each file, by several processes where that is sooner done."""
+    files = [file for one in sessions for file in one.files if file.kind != "journal"]
+    items = [(str(file.path), _is_agent(file)) for file in files]
+    from plait.index.losses import losses, packed_losses
+
+    if archive.jobs == 1 or sum(file.size for file in files) < WORTH:
+        found: Iterable[bytes] = map(packed_losses, items)
+    else:
+        found = _by_workers(archive, items, [file.size for file in files])
+    for file, data in zip(files, found, strict=True):
+        yield file, losses(data)
+
+
+def _by_workers(
+    archive: "Archive", items: Sequence[tuple[str, bool]], sizes: Sequence[int]
+) -> Iterator[bytes]:
+    from plait.line.workers import Workers
+
+    with Workers(archive.jobs, archive.losses) as workers:
+        yield from workers.each("plait.index.losses:packed_losses", items, sizes)
+
+
+def _is_agent(file: LogFile) -> bool:
+    return file.kind == "agent" and not (file.agent or "").startswith(SERVICE_IDS)
+
+
+class _Found:
+    """Findings while they are put together."""
+
+    def __init__(self, prices: Prices, since: datetime | None, until: datetime | None) -> None:
+        self._prices = prices
+        self._since, self._until = since, until
+        self._kinds: dict[WasteKind, WasteFinding] = {}
+        self._input = 0.0
+        self._left: frozenset[str] = frozenset()
+        """The answers that nobody went on from: they are lost as a whole."""
+
+    def take(
+        self, session: str, billed: Mapping[str, BilledResponse], lost: Iterable[Loss]
+    ) -> None:
+        """Takes in what was lost in one file, as far as its responses are counted there."""
+        for one in billed.values():
+            if self._is_within(one.time):
+                self._input += input_cost(one, self._prices) or 0.0
+        for loss in lost:
+            response = billed.get(loss.response)
+            if response and response.uuid not in self._left and self._is_within(response.time):
+                self._add(session, loss, response)
+
+    def _is_within(self, time: datetime | None) -> bool:
+        if time is None:
+            return self._since is None and self._until is None
+        is_late = self._since is None or time >= self._since
+        return is_late and (self._until is None or time < self._until)
+
+    def _add(self, session: str, loss: Loss, response: BilledResponse) -> None:
+        unit = self._prices.unit(response.model, response.tokens, response.time)
+        if unit is None:
+            return
+        cost = (
+            loss.input * unit.input
+            + loss.output * unit.output
+            + loss.write_5m * unit.cache_write_5m
+            + loss.write_1h * unit.cache_write_1h
+            + loss.read * unit.cache_read
+        ) / MILLION
+        if cost > 0:
+            time = response.time
+            one = Evidence(
+                session=session, uuid=loss.uuid, time=time, cost_usd=cost, about=loss.subject
+            )
+            self._kinds.setdefault(loss.kind, WasteFinding(kind=loss.kind)).add(one, loss)
+
+    def abandon(self, archive: "Archive", sessions: Sequence[Session], owned: Owned) -> None:
+        """Takes in the answers on branches that were left."""
+        names = {one.id for one in sessions}
+        answers = [
+            one
+            for one in owned.responses
+            if one.session in names and self._is_within(one.time) and one.uuid
+        ]
+        self._left = archive.abandoned(answers, sessions)
+        for one in answers:
+            cost = (
+                self._prices.cost(one.model, one.tokens, one.time)
+                if one.uuid in self._left
+                else None
+            )
+            if cost:
+                told = Evidence(session=one.session, uuid=one.uuid, time=one.time, cost_usd=cost)
+                loss = Loss("abandoned", "", 0, one.model, None, None, certain=0.0)
+                self._kinds.setdefault("abandoned", WasteFinding(kind="abandoned")).add(told, loss)
+
+    def told(self, sessions: int) -> Waste:
+        """Returns all of it, the dearest first."""
+        found = [one.finish(ADVICE[one.kind]) for one in self._kinds.values()]
+        found.sort(key=lambda one: -one.cost_usd)
+        total = sum(one.cost_usd for one in found)
+        return Waste(
+            findings=found,
+            total_usd=total,
+            least_usd=sum(one.least_usd for one in found),
+            input_usd=self._input,
+            share_of_input=total / self._input if self._input else None,
+            sessions=sessions,
+        )

@@ -1,0 +1,170 @@
+"""Sessions to what was paid for in vain in them, by construction."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from plait.conversation.waste import Loss, losses_in
+from plait.conversation.waste.losses import GIANT
+from plait.record.lineage import sent_lines
+from tests.conversation.cached_talk import MINUTES, OTHERS, CachedTalk
+
+CHARACTERS = 4
+"""To a token, in these sessions."""
+
+
+class Working(CachedTalk):
+    """A session whose answers call tools."""
+
+    def call(
+        self, name: str, given: dict[str, Any], result: str, *, is_error: bool = False
+    ) -> None:
+        """Has the last answer call a tool, and the model answer its result."""
+        id_ = f"t{len(self.lines)}"
+        block = {"type": "tool_use", "id": id_, "name": name, "input": given}
+        self.lines[-1]["message"].setdefault("content", []).append(block)
+        answer = {"type": "tool_result", "tool_use_id": id_, "content": result}
+        content = [{**answer, "is_error": is_error}]
+        message = {"role": "user", "content": content}
+        parent = self.add(type="user", parentUuid=self.last, message=message)
+        self.answer(parent, words=len(result) // CHARACTERS)
+
+    def say(self, words: str) -> None:
+        """Has the last answer say something."""
+        block = {"type": "text", "text": words}
+        self.lines[-1]["message"].setdefault("content", []).append(block)
+
+
+def lost(talk: CachedTalk, folder: Path, *, is_agent: bool = False) -> list[Loss]:
+    path = folder / "a.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
+    return losses_in(sent_lines(path), is_agent=is_agent)
+
+
+def kinds(talk: CachedTalk, folder: Path, *, is_agent: bool = False) -> list[str]:
+    return [one.kind for one in lost(talk, folder, is_agent=is_agent)]
+
+
+def reading(path: str, size: int = 4000, **more: Any) -> tuple[str, dict[str, Any], str]:
+    return "Read", {"file_path": path, **more}, "x" * size
+
+
+@pytest.fixture
+def talk() -> Working:
+    """A session with enough results to learn its measure from."""
+    found = Working()
+    found.ask()
+    for number in range(4):
+        found.call("Bash", {"command": f"echo {number}"}, "y" * 4000)
+    return found
+
+
+def test_what_was_written_again_is_lost_but_for_a_read(talk: Working, tmp_path: Path) -> None:
+    talk.ask(MINUTES * 2)
+    (one,) = lost(talk, tmp_path)
+    assert one.kind == "pause"
+    assert one.write_5m == -one.read > 4000
+    assert (one.write_1h, one.certain) == (0, 1.0)
+
+
+def test_a_file_that_is_read_again(talk: Working, tmp_path: Path) -> None:
+    talk.call(*reading("/a/shop.py"))
+    talk.say("shop.py has it")
+    assert kinds(talk, tmp_path) == []
+    talk.call(*reading("/a/shop.py"))
+    talk.call("Bash", {"command": "true"}, "")
+    (one,) = lost(talk, tmp_path)
+    assert (one.kind, one.subject) == ("reread", "Read /a/shop.py")
+    assert one.write_5m == pytest.approx(1000, rel=0.2)
+    assert one.read == pytest.approx(one.write_5m)  # by the one request since
+
+
+@pytest.mark.parametrize(
+    ("between", "again"),
+    [
+        (("Edit", {"file_path": "/a/shop.py"}, "done"), reading("/a/shop.py")),
+        (("Write", {"file_path": "/a/shop.py"}, "done"), reading("/a/shop.py")),
+        (("Bash", {"command": "true"}, ""), reading("/a/shop.py", offset=9)),
+        (("Bash", {"command": "true"}, ""), reading("/a/other.py")),
+    ],
+)
+def test_what_was_changed_or_is_another_part_is_read_for_a_reason(
+    talk: Working, tmp_path: Path, between: Any, again: Any
+) -> None:
+    talk.call(*reading("/a/shop.py"))
+    talk.call(*between)
+    talk.call(*again)
+    talk.say("shop.py and other.py")
+    assert kinds(talk, tmp_path) == []
+
+
+def test_a_large_output_costs_as_long_as_it_is_carried(talk: Working, tmp_path: Path) -> None:
+    talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
+    (once,) = lost(talk, tmp_path)
+    assert (once.kind, once.read, once.certain) == ("giant", 0, 0.0)
+    talk.call("Bash", {"command": "true"}, "")
+    talk.call("Bash", {"command": "true"}, "")
+    (one,) = lost(talk, tmp_path)
+    assert one.read == pytest.approx(2 * GIANT, rel=0.5)
+    assert one.write_5m == 0
+
+
+def test_what_is_less_from_then_on_is_no_waste(talk: Working, tmp_path: Path) -> None:
+    talk.compact(preserved=2)
+    talk.ask()
+    talk.pieces = talk.pieces[2:]
+    talk.system += 1
+    talk.ask()
+    assert kinds(talk, tmp_path) == []
+
+
+def test_a_compaction_ends_what_is_carried(talk: Working, tmp_path: Path) -> None:
+    talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
+    talk.compact()
+    talk.ask()
+    (one,) = lost(talk, tmp_path)
+    assert one.read == 0
+
+
+@pytest.mark.parametrize(("words", "found"), [("shop.py is it", []), ("nothing", ["unused"])])
+def test_what_nobody_names_later_was_not_used(
+    talk: Working, tmp_path: Path, words: str, found: list[str]
+) -> None:
+    talk.call(*reading("/a/shop.py", size=12_000))
+    talk.say(words)
+    assert kinds(talk, tmp_path) == found
+
+
+def test_a_call_that_fails_again_in_the_same_words(talk: Working, tmp_path: Path) -> None:
+    for _ in range(3):
+        talk.call("Bash", {"command": "make"}, "no", is_error=True)
+    talk.call("Bash", {"command": "make"}, "done")
+    assert kinds(talk, tmp_path) == ["retry", "retry"]
+
+
+def test_an_agent_that_costs_more_to_start_than_to_answer(tmp_path: Path) -> None:
+    talk = CachedTalk()
+    talk.ask(words=5000)
+    (one,) = lost(talk, tmp_path, is_agent=True)
+    assert (one.kind, one.write_5m, one.certain) == ("startup", 6000, 0.0)
+    assert kinds(talk, tmp_path) == []
+    talk.lines[-1]["message"]["usage"]["output_tokens"] = 1200
+    assert kinds(talk, tmp_path, is_agent=True) == []
+
+
+def test_a_model_that_changes_pays_at_its_own_request(talk: Working, tmp_path: Path) -> None:
+    talk.model = OTHERS[1]
+    name = talk.ask()
+    (one,) = lost(talk, tmp_path)
+    assert (one.kind, one.response, one.model) == ("model", name, OTHERS[1])
+
+
+def test_content_that_is_no_list_or_no_json_is_passed_over(tmp_path: Path) -> None:
+    talk = Working()
+    talk.ask()
+    talk.lines[0]["message"] = {"role": "user", "content": "words"}
+    talk.lines[1]["message"]["content"] = [{"type": "tool_use", "id": 7}, "odd"]
+    assert kinds(talk, tmp_path) == []
+    assert lost(CachedTalk(), tmp_path, is_agent=True) == []
