@@ -1,15 +1,21 @@
 """The same answers by one process and by several, whatever becomes of the files."""
 
+import json
 import os
 import shutil
 import signal
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
-from plait.archive import Archive
+from plait.archive import Archive, families, shares
 from plait.archive import usage as counting
+from plait.archive.shares import ALONE, Hands, are_worth_it
 from plait.cli.app import run
 from plait.index import scanning
 from plait.line.workers import Workers
@@ -20,6 +26,8 @@ def everything_is_much(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has even little read by several processes."""
     monkeypatch.setattr(counting, "WORTH", 0)
     monkeypatch.setattr(scanning, "MUCH", 0)
+    for module in (shares, families):
+        monkeypatch.setattr(module, "are_worth_it", lambda hands, *_: hands.jobs > 1)
 
 
 @pytest.fixture
@@ -102,3 +110,162 @@ def test_a_process_that_died_is_told(
     assert together.out == alone.out
     assert "died while it read" in together.err
     assert "died" not in alone.err
+
+
+COMMANDS = [
+    "usage --json",
+    "usage session --breakdown --json",
+    "stats --json",
+    "stats --since 2026-11-02T10:00 --json",
+    "doctor --json",
+    "doctor --all",
+    "ls --json",
+    "ls --long",
+]
+
+
+def printed(
+    capfd: pytest.CaptureFixture[str], command: str, root: Path, jobs: int
+) -> tuple[str, str]:
+    """Returns what a command prints where the logs answer."""
+    words = command.split()
+    aside = [] if words[0] == "doctor" else ["--no-index"]
+    run([*words, *aside, "--root", str(root), "--jobs", str(jobs)])
+    found = capfd.readouterr()
+    return found.out, found.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_prints_the_same_by_several_processes(
+    gallery: Path, began: list[int], capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    alone = printed(capfd, command, gallery, 1)
+    assert began == []
+    assert printed(capfd, command, gallery, 2) == alone
+    assert began
+    assert set(began) == {2}
+    assert len(alone[0]) > 500
+
+
+@pytest.mark.parametrize("command", ["stats --json", "doctor --json", "ls --json"])
+@pytest.mark.parametrize("fate", ["gone", "grown", "replaced"])
+def test_what_becomes_of_a_file_under_a_command_is_the_same(
+    gallery: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, fate: str
+) -> None:
+    logs = tmp_path / "logs"
+    shutil.copytree(gallery, logs)
+    archives = [Archive([logs], jobs=jobs) for jobs in (1, 2)]
+    known, _ = ((archive.sessions, archive.files)[0] for archive in archives)
+    by_size = sorted((one for one in known if one.file), key=lambda one: one.bytes)
+    victim, other = by_size[-1].path, by_size[-2].path
+    if fate == "gone":
+        victim.unlink()
+    elif fate == "grown":
+        victim.write_bytes(victim.read_bytes() * 2)
+    else:
+        other.replace(victim)
+    told = [_told(archive, command.split()[0]) for archive in archives]
+    assert told[0] == told[1]
+
+
+def _told(archive: Archive, command: str) -> object:
+    if command == "stats":
+        return archive.stats()
+    return list(archive.accounts()) if command == "doctor" else archive.all_facts()
+
+
+def talk(name: str, uuids: str, minute: int, origins: str = "") -> str:
+    """Returns a log in which prompts and answers alternate, copied from others where told."""
+    session, above = f"{name * 8}-0000-4000-8000-000000000000", None
+    lines = []
+    for number, uuid in enumerate(uuids):
+        kind = "assistant" if number % 2 else "user"
+        message = {"role": kind, "content": [{"type": "text", "text": f"words {uuid}"}]}
+        if kind == "assistant":
+            message |= {
+                "id": f"m{origins[number] if origins else uuid}",
+                "model": "claude-opus-4-5",
+            }
+        line = {"parentUuid": above, "type": kind, "message": message, "uuid": uuid}
+        line |= {"sessionId": session, "timestamp": f"2026-11-02T09:{minute + number:02}:00.000Z"}
+        if origins:
+            line["forkedFrom"] = {"sessionId": "a" * 8, "messageUuid": origins[number]}
+        lines.append(json.dumps(line))
+        above = uuid
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("logs", "sessions", "copied", "prompts"),
+    [
+        pytest.param([("a", "1234", 0), ("b", "5678", 10)], 2, 0, 4, id="nothing shared"),
+        pytest.param([("a", "1234", 0), ("b", "1234", 0)], 1, 1, 2, id="a copy"),
+        pytest.param([("a", "1234", 0), ("b", "123478", 0)], 2, 0, 3, id="a copy that goes on"),
+        pytest.param([("a", "12", 0), ("c", "xy", 10, "12")], 1, 1, 1, id="under other ids"),
+        pytest.param(
+            [("a", "12", 0), ("c", "xy", 10, "12"), ("d", "xy", 20)], 1, 2, 1, id="and held again"
+        ),
+        pytest.param(
+            [("c", "xy", 10, "12"), ("d", "xy", 20)], 1, 1, 1, id="a copy of what has gone"
+        ),
+    ],
+)
+def test_what_is_counted_alone_counts_once_where_sessions_share_it(
+    tmp_path: Path, logs: list[Any], sessions: int, copied: int, prompts: int
+) -> None:
+    for log in logs:
+        path = tmp_path / "-home-p" / f"{log[0] * 8}-0000-4000-8000-000000000000.jsonl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(talk(*log), encoding="utf-8")
+    alone, together = (Archive([tmp_path], jobs=jobs).stats() for jobs in (1, 2))
+    assert together == alone
+    assert (alone.sessions, alone.copied_sessions, alone.prompts) == (sessions, copied, prompts)
+
+
+def test_little_stays_in_one_process(gallery: Path) -> None:
+    files = Archive([gallery]).files
+    size = sum(file.size for file in files)
+    assert are_worth_it(Hands(2, []), files, size)
+    assert not are_worth_it(Hands(2, []), files, size + 1)
+    assert not are_worth_it(ALONE, files, 0)
+    assert not are_worth_it(Hands(2, []), files[:1], 0)
+
+
+def kills(
+    monkeypatch: pytest.MonkeyPatch, gallery: Path, capfd: pytest.CaptureFixture[str], seed: int
+) -> int:
+    """Kills a worker at random under each of several commands; returns how many were told."""
+    random, told = Random(seed), 0
+    each = Workers.each
+
+    def deadly(
+        self: Workers, task: str, items: Sequence[Any], sizes: Sequence[int]
+    ) -> Iterator[bytes]:
+        moment = random.randrange(len(items))
+        for number, found in enumerate(each(self, task, items, [3_000_000] * len(items))):
+            if number == moment:
+                with suppress(ProcessLookupError):
+                    os.kill(random.choice(self._processes).pid, signal.SIGKILL)
+            yield found
+
+    for command in ("usage --json", "stats --json", "doctor --json", "ls --json"):
+        alone = printed(capfd, command, gallery, 1)[0]
+        with monkeypatch.context() as patch:
+            patch.setattr(Workers, "each", deadly)
+            out, err = printed(capfd, command, gallery, 2)
+        assert out == alone
+        told += "died while it read" in err
+    return told
+
+
+def test_a_command_survives_the_death_of_a_worker(
+    monkeypatch: pytest.MonkeyPatch, gallery: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert kills(monkeypatch, gallery, capfd, 7) > 0
+
+
+@pytest.mark.long
+def test_fifty_workers_killed_at_random_change_no_answer(
+    monkeypatch: pytest.MonkeyPatch, gallery: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert sum(kills(monkeypatch, gallery, capfd, seed) for seed in range(13)) > 20

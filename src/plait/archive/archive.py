@@ -17,12 +17,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from plait.archive.facts import CleanupRule, LogFacts, facts_of, log_facts
+from plait.archive.facts import CleanupRule, LogFacts, facts_of, log_facts, read_log_facts
 from plait.archive.figuring import Figuring
 from plait.archive.index_or_logs import Answers
 from plait.archive.inventory import Inventory, live_sessions, projects_of, store_place
-from plait.archive.model import Facts, Named, Project, Session, Several, StorePlace
+from plait.archive.model import Facts, Named, Project, Session, Several, StorePlace, Watch
 from plait.archive.sessions import resolve, session_at
+from plait.archive.shares import ACCOUNTS_WORTH, FACTS_WORTH, Hands, made_of_each
 from plait.line import Discovery, LogFile, Root, cores, root_at
 from plait.line.discover import SUFFIX
 from plait.record.read import read_if_there
@@ -47,6 +48,7 @@ if TYPE_CHECKING:  # listing needs no graph: its modules are loaded when one is 
     from plait.index.model import IndexReport, IndexStatus, SearchResult
     from plait.index.query import Field
     from plait.record import Record
+    from plait.record.account import FileAccount
     from plait.trace.model import Span
 
 T = TypeVar("T")
@@ -71,6 +73,7 @@ class Archive(Figuring):
     ) -> None:
         self.jobs = jobs or cores()
         self.losses: list[str] = []  # what is said of processes that died while they read
+        self.hands = Hands(self.jobs, self.losses)
         self.roots: tuple[Root, ...] = tuple(root_at(Path(root)) for root in roots)
         self.index = Path(index) if index is not None else None
         """The folder of the index, None where the logs answer."""
@@ -151,6 +154,15 @@ class Archive(Figuring):
             self.answers.remember_facts()
         return self.read_facts(meant)
 
+    def all_facts(self, watch: Watch[Session] | None = None) -> list[Facts]:
+        """Returns what a list shows of all sessions, in their order."""
+        self.answers.remember_facts()
+        unknown = [one for one in self.sessions if one.path not in self._facts]
+        read = made_of_each(self.hands, read_log_facts, LogFacts, unknown, FACTS_WORTH)
+        for session, found in zip(watch(unknown) if watch else unknown, read, strict=True):
+            self._facts[session.path] = self.facts_with(session, found)
+        return [self.read_facts(one) for one in self.sessions]
+
     def read_facts(self, session: Session) -> Facts:
         """Returns what a list shows of a session, without asking the index."""
         known = self._facts.get(session.path)
@@ -164,6 +176,12 @@ class Archive(Figuring):
         """Returns what a list shows of a session whose log says so much."""
         days = self._cleanup.days(session.config, found.cwd) if session.config else None
         return facts_of(session, found, is_live=session.id in self.live, kept_days=days)
+
+    def accounts(self) -> "Iterator[FileAccount]":
+        """Yields the account of every file, in their order: its lines, and what no type knows."""
+        from plait.record.account import FileAccount, account_of
+
+        return made_of_each(self.hands, account_of, FileAccount, self.files, ACCOUNTS_WORTH)
 
     def remember(self, known: Mapping[Path, Facts]) -> None:
         """Takes the facts of sessions, by path, that need not be read again."""

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from plait.archive.model import Facts, Session
 from plait.record.prompt import TitleKind, TitleSearch, agents_only, one_line
+from plait.record.read import read_if_there
 from plait.record.record import Record
 from plait.record.sidecar import cleanup_days, title_file
 from plait.record.time import moment
@@ -119,6 +120,11 @@ def log_facts(
         for record in records_of(file.path):
             survey.add(record)
     return survey.found(title_of(session, survey.titles, title_beside))
+
+
+def read_log_facts(session: Session) -> LogFacts:
+    """Returns what the log of a session says, read from its file."""
+    return log_facts(session, read_if_there)
 
 
 def facts_of(session: Session, found: LogFacts, *, is_live: bool, kept_days: float | None) -> Facts:

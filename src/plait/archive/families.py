@@ -6,7 +6,8 @@ from datetime import datetime, tzinfo
 from itertools import combinations
 
 from plait.archive.model import Session
-from plait.conversation.stats.model import Figures
+from plait.archive.shares import ALONE, Hands, are_worth_it, made_of_each
+from plait.conversation.stats.model import Figures, SessionShare, digest
 from plait.conversation.stats.statistics import Statistics
 from plait.record.read import read_if_there
 from plait.record.time import sortable
@@ -94,6 +95,8 @@ def families_of(sids: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[t
 
 
 UNKNOWN = "~"
+WORTH = 4_000_000
+"""Bytes of logs from which on several processes are sooner done with conversations."""
 
 
 def stats_of(
@@ -102,14 +105,18 @@ def stats_of(
     since: datetime | None = None,
     until: datetime | None = None,
     watch: Callable[[Sequence[Session]], Iterable[Session]] | None = None,
+    hands: Hands = ALONE,
 ) -> Figures:
     """Returns what sessions come to, those of their branches and agents included.
 
     A record that stands in several sessions counts once, for the one that began first.
     Days and hours are those of the zone, of this machine where none is given.
     """
-    ordered = in_order(sessions)
-    return counted(watch(ordered) if watch else ordered, Statistics(zone, since, until))
+    ordered, tally = in_order(sessions), Statistics(zone, since, until)
+    watched = watch(ordered) if watch else ordered
+    if are_worth_it(hands, ordered, WORTH):
+        return _counted_together(ordered, watched, tally, hands)
+    return counted(watched, tally)
 
 
 def counted(ordered: Iterable[Session], tally: Statistics) -> Figures:
@@ -120,6 +127,37 @@ def counted(ordered: Iterable[Session], tally: Statistics) -> Figures:
         read = opened(session)
         tally.add(read.conversations, read.copied)
     return tally.figures()
+
+
+def _counted_together(
+    ordered: Sequence[Session], watched: Iterable[Session], tally: Statistics, hands: Hands
+) -> Figures:
+    """Returns the same, each session counted alone by one of several processes.
+
+    One that shares records with an earlier one is counted once more, behind that one.
+    """
+    from plait.archive.open_session import opened
+    from plait.conversation.stats.session import SessionCounter
+
+    counter = SessionCounter(tally.since, tally.until, digest)
+    span = tally.since, tally.until
+    shares = made_of_each(hands, session_share, SessionShare, ordered, WORTH, *span)
+    for session, share in zip(watched, shares, strict=True):
+        if counter.takes(share):
+            tally.take(share.counts)
+        else:
+            read = opened(session)
+            tally.take(counter.counts_of(read.conversations, read.copied))
+    return tally.figures()
+
+
+def session_share(session: Session, since: datetime | None, until: datetime | None) -> SessionShare:
+    """Returns what a session adds where no other has anything of it."""
+    from plait.archive.open_session import opened
+    from plait.conversation.stats.session import share_of
+
+    read = opened(session)
+    return share_of(read.conversations, read.copied, since, until)
 
 
 def in_order(sessions: Iterable[Session]) -> list[Session]:

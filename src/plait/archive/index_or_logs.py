@@ -101,7 +101,8 @@ class Answers:
 
             return indexed_abandoned(index, sessions, responses, watch or _each)
 
-        return self._answer(kept, lambda: abandoned(sessions, responses, watch))
+        hands = self._archive.hands
+        return self._answer(kept, lambda: abandoned(sessions, responses, watch, hands=hands))
 
     def stats(
         self,
@@ -120,7 +121,8 @@ class Answers:
 
             return indexed_figures(index, sessions, Statistics(zone, since, until), watch or _each)
 
-        return self._answer(kept, lambda: stats_of(sessions, zone, since, until, watch))
+        hands = self._archive.hands
+        return self._answer(kept, lambda: stats_of(sessions, zone, since, until, watch, hands))
 
     def _answer(self, kept: "Callable[[FreshIndex], T]", read: Callable[[], T]) -> T:
         with self._index() as index:

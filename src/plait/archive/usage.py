@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from plait.archive.model import Session
+from plait.archive.shares import ALONE, Hands, made_of_each
 from plait.conversation.usage import BilledResponse, Key, Ledger, Origin, RunKind
 from plait.line import LogFile
 from plait.record.billing import Bill, bills
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 # As the graph has them, whose modules are not loaded for counting.
 WORTH = 24_000_000
 """Bytes of logs from which on several processes are sooner done with them."""
+GRAPHS_WORTH = 16_000_000
+"""The same where graphs are made of some of them."""
 SERVICE_IDS = ("acompact", "aprompt_suggestion", "aside_question")
 Watch = Callable[[Sequence[LogFile]], Iterable[LogFile]]
 
@@ -121,23 +124,31 @@ def abandoned(
     responses: Iterable[BilledResponse],
     watch: Watch | None = None,
     read: ReadLeft | None = None,
+    hands: Hands = ALONE,
 ) -> frozenset[str]:
     """Returns the uuids of responses on branches that were left, and of agents sent from there.
 
     The graph is asked only about sessions that have responses and are not straight.
     """
-    read = read or left_in
     uuids: dict[str, set[str]] = {}
     for response in responses:
         if response.uuid is not None:
             uuids.setdefault(response.session, set()).add(response.uuid)
     by_file = {one.file.path: one for one in sessions if one.file and one.id in uuids}
     files = [one.file for one in by_file.values() if one.file]
+    meant = list(by_file.values())
+    each: Iterator[Iterable[str]] = (
+        map(read, meant) if read else made_of_each(hands, left_list, list[str], meant, GRAPHS_WORTH)
+    )
     found: set[str] = set()
-    for file in watch(files) if watch else files:
-        session = by_file[file.path]
-        found |= uuids[session.id].intersection(read(session))
+    for file, left in zip(watch(files) if watch else files, each, strict=True):
+        found |= uuids[by_file[file.path].id].intersection(left)
     return frozenset(found)
+
+
+def left_list(session: Session) -> list[str]:
+    """Returns the records of a session that stand on a line that is not active, as a list."""
+    return list(left_in(session))
 
 
 def left_in(session: Session) -> Iterable[str]:

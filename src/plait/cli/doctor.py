@@ -11,7 +11,6 @@ from plait.archive import Archive
 from plait.cli.options import Request, global_options, json_option
 from plait.cli.output import Output
 from plait.cli.text import by_count, counted, in_words, number, size
-from plait.errors import SourceError
 from plait.graph import SessionGraph
 from plait.line import Finding, logs_beside
 from plait.record.account import Account, Inventory, inventory
@@ -48,7 +47,7 @@ def command(
     everything under the roots is read. Findings are oddities of the data, not failures; the
     exit code is 1 only if an account does not balance.
     """
-    archive = Archive(paths) if paths else request.archive
+    archive = Archive(paths, jobs=request.archive.jobs) if paths else request.archive
     if is_inventory:
         _print_inventories(request.output, _inventories(archive, request.output), as_json=as_json)
         return 0
@@ -165,11 +164,10 @@ def _account_of(archive: Archive, output: Output) -> Account:
         if beside:
             first = beside[0].relative_to(root.path)
             account.findings.append(Finding("not-read", _not_read(len(beside), first), root.path))
-    for file in output.progress(archive.files, "reading"):
-        try:
-            account.add_file(file.path)
-        except SourceError as error:  # gone since it was found
-            account.findings.append(Finding("unreadable", error.message))
+    files = archive.files
+    for file, found in zip(output.progress(files, "reading"), archive.accounts(), strict=True):
+        account.take(found, file.path)
+    output.note_losses(archive)
     return account
 
 

@@ -94,7 +94,8 @@ def command(
 
 def _survey(archive: Archive, output: Output, projects: tuple[str, ...]) -> list[Facts]:
     output.note_unread(archive)
-    rows = [archive.facts(one) for one in output.progress(archive.sessions, "reading sessions")]
+    rows = archive.all_facts(output.watch("reading sessions"))
+    output.note_losses(archive)
     return [row for row in rows if not projects or any(is_in(row, name) for name in projects)]
 
 

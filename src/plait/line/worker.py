@@ -45,7 +45,7 @@ def serve(tasks: IO[bytes], results: IO[bytes]) -> None:
 
 def _outcome(name: str, items: list[Any]) -> tuple[int, object]:
     try:
-        run = _function(name)
+        run = function_named(name)
         return DONE, [run(item) for item in items]
     except PlaitError as error:
         return FAILED, [type(error).__name__, error.message, list(error.hints)]
@@ -55,9 +55,10 @@ def _outcome(name: str, items: list[Any]) -> tuple[int, object]:
         return BROKEN, format_exc()
 
 
-def _function(name: str) -> Callable[[Any], bytes]:
+def function_named(name: str) -> Callable[..., Any]:
+    """Returns the function that `module:name` means."""
     module, _, function = name.partition(":")
-    found: Callable[[Any], bytes] = getattr(import_module(module), function)
+    found: Callable[..., Any] = getattr(import_module(module), function)
     return found
 
 

@@ -10,7 +10,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
-from plait.line import Finding, lines
+from plait.errors import SourceError
+from plait.line import Finding, LogFile, lines
 from plait.line.split import count_lines
 from plait.record.message import BLOCKS, Message, Usage
 from plait.record.model import Envelope
@@ -119,6 +120,23 @@ def _struct_names(kind: type[Any]) -> frozenset[str]:
     return frozenset(known.encode_name for known in struct_fields(kind))
 
 
+class FileAccount(Struct, frozen=True, array_like=True):
+    """What was met in one file, in plain values that can be sent."""
+
+    counts: tuple[int, ...]
+    types: dict[str, int]
+    versions: dict[str, int]
+    drift: dict[str, dict[str, int]]
+    broken: list[tuple[str, int]]
+    """What is said of each broken line, and its number."""
+    unread: str | None = None
+    """Why it could not be read to its end."""
+
+
+COUNTED = ("files", "bytes", "lines", "records", "blank", "broken", "recovered")
+BROKEN = "broken line"
+
+
 @dataclass(slots=True)
 class Account:
     """What was met in some files, in numbers."""
@@ -150,6 +168,19 @@ class Account:
         for entry in entries(lines(path, end=size)):  # a live file may have grown since
             self.add(entry, path)
 
+    def take(self, found: FileAccount, path: Path) -> None:
+        """Takes in what was met in a file."""
+        for name, count in zip(COUNTED, found.counts, strict=True):
+            setattr(self, name, getattr(self, name) + count)
+        self.types.update(found.types)
+        self.versions.update(found.versions)
+        for where, names in found.drift.items():
+            self.drift.counts.setdefault(where, Counter()).update(names)
+        for sentence, line in found.broken:
+            self.findings.append(Finding(BROKEN, sentence, path, line))
+        if found.unread is not None:
+            self.findings.append(Finding("unreadable", found.unread))
+
     def add(self, entry: Entry, path: Path) -> None:
         """Counts one line."""
         match entry:
@@ -169,7 +200,24 @@ class Account:
         self.recovered += len(entry.recovered)
         saved = f"; {len(entry.recovered)} recovered" if entry.recovered else ""
         sentence = f"{entry.reason}{saved}"
-        self.findings.append(Finding("broken line", sentence, path, entry.line.number))
+        self.findings.append(Finding(BROKEN, sentence, path, entry.line.number))
+
+
+def account_of(file: LogFile) -> FileAccount:
+    """Returns the account of one file; where it has gone meanwhile, that is said."""
+    account, unread = Account(), None
+    try:
+        account.add_file(file.path)
+    except SourceError as error:
+        unread = error.message
+    return FileAccount(
+        tuple(getattr(account, name) for name in COUNTED),
+        account.types,
+        account.versions,
+        dict(account.drift.counts),
+        [(one.sentence, one.line or 0) for one in account.findings],
+        unread,
+    )
 
 
 @dataclass(slots=True)

@@ -231,6 +231,16 @@ class SessionCounts(Struct, array_like=True):
             counts[what] = counts.get(what, 0) + 1
 
 
+class SessionShare(Struct, frozen=True, array_like=True):
+    """What a session adds if it shares nothing with others, and what tells whether it does."""
+
+    counts: SessionCounts
+    marks: bytes
+    """Of its records, as an array of numbers that are the same in every run."""
+    is_copy: bool
+    """Some of its records were copied under other ids."""
+
+
 def digest(text: str) -> int:
     """Returns a number that stands for a text, the same in every run."""
     data = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()

@@ -5,7 +5,7 @@ may stand in any session, and whoever adds up counts each once.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import nlargest
@@ -33,6 +33,7 @@ from plait.conversation.stats.model import (
     LongTurn,
     ResponseCount,
     SessionCounts,
+    SessionShare,
     ToolCounts,
     digest,
 )
@@ -55,9 +56,18 @@ class Ownership:
     says it was copied from, and that one what it was copied from itself.
     """
 
-    def __init__(self, since: datetime | None = None, until: datetime | None = None) -> None:
+    def __init__(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        mark_of: Callable[[str], int] = hash,
+    ) -> None:
         self._since, self._until = stamp_of(since), stamp_of(until) or FOR_EVER
-        self._met: set[int] = set()
+        self._mark_of = mark_of
+        self.met: set[int] = set()
+        """The marks of all records so far."""
+        self._renamed: set[int] = set()
+        """Those of records that were copied under other ids."""
         self._own: set[str] = set()
         self._origins: dict[str, str] = {}
         self.begin()
@@ -65,6 +75,7 @@ class Ownership:
     def begin(self, copied: Mapping[str, str] = NOTHING_COPIED) -> None:
         """Begins another session, in which some records were copied from others."""
         self._own.clear()
+        self._renamed.update(map(self._mark_of, copied))
         self._origins.update({uuid: self._origin(origin) for uuid, origin in copied.items()})
         self.first: str | None = None
         """Of what the session at hand owns."""
@@ -72,6 +83,10 @@ class Ownership:
         self.earliest: str | None = None
         """Of all that stands in it."""
         self.latest: str | None = None
+
+    def are_new(self, marks: Iterable[int]) -> bool:
+        """Tells whether no session so far has anything of another, under whatever id."""
+        return self.met.isdisjoint(marks) and self._renamed.isdisjoint(marks)
 
     @property
     def is_any(self) -> bool:
@@ -106,10 +121,10 @@ class Ownership:
         """Tells whether something lies in time and was not met before; from now on it was."""
         if not self.is_in_time(time):
             return False
-        mark = hash(key)  # takes a third of the room, and two that clash are not to be met
-        if mark in self._met:
+        mark = self._mark_of(key)  # takes a third of the room; two that clash are not to be met
+        if mark in self.met:
             return False
-        self._met.add(mark)
+        self.met.add(mark)
         if stamp := sortable(time):
             self.first = min(self.first or stamp, stamp)
             self.last = max(self.last or stamp, stamp)
@@ -128,8 +143,13 @@ AGENTS = frozenset({"agent", "service"})
 class SessionCounter:
     """Takes sessions one by one; only what lies between two moments, where they are given."""
 
-    def __init__(self, since: datetime | None = None, until: datetime | None = None) -> None:
-        self._ownership = Ownership(since, until)
+    def __init__(
+        self,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        mark_of: Callable[[str], int] = hash,
+    ) -> None:
+        self._ownership = Ownership(since, until, mark_of)
 
     def counts_of(
         self, conversations: Conversations, copied: Mapping[str, str] = NOTHING_COPIED
@@ -141,6 +161,26 @@ class SessionCounter:
         for conversation in conversations.by_line.values():
             counting.add(conversation, types.get(conversation.id))
         return counting.counts(conversations.active)
+
+    def takes(self, share: SessionShare) -> bool:
+        """Takes a session that was counted alone, if no session so far has anything of it."""
+        marks = array("q", share.marks)
+        if share.is_copy or not self._ownership.are_new(marks):
+            return False
+        self._ownership.met.update(marks)
+        return True
+
+
+def share_of(
+    conversations: Conversations,
+    copied: Mapping[str, str],
+    since: datetime | None,
+    until: datetime | None,
+) -> SessionShare:
+    """Returns what a session adds where no other has anything of it, and what tells whether."""
+    counter = SessionCounter(since, until, digest)
+    counts = counter.counts_of(conversations, copied)
+    return SessionShare(counts, array("q", counter._ownership.met).tobytes(), bool(copied))
 
 
 @dataclass
