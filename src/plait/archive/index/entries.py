@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -16,7 +16,9 @@ from plait.index.documents import words_to_index
 from plait.index.freshness import FileStamp
 from plait.index.rows import rows_to_keep
 from plait.index.store import SessionEntry
-from plait.line.workers import Workers
+
+if TYPE_CHECKING:  # little is read without others
+    from plait.line.workers import Workers
 
 WORTH = 12_000_000
 """Bytes of logs from which on several processes are sooner done with them."""
@@ -57,7 +59,7 @@ def numbered(
 
 
 @contextmanager
-def helpers(size: int, jobs: int, losses: list[str]) -> Iterator[Workers | None]:
+def helpers(size: int, jobs: int, losses: list[str]) -> "Iterator[Workers | None]":
     """Gives the processes that read so many bytes, none where this one is as soon done.
 
     They begin before anything else runs beside this one: then they are copies of it.
@@ -65,11 +67,13 @@ def helpers(size: int, jobs: int, losses: list[str]) -> Iterator[Workers | None]
     if jobs == 1 or size < WORTH:
         yield None
         return
+    from plait.line.workers import Workers
+
     with Workers(jobs, losses) as workers:
         yield workers
 
 
-def entries(due: list[Due], workers: Workers | None) -> Iterator[SessionEntry]:
+def entries(due: list[Due], workers: "Workers | None") -> Iterator[SessionEntry]:
     """Yields what the index takes in of sessions, in their order."""
     if workers is None:
         yield from map(entry_of, due)

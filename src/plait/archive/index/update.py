@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait.archive.archive import Archive
 from plait.archive.index.entries import entries, helpers, numbered
@@ -22,7 +23,9 @@ from plait.index.search import IndexReader
 from plait.index.store import Writer, writing
 from plait.index.texts import is_damaged
 from plait.line.discover import SUFFIX
-from plait.line.workers import Workers
+
+if TYPE_CHECKING:
+    from plait.line.workers import Workers
 
 MUCH = 8_000_000
 """Bytes to be read from which on the text index works with all it can use."""
@@ -83,7 +86,7 @@ class Update:
     now: Mapping[str, FileStamp]
     archive: Archive
     watch: Meter | None
-    workers: Workers | None
+    workers: "Workers | None"
 
     def run(self, *, rebuild: bool) -> tuple[int, int, int, int]:
         """Makes the changes; returns sessions read, files grown, sessions gone, bytes read."""
