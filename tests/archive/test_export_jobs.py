@@ -175,6 +175,7 @@ def test_processes_that_die_are_told_and_their_work_is_done_again(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
+    monkeypatch.setenv("PLAIT_STATE_DIR", str(tmp_path / "state"))
     said = ("export", "--all", "--root", str(gallery), "-o")
     assert run([*said, str(tmp_path / "alone"), "--jobs", "1"]) == 0
     alone = capfd.readouterr()

@@ -89,6 +89,7 @@ def test_it_writes_over_an_earlier_export_and_nothing_else(
         "manifest.json",
         "redaction-report.json",
         "mine.txt",
+        ".plait-drawn",
     }
 
 
@@ -248,8 +249,9 @@ def test_no_name_of_a_log_leads_out_of_the_folder(
     pages = [path for path in made if path.parent.name == "sessions" and path.suffix == ".html"]
     assert len(pages) == 1 and b"There." in pages[0].read_bytes()
     listed = json.loads((folder / "manifest.json").read_text())
-    assert {path.relative_to(folder).as_posix() for path in made} - {"manifest.json"} == {
-        *listed["files"]
+    assert {path.relative_to(folder).as_posix() for path in made} - {".plait-drawn"} == {
+        *listed["files"],
+        "manifest.json",
     }
     link = f'href="sessions/{pages[0].name}"'
     assert link in (folder / "index.html").read_text()
@@ -304,7 +306,7 @@ def test_an_export_that_was_cut_short_is_written_over(
     assert (code, "error" in err) == (0, False)
     left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     listed = json.loads((folder / "manifest.json").read_text())["files"]
-    assert left == {*listed, "manifest.json", "mine.txt"}
+    assert left == {*listed, "manifest.json", "mine.txt", ".plait-drawn"}
 
 
 def test_a_session_without_turns_has_none_to_export(

@@ -49,7 +49,8 @@ RUNS: dict[str, list[list[str]]] = {
         [FILE, "-o", "-", "-f", format_, "--depth", "all"] for format_ in ("md", "txt", "json")
     ]
     + [[SESSION, "-o", "out", "-f", format_] for format_ in ("md", "html", "jsonl")]
-    + [[SESSION, "--turn", "1"], [SESSION, "-o", "out/json", "--json"]],
+    + [[SESSION, "--turn", "1"], [SESSION, "-o", "out/json", "--json"]]
+    + [["--all", "-o", "out/all"], ["--all", "-o", "out/all", "--redraw"]],
     "fork": [[FILE, "--at", "1", "--dry-run"], [FILE, "--at", "\x1b]0;x\x07", "--dry-run"]],
     "hook": [["status"], ["install", "--dry-run"]],
     "index": [[], ["--json"], ["--status"]],

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.context_fill import PresetEffect, preset_effects, weighed
     from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
+    from plait.archive.export.earlier import DRAWN, Earlier
     from plait.archive.export.formats import EXPORTERS, Branches, File, in_bytes
     from plait.archive.export.plan import (
         EXPORT_FORMAT,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLIENT",
+    "DRAWN",
     "EXPORTERS",
     "EXPORT_FORMAT",
     "MANIFEST",
@@ -60,6 +62,7 @@ __all__ = [
     "Back",
     "Branches",
     "Counted",
+    "Earlier",
     "Evidence",
     "ExportPlan",
     "Facts",
@@ -119,6 +122,7 @@ _HOMES = {
     "edit_report": "check_report entry_of packing_report report_of",
     "choosing": "chosen_conversation described short_name",
     "index_or_logs": "without_collector",
+    "export.earlier": "Earlier DRAWN",
     "export.formats": "Branches EXPORTERS File in_bytes",
     "export.plan": "EXPORT_FORMAT ExportPlan MANIFEST REPORT manifest_of",
     "export.site": "asset style",

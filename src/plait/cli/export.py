@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,10 +11,12 @@ import msgspec
 from msgspec.structs import replace
 
 from plait.archive import (
+    DRAWN,
     EXPORT_FORMAT,
     EXPORTERS,
     MANIFEST,
     REPORT,
+    Earlier,
     ExportPlan,
     File,
     Session,
@@ -36,12 +38,14 @@ from plait.cli.selection import all_named
 from plait.cli.text import counted, in_words, size
 from plait.conversation.walk import DEPTHS
 from plait.errors import UserError
-from plait.line import read_small
+from plait.line import read_small, stamp_of
+from plait.line.atomic import replace_file
 from plait.line.folder import OWNER_FILE, OutputFolder, unwritable
 from plait.view.passages.stream import Manner
 
 UNFINISHED = ".plait-export"
 """Lies in the folder while an export is written: what it has come to."""
+KEY, KEY_BYTES = "export.key", 32
 STDOUT = "-"
 FORMATS = tuple(EXPORTERS)
 _what_options = grouped(
@@ -98,6 +102,7 @@ _form_options = grouped(
 @strict_option
 @rules_option
 @click.option("--force", is_flag=True, help="Write into a folder that holds other files.")
+@click.option("--redraw", is_flag=True, help="Draw everything again, also what has not changed.")
 @json_option
 @global_options
 @click.pass_obj
@@ -134,20 +139,41 @@ def _is_ours(folder: Path) -> bool:
     return (folder / UNFINISHED).is_file() or _earlier(folder) is not None
 
 
-def _write(folder: Path, files: Iterable[File]) -> dict[str, int]:
+def _write(folder: Path, files: Iterable[File], plan: ExportPlan) -> None:
     """Writes all files; what an earlier export left goes, also one that was cut short."""
     output = OutputFolder(folder)
     before = {*_listed(folder), *_noted(folder)}
-    sizes: dict[str, int] = {}
+    is_written = False
     with _note_of(folder) as note:
         for name, data in files:
+            is_written = True
             note.write(msgspec.json.encode(name) + b"\n")
             output.write(name, data)
-            sizes[name] = len(data)
-    for name in before - {*sizes}:
+    for name in before - {*plan.sizes, MANIFEST}:
         output.remove(name)
+    if is_written:
+        drawn = plan.earlier.packed() if plan.earlier else None
+        if drawn:
+            output.write(DRAWN, drawn)
+        else:
+            output.remove(DRAWN)
     (folder / UNFINISHED).unlink(missing_ok=True)
-    return sizes
+
+
+def _earlier_in(folder: Path, key: bytes, *, is_fresh: bool) -> Earlier:
+    """Returns what was drawn in a folder before."""
+    return Earlier(key, read_small(folder / DRAWN), lambda one: stamp_of(folder / one), is_fresh)
+
+
+def _key_in(state: Path) -> bytes:
+    """Returns what marks of exports are made with; it never leaves this machine."""
+    path = state / KEY
+    key = read_small(path)
+    if not key or len(key) < KEY_BYTES:
+        key = os.urandom(KEY_BYTES)
+        with suppress(OSError):  # nothing can be kept then, and nothing is lost
+            replace_file(path, key)
+    return key[:KEY_BYTES]
 
 
 def _earlier(folder: Path) -> dict[str, Any] | None:
@@ -241,8 +267,12 @@ def _plan_of(sessions: list[Session], asked: dict[str, Any]) -> ExportPlan:
 def _write_out(request: Request, plan: ExportPlan, asked: dict[str, Any]) -> None:
     folder = Path(asked["output"])
     _prepare(folder, is_forced=asked["force"])
-    sizes = _write(folder, _shown(request, request.archive.export(plan, asked["format_"])))
+    key = _key_in(request.settings.state)
+    plan.earlier = _earlier_in(folder, key, is_fresh=asked["redraw"])
+    _write(folder, _shown(request, request.archive.export(plan, asked["format_"])), plan)
     request.output.note_losses(request.archive)
+    written = stamp_of(folder / MANIFEST)
+    sizes = plan.sizes | {MANIFEST: written.size if written else 0}
     if asked["as_json"]:
         request.output.json(manifest_of(plan, asked["format_"], sizes))
         return

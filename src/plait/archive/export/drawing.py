@@ -7,10 +7,11 @@ do is seen when their turn comes: the second is then drawn again, behind the fir
 
 import pickle
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from plait.archive.export.formats import EXPORTERS, File, Form, Told
@@ -45,6 +46,8 @@ class Drawing:
     outcome: "Outcome | None" = None
     is_alone: bool = True
     """Whether nothing but the family itself decided how it was drawn."""
+    is_dated: bool = False
+    """Whether the day on which it was drawn did too."""
 
     def take(self, name: str, data: bytes) -> File:
         """Notes a file of the family, and returns it."""
@@ -87,8 +90,8 @@ def files_of(
     for name, data in EXPORTERS[form.format](form._replace(pricing=prices), family, drawing.told):
         yield drawing.take(name, data)
     drawing.names = list(names.given)
-    is_dated = prices is not None and prices.is_dated
-    drawing.is_alone = not (names.is_crowded or is_dated)
+    drawing.is_dated = prices is not None and prices.is_dated
+    drawing.is_alone = not (names.is_crowded or drawing.is_dated)
     if redaction and redactor:
         drawing.changed, drawing.outcome = redaction.changed, redactor.outcome
         drawing.is_alone = drawing.is_alone and not drawing.outcome.unsettled
@@ -107,26 +110,30 @@ class Drawer:
     held: OpenSession | None = None
     """The only session there is, where it was read already."""
     taken: set[str] = field(default_factory=set)
+    learnt: bytes = b""
+    """All that the redactor has learnt, as a digest."""
     _workers: "Workers | None" = None
 
     @contextmanager
     def working(self) -> "Iterator[Drawer]":
-        """Gives itself, with processes that work for it where there is enough to do."""
-        if not self._is_much():
-            yield self
-            return
-        from plait.line.workers import Workers
-
-        with Workers(min(self.jobs, len(self.families)), self.losses) as self._workers:
+        """Gives itself, and ends the processes that worked for it."""
+        with ExitStack() as self._stack:
             yield self
         self._workers = None
 
-    def _is_much(self) -> bool:
-        """Tells whether others can help, and whether that is worth it."""
-        size = sum(map(_size, self.families))
-        if self.jobs == 1 or len(self.families) < 2 or size < WORTH:
-            return False
-        return not (self.redactor and self.redactor.has_own_rules) and _can_be_sent(self.form)
+    def _helpers(self, numbers: Sequence[int]) -> "Workers | None":
+        """Returns processes that help with some families, None where that is not worth it."""
+        size = sum(_size(self.families[number]) for number in numbers)
+        if self.jobs == 1 or len(numbers) < 2 or size < WORTH:
+            return None
+        if (self.redactor and self.redactor.has_own_rules) or not _can_be_sent(self.form):
+            return None
+        if self._workers is None:
+            from plait.line.workers import Workers
+
+            found = Workers(min(self.jobs, len(numbers)), self.losses)
+            self._workers = self._stack.enter_context(found)
+        return self._workers
 
     def learn(self) -> None:
         """Lets the redactor see everything first: what one place tells is hidden in all."""
@@ -135,35 +142,41 @@ class Drawer:
         if self.redactor.has_own_rules:
             Redaction(self.redactor).learn(one for members in self.families for one in members)
             return
+        seen: dict[object, None] = {}
         for lesson in self._all_lessons():
             self.lessons.append(lesson._replace(named=(), told=(), owners=()))
             self.redactor.take(lesson)
+            for kind, part in enumerate((lesson.named, lesson.told, lesson.owners)):
+                seen.update(dict.fromkeys((kind, one) for one in part))
         self.redactor.settle()
+        self.learnt = blake2b(repr(list(seen)).encode()).digest()
 
     def _all_lessons(self) -> "Iterator[Lesson]":
         assert self.redactor
+        workers = None if self.held else self._helpers(range(len(self.families)))
         if self.held:
             yield _lesson_of(self.redactor.apprentice(), self.families[0], self.held)
-        elif self._workers is None:
+        elif workers is None:
             for members in self.families:
                 yield _lesson_of(self.redactor.apprentice(), members)
         else:
             rules = self.redactor.rules
             items = [(str(one[0].path), rules, _bare(one)) for one in self.families]
             task = f"{__name__}:packed_lesson"
-            for data in self._workers.each(task, items, [*map(_size, self.families)]):
+            for data in workers.each(task, items, [*map(_size, self.families)]):
                 yield pickle.loads(data)  # noqa: S301  from a process of our own
 
     def draw(self, numbers: Sequence[int]) -> "Iterator[Callable[[Drawing], Iterator[File]]]":
         """Yields for each family what yields its files into a drawing."""
-        if self._workers is None or len(numbers) < 2:
+        workers = self._helpers(numbers)
+        if workers is None:
             for number in numbers:
                 yield lambda drawing, number=number: self.here(number, drawing)  # type: ignore[misc]
             return
         known = pickle.dumps(self.redactor) if self.redactor else None
         items = [self._item(number, known) for number in numbers]
         sizes = [_size(self.families[number]) for number in numbers]
-        results = self._workers.each(f"{__name__}:packed_drawing", items, sizes)
+        results = workers.each(f"{__name__}:packed_drawing", items, sizes)
         for number, data in zip(numbers, results, strict=True):
             found: tuple[Drawing, list[File]] = pickle.loads(data)  # noqa: S301  as above
             yield lambda drawing, number=number, found=found: self._checked(number, found, drawing)  # type: ignore[misc]

@@ -40,6 +40,7 @@ from plait.view.transcript.json_form import FORMAT, json_of
 from plait.view.transcript.markdown import markdown_of, text_of
 
 if TYPE_CHECKING:
+    from plait.archive.export.earlier import Earlier
     from plait.archive.redaction import Redaction
     from plait.redact import Redactor
 
@@ -65,6 +66,8 @@ class ExportPlan:
     """What was told so far."""
     sizes: dict[str, int] = field(default_factory=dict)
     """The files that were made so far, or are as they were made before."""
+    earlier: "Earlier | None" = None
+    """What lies there already, and can stay where it has not changed."""
     names: Names = field(default_factory=Names)
     changed: int = 0
     """Records that were redacted so far."""
@@ -122,6 +125,17 @@ class ExportPlan:
         for family in self.families():
             yield from transcripts_of(family, self.manner, self.told)
 
+    def is_as_it_was(self, earlier: "Earlier") -> bool:
+        """Tells whether nothing has changed, and takes what was made then for what is there."""
+        drawings = earlier.unchanged()
+        for drawing in drawings or ():
+            self.take(drawing)
+            if self.redactor and drawing.outcome:
+                self.redactor.absorb(drawing.outcome)
+        if drawings is not None:
+            self.sizes |= {name: earlier.size(name) for name in earlier.rest if name != MANIFEST}
+        return drawings is not None
+
     def take(self, drawing: Drawing) -> None:
         """Adds what was made of a family."""
         self.told.add(drawing.told)
@@ -155,6 +169,12 @@ def export(
 
 def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iterator[File]:
     form = plan.form(format_)
+    if plan.is_combined or (plan.redactor and plan.redactor.has_own_rules):
+        plan.earlier = None  # all hangs together
+    if plan.earlier:
+        plan.earlier.begin(form, plan.redactor, plan.sessions)
+        if plan.is_as_it_was(plan.earlier):
+            return
     if plan.is_combined and format_ != "html":
         plan.learn()
         yield from _counted(plan, _combined_file(plan, form))
@@ -164,13 +184,16 @@ def _files(plan: ExportPlan, format_: str, jobs: int, losses: list[str]) -> Iter
         yield from _counted(plan, lists)
     if plan.redactor:
         yield from _counted(plan, [(REPORT, _as_json(_report_of(plan)))])
-    manifest = _as_json(manifest_of(plan, format_, plan.sizes))
-    yield MANIFEST, manifest
+    yield MANIFEST, _as_json(manifest_of(plan, format_, plan.sizes))
+    if plan.earlier:
+        plan.earlier.rest.append(MANIFEST)
 
 
 def _counted(plan: ExportPlan, files: Iterable[File]) -> Iterator[File]:
     for name, data in files:
         plan.sizes[name] = len(data)
+        if plan.earlier:
+            plan.earlier.rest.append(name)
         yield name, data
 
 
@@ -180,10 +203,24 @@ def _drawn(plan: ExportPlan, form: Form, jobs: int, losses: list[str]) -> Iterat
     drawer.jobs, drawer.losses = jobs, losses
     with drawer.working():
         drawer.learn()
-        for files in drawer.draw(range(len(drawer.families))):
-            drawing = Drawing()
-            yield from files(drawing)
+        marks = [_mark(plan, drawer, members) for members in drawer.families]
+        stay = [plan.earlier.stays(mark) if plan.earlier else None for mark in marks]
+        to_draw = drawer.draw([number for number, one in enumerate(stay) if one is None])
+        for number, mark in enumerate(marks):
+            drawing, is_there = stay[number] or Drawing(), stay[number] is not None
+            if not is_there:
+                yield from next(to_draw)(drawing)
+            elif not drawer.accept(drawing):
+                drawing = Drawing()
+                yield from drawer.here(number, drawing)
             plan.take(drawing)
+            if plan.earlier:
+                plan.earlier.note(mark, drawing)
+
+
+def _mark(plan: ExportPlan, drawer: Drawer, members: Members) -> str:
+    """Returns what a family is known by, "" where nothing can stay."""
+    return plan.earlier.mark(members, drawer.learnt) if plan.earlier else ""
 
 
 def _combined_file(plan: ExportPlan, form: Form) -> Iterator[File]:
