@@ -35,7 +35,7 @@ class Play:
         work.mkdir(parents=True, exist_ok=True)
         (work / "notes.txt").write_text("one\ntwo\n")
         self.work = work
-        model = ScriptModel({"rules": rules}, name="claude-opus-5-5")
+        model = manner.pop("model", None) or ScriptModel({"rules": rules}, name="claude-opus-5-5")
         self.client = Client.new(
             folder / "config", cwd=work, model=model, version=version, **manner
         )

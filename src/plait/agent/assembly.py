@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from plait.agent.agents import SENDERS, Crew
+from plait.agent.agents.definitions import defined_agents
 from plait.agent.agents.tool import SendOut
 from plait.agent.along import SessionAlong
 from plait.agent.aside import aside
@@ -75,7 +76,9 @@ class Manner:
 
 def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     """Returns all that turns of a session need."""
-    crew, model = Crew(), manner.model
+    root = Path(writer.setting.cwd)
+    defined = defined_agents(configuration_of(writer.path), root)
+    crew, model = Crew(defined.kinds, notices=defined.notices), manner.model
     tools = _with_agents(manner, crew, is_older=writer.setting.is_older)
     place = _workplace(writer, manner, tools)
     rules = manner.rules

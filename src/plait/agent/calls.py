@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from plait.agent.ending import ended
 from plait.agent.events import Called, Progressed, Resulted
 from plait.agent.parts import Emit, Parts, Ruling, Sender
 from plait.agent.pull_requests import pull_request_in
@@ -196,9 +197,7 @@ async def _all_of(work: Sequence[Coroutine[Any, Any, None]]) -> None:
     try:
         await asyncio.gather(*tasks)
     finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await ended(tasks)
 
 
 def _proposed(call: Call, parts: Parts) -> Proposal:

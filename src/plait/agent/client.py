@@ -313,6 +313,8 @@ class Client:
         events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._events = events
         self._is_left = False
+        while self.parts.crew and self.parts.crew.notices:
+            self._emit(Noticed(self.parts.crew.notices.pop(0)))
         self._work = asyncio.ensure_future(work())
         self._work.add_done_callback(lambda _: events.put_nowait(None))
 

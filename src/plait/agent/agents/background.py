@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape
 
 from plait.agent.agents.reports import LIMITED
 from plait.agent.agents.work import Work
+from plait.agent.ending import ended
 from plait.agent.tools.background import Status
 from plait.agent.tools.model import Outcome
 from plait.write.ids import Ids
@@ -123,8 +124,7 @@ class AgentTask:
         """Ends it, and waits until it has ended."""
         if self.work.task:
             self.stopped_by = self.stopped_by or "Claude"
-            self.work.task.cancel()
-            await self.wait(60)
+            await ended([self.work.task])
 
     def launched(self) -> Outcome:
         """Returns what is told of it at first."""

@@ -13,6 +13,7 @@ from plait.agent.agents.reports import Tally
 from plait.agent.agents.seat import seat_of
 from plait.agent.agents.work import Errand, Work
 from plait.agent.answering import Sleep
+from plait.agent.ending import ended
 from plait.agent.events import Event, TurnEnded
 from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
@@ -60,6 +61,8 @@ class Crew:
     tasks: dict[str, AgentTask] = field(default_factory=dict)
     """Those in the background."""
     is_closed: bool = False
+    notices: list[str] = field(default_factory=list)
+    """What a person should know of definitions: told with the first turn."""
 
     def join(
         self, session: Parts, queue: PromptQueue, emit: Emit, meter: Meter, sleep: Sleep
@@ -89,9 +92,9 @@ class Crew:
         work = self._made(self._errand(given, call, sender), sender)
         if work.errand.is_background:
             return self.leave(work, call).launched()
-        ended = await _ended(work.begin())
+        end = await _ended(work.begin())
         self._join(work)
-        return work.report(ended).outcome(is_older=sender.writer.setting.is_older)
+        return work.report(end).outcome(is_older=sender.writer.setting.is_older)
 
     def leave(self, work: Work, call: str, *asked: Asked) -> AgentTask:
         """Has an agent work in the background; its end is told to whoever sent it out."""
@@ -157,19 +160,16 @@ class Crew:
     async def close(self) -> None:
         """Ends all that are at work: the session is over."""
         self.is_closed = True
-        busy = [work.task for work in self.known.values() if work.task and work.is_busy]
-        for task in busy:
-            task.cancel()
-        await asyncio.gather(*busy, return_exceptions=True)
+        await ended([work.task for work in self.known.values() if work.task])
 
 
 async def _ended(task: "asyncio.Task[TurnEnded]") -> TurnEnded:
     """Waits for an agent; where whoever waits is stopped, the agent is too."""
-    ended = await task
-    waiting = asyncio.current_task()
-    if waiting and waiting.cancelling():  # its turn took the stop for its own
-        raise asyncio.CancelledError
-    return ended
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await ended([task])
+        raise
 
 
 def _beside(errand: Errand) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What agents there are, and what each of them may use, as values."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,8 +42,8 @@ class Kind:
         return {
             name: tool
             for name, tool in tools.items()
-            if (self.tools is None or name in self.tools)
-            and name not in self.without
+            if (self.tools is None or _is_among(name, self.tools))
+            and not _is_among(name, self.without)
             and (name not in SENDERS or depth < DEEPEST)
         }
 
@@ -53,6 +53,14 @@ class Kind:
         if self.tools is not None:
             return ", ".join(self.tools) or "none"
         return f"all tools but {', '.join(self.without)}" if self.without else "all tools"
+
+
+def _is_among(tool: str, names: Collection[str]) -> bool:
+    """Tells whether a tool is meant: by its name, that of other versions, or its server's."""
+    if tool in names or (tool in SENDERS and not {*SENDERS}.isdisjoint(names)):
+        return True
+    parts = tool.split("__")
+    return len(parts) > 2 and "__".join(parts[:2]) in names
 
 
 REPORT = """\
