@@ -2,17 +2,36 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from plait.agent.client import Client
 from plait.agent.events import Event, Prompted
 from plait.agent.models import ScriptModel
-from plait.agent.streaming import Message
+from plait.agent.streaming import Message, Request, Streamed
 from plait.write.order import NEWEST, Version
 
 Json = dict[str, Any]
+
+
+class Watched(ScriptModel):
+    """Follows a script, and tells who is asked, with which tools."""
+
+    def __init__(
+        self,
+        script: Mapping[str, Any],
+        seen: Callable[[str], None],
+        offered: Callable[[Sequence[str]], None],
+    ) -> None:
+        super().__init__(script)
+        self.seen, self.offered = seen, offered
+
+    def stream(self, request: Request) -> AsyncGenerator[Streamed, None]:
+        """Answers as the script says."""
+        self.seen(request.model)
+        self.offered([str(tool["name"]) for tool in request.tools])
+        return super().stream(request)
 
 
 class Words:
@@ -54,10 +73,12 @@ class Words:
         work: Callable[[Client], AsyncIterator[Event]],
         *,
         answers: Sequence[Mapping[str, Any]] = (),
+        seen: Callable[[str], None] = lambda model: None,
+        offered: Callable[[Sequence[str]], None] = lambda tools: None,
         **manner: Any,
     ) -> list[Event]:
         """Does something with the session, begun or gone on with, and returns what happened."""
-        model = ScriptModel({"answers": [*answers], "otherwise": {"text": "ok"}})
+        model = Watched({"answers": [*answers], "otherwise": {"text": "ok"}}, seen, offered)
         form = {"model": model, "version": self.version, "entrypoint": self.entrypoint, **manner}
 
         async def done() -> list[Event]:

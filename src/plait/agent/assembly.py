@@ -21,7 +21,9 @@ from plait.agent.permissions import SessionPermissions
 from plait.agent.recollection import Recollection
 from plait.agent.rules import RuleBook, rule_book
 from plait.agent.settings import ClientSettings
-from plait.agent.streaming import Model
+from plait.agent.skills import SessionSkills, SkillTool
+from plait.agent.skills.listing import SkillListing, listed, told
+from plait.agent.streaming import Block, Model
 from plait.agent.system_prompt import Surroundings, system_prompt
 from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
 from plait.write import SessionWriter
@@ -81,39 +83,51 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     crew, model = Crew(defined.kinds, notices=defined.notices), manner.model
     tools = _with_agents(manner, crew, is_older=writer.setting.is_older)
     place = _workplace(writer, manner, tools)
-    rules = manner.rules
-    place.hides = rules.hiding(place)
+    place.hides = manner.rules.hiding(place)
     crew.around = around = Surroundings.of(place.root, date.today(), manner.folders)
     system = system_prompt(around, instead=manner.system_prompt, appended=manner.appended)
     context = LiveContext(writer)
-    instructions = SessionInstructions(writer, context, _grounds(writer, place))
-    if writer.setting.is_older and (files := instructions.files()):
-        system.append({"type": "text", "text": rendered(files)})
+    grounds = _grounds(writer, place)
+    instructions, skills = SessionInstructions(writer, context, grounds), SessionSkills(grounds)
+    if writer.setting.is_older:
+        system += _told_beside(instructions, skills)
+    follower = SkillTool(skills)
+    if listed(skills.known) and manner.tools is None:
+        tools = {**tools, follower.name: follower}
     memory = SessionMemory(context, writer.setting.model, system)
     past = Recollection(context, writer.path, place, is_due=writer.tip is not None)
     definitions = [tool.definition for tool in tools.values()]
-    return Parts(
+    parts = Parts(
         writer=writer,
         model=model,
         memory=memory,
-        permissions=SessionPermissions(
-            writer,
-            place,
-            manner.mode,
-            manner.asker,
-            tools,
-            rules.allowed,
-            rules.forbidden,
-            rules.asked,
-        ),
+        permissions=_permissions(writer, place, manner, tools),
         place=place,
         tools=tools,
         compactor=SessionCompactor(writer, memory, model, tools=definitions),
         limits=manner.limits,
-        along=SessionAlong(instructions),
+        along=SessionAlong(writer, instructions, SkillListing(writer, context, skills)),
+        commands=skills,
         recall=past.recall,
         crew=crew,
     )
+    follower.parts = parts
+    return parts
+
+
+def _permissions(
+    writer: SessionWriter, place: Workplace, manner: Manner, tools: Mapping[str, Tool]
+) -> SessionPermissions:
+    rules = manner.rules
+    given = (rules.allowed, rules.forbidden, rules.asked)
+    return SessionPermissions(writer, place, manner.mode, manner.asker, tools, *given)
+
+
+def _told_beside(instructions: SessionInstructions, skills: SessionSkills) -> list[Block]:
+    """Returns what the older form tells beside the log."""
+    files, offered = instructions.files(), listed(skills.known)
+    texts = [rendered(files)] * bool(files) + [told(offered)] * bool(offered)
+    return [{"type": "text", "text": text} for text in texts]
 
 
 def _grounds(writer: SessionWriter, place: Workplace) -> Grounds:

@@ -9,6 +9,7 @@ from plait.agent.ending import ended
 from plait.agent.events import Called, Progressed, Resulted
 from plait.agent.parts import Emit, Parts, Ruling, Sender
 from plait.agent.pull_requests import pull_request_in
+from plait.agent.skills.following import follow
 from plait.agent.streaming import Block
 from plait.agent.tools.commands import only_looks
 from plait.agent.tools.model import Outcome, Proposal, Report, Tool, ToolError
@@ -160,6 +161,8 @@ class Calls:
         writer.result(
             call.id, outcome.content, outcome.output, is_error=outcome.is_error, **(fields or {})
         )
+        if outcome.expansion:
+            follow(outcome.expansion, call.id, self._parts)
         self._emit(Resulted(call.id, call.name, outcome, is_denied))
 
     def _with_pull_request(self, proposal: Proposal, outcome: Outcome) -> Outcome:

@@ -35,6 +35,7 @@ from plait.agent.queue import Asked, PromptQueue
 from plait.agent.recollection import recall_files
 from plait.agent.rewinding import Point, Restoration, file_steps, points_of
 from plait.agent.sessions import rename
+from plait.agent.skills import SessionSkills
 from plait.agent.streaming import Closable, Model, ModelFault
 from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
@@ -164,6 +165,14 @@ class Client:
     def tools(self) -> Sequence[str]:
         """The names of what the model can have done."""
         return tuple(self.parts.tools)
+
+    @property
+    def commands(self) -> Mapping[str, str]:
+        """The commands that people wrote down, by name, with what each is for."""
+        skills = self.parts.commands
+        if not isinstance(skills, SessionSkills):
+            return {}
+        return {one.name: one.description for one in skills.known.values() if one.is_for_person}
 
     @property
     def dollars_in_all(self) -> float | None:

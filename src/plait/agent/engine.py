@@ -4,7 +4,7 @@ Two fit it: `plait.agent.Client`, which asks the API itself, and the client of C
 installed here, which is driven from outside. A console knows no more of them than this.
 """
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -51,6 +51,11 @@ class Engine(Protocol):
     @property
     def tools(self) -> Sequence[str]:
         """The names of what the model can have done."""
+        ...
+
+    @property
+    def commands(self) -> Mapping[str, str]:
+        """The commands that people wrote down, by name, with what each is for."""
         ...
 
     @property

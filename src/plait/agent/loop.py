@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from time import monotonic
 
 from plait.agent.answering import Answer, Asking
@@ -13,6 +14,8 @@ from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
 from plait.agent.queue import Asked, PromptQueue
 from plait.agent.refusals import answer_calls, give_up, tell_once
+from plait.agent.skills.following import ask, asked_of, begin, log_failure
+from plait.agent.skills.model import Unexpanded
 from plait.agent.streaming import ModelFault
 from plait.errors import SourceError
 from plait.graph.client.speech import INTERRUPTED as LOST
@@ -67,8 +70,17 @@ class Turn:
     async def _done(self, prompts: Sequence[Asked]) -> Ending:
         try:
             await self._make_room_before()
-            self._prompt(prompts)
-            return await self._steps()
+            begin(self._parts)
+            asked = [await self._expanded(one) for one in prompts]
+            self._prompt(asked)
+            models = [one.expansion.model for one in asked if one.expansion]
+            with asked_of(models[-1] if models else None, self._parts):
+                return await self._steps()
+        except Unexpanded as error:
+            self._text = log_failure(error, self._parts)
+            self._is_cut = True
+            self._emit(Noticed(self._text, is_error=True))
+            return "done"
         except asyncio.CancelledError:
             if task := asyncio.current_task():
                 task.uncancel()
@@ -83,6 +95,13 @@ class Turn:
             with suppress(ModelFault):  # the first answer tries again, and says so
                 self._make_known(await self._parts.compactor.make_room())
 
+    async def _expanded(self, asked: Asked) -> Asked:
+        """Returns what is asked with what a command makes of it."""
+        if not asked.is_a_persons:
+            return asked
+        expansion = await self._parts.commands.expanded(asked.content, self._parts)
+        return replace(asked, expansion=expansion)
+
     def _prompt(self, prompts: Sequence[Asked]) -> None:
         writer = self._parts.writer
         self._answer_lost_calls()
@@ -94,14 +113,19 @@ class Turn:
             if asked.source == "typed" and not (self._is_typed or is_older):
                 writer.queue("enqueue", words)
                 writer.queue("dequeue")
-            fields = {} if is_older else asked.fields(is_typed=self._is_typed)
-            self._prompt_uuid = writer.prompt(asked.told, is_beside=number > 0, **fields)
+            self._prompt_uuid = self._logged(asked, is_beside=number > 0)
             self._emit(Prompted(self._prompt_uuid, words))
-        for notice in self._parts.along.behind_prompt(
-            [one.content for one in prompts if one.is_a_persons]
-        ):
+        for notice in self._parts.along.behind_prompt(prompts):
             self._emit(Noticed(notice))
         self._asked_tip = writer.tip
+
+    def _logged(self, asked: Asked, *, is_beside: bool) -> str:
+        """Logs what is asked; returns its message."""
+        writer = self._parts.writer
+        if asked.expansion:
+            return ask(asked.expansion, self._parts)
+        fields = {} if writer.setting.is_older else asked.fields(is_typed=self._is_typed)
+        return writer.prompt(asked.told, is_beside=is_beside, **fields)
 
     def _answer_lost_calls(self) -> None:
         """Answers the calls of a turn whose log could not be written to its end."""

@@ -14,6 +14,8 @@ from plait.write.model import Content
 
 if TYPE_CHECKING:
     from plait.agent.agents import Crew
+    from plait.agent.queue import Asked
+    from plait.agent.skills.model import Expansion
 
 Emit: TypeAlias = Callable[[Event], None]
 
@@ -75,11 +77,31 @@ class Limits:
     """How often a request that failed is sent again."""
 
 
+class Commands(Protocol):
+    """Whoever knows what people wrote down to be asked for by a name."""
+
+    async def expanded(self, content: Content, parts: "Parts") -> "Expansion | None":
+        """Returns what a command makes of a prompt, None where it is none; raises Unexpanded."""
+        ...
+
+
+class NoCommands:
+    """Knows none."""
+
+    async def expanded(self, content: Content, parts: "Parts") -> "Expansion | None":
+        """Takes every prompt as it is."""
+        return None
+
+
 class Along(Protocol):
     """Whoever says what goes along with the words of a person and with results."""
 
-    def behind_prompt(self, prompts: Sequence[Content]) -> Sequence[str]:
+    def behind_prompt(self, prompts: "Sequence[Asked]") -> Sequence[str]:
         """Logs what goes along with prompts that were just logged; returns what people are told."""
+        ...
+
+    def behind_skill(self, content: str) -> None:
+        """Logs what goes along with what a skill says that was just logged."""
         ...
 
     def touch(self, path: Path) -> None:
@@ -94,9 +116,12 @@ class Along(Protocol):
 class Alone:
     """Says nothing besides."""
 
-    def behind_prompt(self, prompts: Sequence[Content]) -> Sequence[str]:
+    def behind_prompt(self, prompts: "Sequence[Asked]") -> Sequence[str]:
         """Logs nothing."""
         return ()
+
+    def behind_skill(self, content: str) -> None:
+        """Logs nothing."""
 
     def touch(self, path: Path) -> None:
         """Notes nothing."""
@@ -127,6 +152,7 @@ class Parts:
     compactor: Compactor | None = None
     limits: Limits = field(default_factory=Limits)
     along: Along = field(default_factory=Alone)
+    commands: Commands = field(default_factory=NoCommands)
     recall: Callable[[], None] = lambda: None
     """Has the tools know again what they knew when the session was left."""
     crew: "Crew | None" = None

@@ -19,7 +19,16 @@ from typing import Any
 from plait.agent.harmless import is_harmless
 from plait.agent.parts import Ruling
 from plait.agent.permission import Answer, Asker, Decision, Mode
-from plait.agent.rules import CHANGING, LOOKING, Match, Rule, forbidding, host_of, permitting
+from plait.agent.rules import (
+    CHANGING,
+    LOOKING,
+    Match,
+    Rule,
+    forbidding,
+    host_of,
+    permitting,
+    rules_of,
+)
 from plait.agent.sensitive import is_sensitive
 from plait.agent.tools.model import Proposal, Tool, ToolError, Workplace
 from plait.write import SessionWriter
@@ -118,9 +127,15 @@ class SessionPermissions:
         why = {"ruleSource": rule.source, "reasonCode": f"rule:{rule.source}"}
         return Decision("ask", _not_granted(proposal), why)
 
+    @property
+    def _permissive(self) -> Sequence[Rule]:
+        """The rules that allow something, with those of the command that is followed."""
+        lent = (replace(rule, source="command") for rule in rules_of(self.place.lent))
+        return (*self.allowed, *lent)
+
     def _granted_by(self, proposal: Proposal) -> Decision | None:
         may_look = not self._hides
-        if found := permitting(self.allowed, proposal, self.place, may_look=may_look):
+        if found := permitting(self._permissive, proposal, self.place, may_look=may_look):
             return _permitted(found)
         if self._grant(proposal) in self._granted:
             return Decision("allow", why={"reasonType": "rule", "ruleSource": "session"})

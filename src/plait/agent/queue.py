@@ -5,6 +5,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from plait.agent.skills.model import Expansion
 from plait.write import SessionWriter
 from plait.write.model import Content
 from plait.write.prompts import words_of
@@ -29,6 +30,8 @@ class Asked:
     source: Source = "typed"
     news: News | None = None
     """What ended in the background, where it is that."""
+    expansion: Expansion | None = None
+    """What the command makes of it that it names."""
 
     @property
     def is_a_persons(self) -> bool:

@@ -32,7 +32,7 @@ from plait.agent.tools.model import Proposal, Workplace
 from plait.errors import UserError
 
 RuleSource: TypeAlias = Literal[
-    "cliArg", "userSettings", "projectSettings", "localSettings", "session"
+    "cliArg", "userSettings", "projectSettings", "localSettings", "session", "command"
 ]
 Kind: TypeAlias = Literal["allow", "ask", "deny"]
 RULE = re.compile(r"([A-Za-z_][\w-]*\*?)(?:\((.*)\))?", re.DOTALL)

@@ -6,7 +6,8 @@ print      caveat (meta) ── /rename as a prompt ── local_command <stdout
 2.1.29     local_command ── local_command, as it is described
 """
 
-from plait.write.model import Fields
+from plait.write.model import Content, Fields
+from plait.write.prompts import in_short
 from plait.write.transcript import Transcript
 
 CAVEAT = (
@@ -18,6 +19,12 @@ COMMAND = (
     "<command-name>/{name}</command-name>\n            <command-message>{name}</command-message>\n"
     "            <command-args>{arguments}</command-args>"
 )
+
+CALLED = "<command-message>{name}</command-message>\n<command-name>/{name}</command-name>"
+GIVEN = "\n<command-args>{}</command-args>"
+
+OF_WORDS = {"permission_mode": None, "prompt_source": None}
+"""What prompts say of themselves that are words, and commands do not."""
 
 
 class CommandLog(Transcript):
@@ -50,6 +57,18 @@ class CommandLog(Transcript):
         outcome = {"command_outcome": {"kind": "failed"}} if is_failed else {}
         run = {"command_run": {"command": name, "args": arguments}} | outcome
         return self.system("local_command", content=shown, **({} if self.setting.is_older else run))
+
+    def custom_command(self, name: str, arguments: str, content: Content) -> str:
+        """Writes a command that somebody wrote down, and what it makes of the prompt.
+
+        Returns the message of the command.
+        """
+        called = CALLED.format(name=name) + (GIVEN.format(arguments) if arguments else "")
+        unsaid: Fields = {} if self.setting.is_older else OF_WORDS
+        uuid = self.prompt(called, **unsaid)
+        self._standing.words = in_short(f"/{name} {arguments}") if arguments else None
+        self.expansion(content, **self.companion)
+        return uuid
 
     def remind(self, text: str) -> str:
         """Writes what the client tells the model beside the turns, in the person's place."""

@@ -1,6 +1,6 @@
 """Blocks of one response to lines of their own, which share its id, its request and its end."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -215,3 +215,12 @@ class Response:
             self.end()
         else:
             self.break_off()
+
+
+def result_block(call: str, content: str | Sequence[Block], is_error: bool | None) -> Fields:
+    """Returns the block that answers a call."""
+    told = content if isinstance(content, str) else list(content)
+    if is_error:
+        return {"type": "tool_result", "content": told, "is_error": True, "tool_use_id": call}
+    block: Fields = {"tool_use_id": call, "type": "tool_result", "content": told}
+    return block if is_error is None else {**block, "is_error": False}

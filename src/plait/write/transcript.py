@@ -12,7 +12,7 @@ from plait.write.ids import Ids
 from plait.write.model import Block, Content, Fields, Setting, Standing, wire_fields
 from plait.write.order import ordered
 from plait.write.prompts import in_short
-from plait.write.response import Response, made_up_message
+from plait.write.response import Response, made_up_message, result_block
 
 INTERRUPTED = "[Request interrupted by user]"
 INTERRUPTED_AT_TOOLS = "[Request interrupted by user for tool use]"
@@ -43,6 +43,8 @@ class Transcript:
         self.is_settled = is_settled
         self._response: Response | None = None
         self.prompt_id: str | None = None
+        self.attribution: Fields = {}
+        """What answers say of the skill or the server that they come of."""
         self.on_line: Callable[[bytes], None] | None = None
         """Told of every line that is in the log."""
         self.held: Callable[[], list[bytes]] | None = None
@@ -93,7 +95,8 @@ class Transcript:
         if companion:
             self.note(companion, queue_skip_attachments=True)
         count = self._standing.position.prompts + (not is_beside)
-        self._user(content, self._of_a_prompt(count) | wire_fields(fields), uuid)
+        told = self._of_a_prompt(count) | wire_fields(fields)
+        self._user(content, {name: x for name, x in told.items() if x is not None}, uuid)
         position = self._standing.position
         self._standing.positions[uuid] = position._replace(prompts=count)
         self._standing.prompt = uuid
@@ -137,8 +140,12 @@ class Transcript:
 
     def note(self, text: str, **fields: Any) -> str:
         """Writes what the client tells the model within a turn, in the person's place."""
-        companion = {} if self.setting.is_older else {"turnCompanion": True}
-        return self._user(text, {"isMeta": True, **companion} | wire_fields(fields))
+        return self._user(text, {"isMeta": True} | wire_fields(self.companion | fields))
+
+    @property
+    def companion(self) -> Fields:
+        """What words of the client say that stand in a turn, by names in Python."""
+        return {} if self.setting.is_older else {"turn_companion": True}
 
     def response(
         self,
@@ -210,7 +217,7 @@ class Transcript:
         told = {"toolUseResult": output} if output is not None else {}
         older = {"isMeta": False} if self.setting.is_older else self._of_a_turn
         uuid = self._user(
-            [_result_block(call, content, is_error)],
+            [result_block(call, content, is_error)],
             {**older, **told, "sourceToolAssistantUUID": source, **wire_fields(fields)},
             parent=self.tip if self.setting.is_older else source,
         )
@@ -328,7 +335,7 @@ class Transcript:
 
     def _of_a_response(self) -> Fields:
         """What lines of the model say beyond."""
-        return {}
+        return self.attribution
 
     def _user(self, content: Content, fields: Fields, uuid: str | None = None, **link: Any) -> str:
         told: Fields = {"type": "user", "message": {"role": "user", "content": content}}
@@ -385,11 +392,3 @@ class Transcript:
         self._is_new = None
         if self.on_line:
             self.on_line(line)
-
-
-def _result_block(call: str, content: str | Sequence[Block], is_error: bool | None) -> Fields:
-    told = content if isinstance(content, str) else list(content)
-    if is_error:
-        return {"type": "tool_result", "content": told, "is_error": True, "tool_use_id": call}
-    block: Fields = {"tool_use_id": call, "type": "tool_result", "content": told}
-    return block if is_error is None else {**block, "is_error": False}

@@ -3,7 +3,10 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from plait.agent.skills.model import Expansion
 
 Arguments: TypeAlias = Mapping[str, Any]
 Effect: TypeAlias = Literal["none", "read", "write", "execute", "network"]
@@ -66,6 +69,8 @@ class Outcome:
     output: Any = None
     """What the log keeps beside it: `toolUseResult`."""
     is_error: bool | None = None
+    expansion: "Expansion | None" = None
+    """What a skill says that was asked for: it goes along with the result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +118,8 @@ class Workplace:
     hides: Callable[[Path], bool] | None = None
     """Tells whether a file may not be read: searches pass it over."""
     has_network: bool = False
+    lent: tuple[str, ...] = ()
+    """Rules of the command that is followed: what it may do without asking."""
     ask: Ask | None = None
     """Asks the model beside the conversation, for tools that have it read or search."""
 

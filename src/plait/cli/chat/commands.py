@@ -1,6 +1,6 @@
 """Slash commands to what they do and say, logged as the client logs its own."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -24,6 +24,7 @@ SHARES = (
     ("cache_read", "read from the cache"),
     ("output", "output"),
 )
+NONE: Mapping[str, str] = {}
 KEYS = (
     "  Enter        sends; Alt-Enter, Ctrl-J or a backslash before it break the line",
     "  Ctrl-C       stops a turn, twice it leaves; what is typed meanwhile waits its turn",
@@ -59,7 +60,9 @@ async def obey(talk: "Talk", text: str) -> None:
     """Does what a line that begins with a slash asks for."""
     name, rest = parts_of(text)
     command = BY_NAME.get(name)
-    if command is None:
+    if command is None and _written_down(text) in talk.client.commands:
+        await talk.ask(text)
+    elif command is None:
         talk.client.note_unknown(name, rest)
         await talk.say(f"no command is called '/{name}': /help lists them")
     elif command.tell:
@@ -68,13 +71,21 @@ async def obey(talk: "Talk", text: str) -> None:
         await command.do(talk, rest)
 
 
-def offered_commands(typed: str) -> "Iterator[Offer]":
-    """Yields the commands that begin so, with what each is for."""
+def _written_down(text: str) -> str:
+    """Returns the name of a command that people wrote down: its letters count as they are."""
+    return (text[1:].split(maxsplit=1) or [""])[0]
+
+
+def offered_commands(typed: str, others: Mapping[str, str] = NONE) -> "Iterator[Offer]":
+    """Yields the commands that begin so, with what each is for; those people wrote down last."""
     from plait.cli.chat.completion import Offer
 
     for command in COMMANDS:
         if command.name.startswith(typed.casefold()):
             yield Offer(command.name, command.help)
+    for name, words in others.items():
+        if name.startswith(typed) and name not in BY_NAME:
+            yield Offer(name, words)
 
 
 def is_look(text: str) -> bool:
@@ -140,7 +151,8 @@ def _fill(client: Engine) -> list[str]:
 
 
 async def _help(talk: "Talk", rest: str) -> None:
-    lines = [command.line for command in COMMANDS]
+    own = (Command(name, "", words) for name, words in talk.client.commands.items())
+    lines = [command.line for command in (*COMMANDS, *own)]
     await talk.say(*lines, *(("", *KEYS) if talk.keyboard.is_live else ()))
 
 

@@ -70,7 +70,7 @@ class Printing:
             version=choice.version,
             permission_mode=choice.mode,
             tools=list(client.parts.tools),
-            commands=[command.name for command in COMMANDS],
+            commands=[*(command.name for command in COMMANDS), *client.commands],
             key_from=choice.key_from if choice.asks_api else None,
             others=[str(other) for other in choice.others],
         )

@@ -3,9 +3,11 @@
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait.agent.engine import Engine
 from plait.cli.chat.commands import offered_commands
@@ -22,6 +24,9 @@ from plait.cli.output import Output
 from plait.cli.settings import Settings, own_home
 from plait.cli.text import short, to_type
 
+if TYPE_CHECKING:
+    from plait.cli.chat.completion import Offer
+
 DUMB = ("dumb", "unknown")
 """Terminals on which nothing that was drawn can be taken back."""
 
@@ -30,7 +35,7 @@ async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
     """Talks with whoever is there until they leave; returns the exit code."""
     live = Live()
     drawing = Drawing(str(opening.directory), echoes=True)
-    keyboard = _keyboard(live, output.settings, str(opening.directory))
+    keyboard = _keyboard(live, output.settings, str(opening.directory), lambda: talk.client)
     screen = Screen(output, drawing, keyboard)
     opening.asker = Dialogue(screen, keyboard, lambda: talk.settled())
     standing = Standing(opening.prices, output.settings.chat.ask_above_usd)
@@ -73,7 +78,9 @@ def _load() -> None:
         import_module("anthropic")
 
 
-def _keyboard(live: Live, settings: Settings, directory: str) -> Keyboard:
+def _keyboard(
+    live: Live, settings: Settings, directory: str, client: Callable[[], Engine]
+) -> Keyboard:
     """Returns the keyboard that there is; a plain one without a terminal, or what reads keys."""
     is_dumb = settings.chat.environment.get("TERM") in DUMB
     if is_dumb or not (os.isatty(0) and sys.stdout.isatty()):
@@ -86,10 +93,13 @@ def _keyboard(live: Live, settings: Settings, directory: str) -> Keyboard:
     from plait.cli.chat.history import KeptHistory
     from plait.cli.chat.steady import steady_output
 
+    def offered(typed: str) -> "Iterator[Offer]":
+        return offered_commands(typed, client().commands)
+
     return TerminalKeyboard(
         live,
         ChatCompleter(
-            offered_commands,
+            offered,
             {"resume": lambda typed: live.sessions(typed)},
             FileOffers(Path(directory), own_home()),
         ),

@@ -69,9 +69,7 @@ class Talk:
                 await self.screen.print([Words(voice="command", text=text)])
                 await obey(self, text)
             else:
-                await self._mention_price()
-                self.has_spoken = True
-                await self._follow(self.client.send(text), text)
+                await self.ask(text)
         except PlaitError as error:
             await self._complain(error.message, *error.hints)
         except ModelFault as fault:
@@ -80,6 +78,12 @@ class Talk:
             if _is_ending():
                 raise
             await self._complain("stopped")
+
+    async def ask(self, text: str) -> None:
+        """Does a turn."""
+        await self._mention_price()
+        self.has_spoken = True
+        await self._follow(self.client.send(text), text)
 
     async def _follow(self, events: AsyncGenerator[Event, None], text: str = "") -> None:
         """Shows a turn while it goes on; a prompt that got no answer goes back to the keyboard."""
