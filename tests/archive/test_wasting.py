@@ -1,11 +1,12 @@
 """Archives to what was paid for in vain: each thing once, by one process or several."""
 
+import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from plait.archive import Archive, Waste, wasting
+from plait.archive import Archive, Waste, losing
 from plait.archive.accounting import Owned
 from plait.conversation.usage import Tokens
 from tests.conversation.cached_talk import MINUTES, START, CachedTalk
@@ -68,7 +69,7 @@ def test_several_processes_find_the_same(
     root: Path, gallery: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = Archive([root, gallery], jobs=1).waste()
-    monkeypatch.setattr(wasting, "WORTH", 0)
+    monkeypatch.setattr(losing, "WORTH", 0)
     assert Archive([root, gallery], jobs=3).waste() == alone
 
 
@@ -96,3 +97,21 @@ def test_real_logs_lose_less_than_they_sent(shared: Path) -> None:
     assert 0 < found.least_usd <= found.total_usd < found.input_usd
     assert found.share_of_input == pytest.approx(found.total_usd / found.input_usd)
     assert all(one.least_usd <= one.cost_usd + 1e-9 for one in found.findings)
+
+
+def test_an_index_keeps_what_was_lost_until_a_session_grows(root: Path, tmp_path: Path) -> None:
+    archive = Archive([root], tmp_path / "index")
+    archive.update_index()
+    read = Archive([root]).waste()
+    assert archive.waste() == read
+    with sqlite3.connect(tmp_path / "index" / "catalogue.sqlite") as catalogue:
+        assert catalogue.execute("SELECT count(*) FROM losses").fetchone() == (2,)
+    assert archive.waste() == read
+    talk = CachedTalk()
+    talk.ask(words=9000)
+    talk.ask(MINUTES * 2)
+    talk.ask(MINUTES * 3)
+    talk.write(root / "projects" / "-home-dev-shop" / f"{ONE}.jsonl")
+    grown = Archive([root], tmp_path / "index").waste()
+    assert grown == Archive([root]).waste()
+    assert grown.total_usd > read.total_usd

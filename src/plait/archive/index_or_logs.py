@@ -17,6 +17,7 @@ from plait.line import LogFile
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.archive.index.fresh import FreshIndex
+    from plait.archive.losing import FileLosses
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
     from plait.conversation.stats.model import Figures
@@ -103,6 +104,19 @@ class Answers:
 
         hands = self._archive.hands
         return self._answer(kept, lambda: abandoned(sessions, responses, watch, hands=hands))
+
+    def losses(self, sessions: Sequence[Session]) -> "list[FileLosses]":
+        """Returns what was paid for in vain in each file of some sessions."""
+        from plait.archive.losing import losses_by, read_losses
+
+        read = losses_by(self._archive.jobs, self._archive.losses)
+
+        def kept(index: "FreshIndex") -> "list[FileLosses]":
+            from plait.archive.index.losses import indexed_losses
+
+            return list(indexed_losses(index, sessions, read))
+
+        return self._answer(kept, lambda: list(read_losses(sessions, read)))
 
     def stats(
         self,

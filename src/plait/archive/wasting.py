@@ -4,7 +4,7 @@ Each thing that was lost is counted where the response is that paid for it. What
 to is a range: from what was surely in vain to all of it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,11 +12,9 @@ from msgspec import Struct, field
 
 from plait.archive.accounting import Owned, input_cost
 from plait.archive.model import Session
-from plait.archive.usage import SERVICE_IDS, WORTH
 from plait.conversation.prices import Prices
 from plait.conversation.usage import BilledResponse
 from plait.conversation.waste import Loss, WasteKind
-from plait.line import LogFile
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
@@ -108,38 +106,9 @@ def waste_of(
     found = _Found(prices, since, until)
     found.abandon(archive, sessions, owned)
     names = {file.path: one.id for one in sessions for file in one.files}
-    for file, lost in _losses(archive, sessions):
+    for file, lost in archive.answers.losses(sessions):
         found.take(names[file.path], owned.of(file.path), lost)
     return found.told(len(sessions))
-
-
-def _losses(
-    archive: "Archive", sessions: Iterable[Session]
-) -> Iterator[tuple[LogFile, Iterable[Loss]]]:
-    """Yields what was lost in each file, by several processes where that is sooner done."""
-    files = [file for one in sessions for file in one.files if file.kind != "journal"]
-    items = [(str(file.path), _is_agent(file)) for file in files]
-    from plait.index.losses import losses, packed_losses
-
-    if archive.jobs == 1 or sum(file.size for file in files) < WORTH:
-        found: Iterable[bytes] = map(packed_losses, items)
-    else:
-        found = _by_workers(archive, items, [file.size for file in files])
-    for file, data in zip(files, found, strict=True):
-        yield file, losses(data)
-
-
-def _by_workers(
-    archive: "Archive", items: Sequence[tuple[str, bool]], sizes: Sequence[int]
-) -> Iterator[bytes]:
-    from plait.line.workers import Workers
-
-    with Workers(archive.jobs, archive.losses) as workers:
-        yield from workers.each("plait.index.losses:packed_losses", items, sizes)
-
-
-def _is_agent(file: LogFile) -> bool:
-    return file.kind == "agent" and not (file.agent or "").startswith(SERVICE_IDS)
 
 
 class _Found:

@@ -67,6 +67,7 @@ WORKED_OUT = """
 CREATE TABLE IF NOT EXISTS bills (file INTEGER PRIMARY KEY, sid INTEGER NOT NULL, data BLOB);
 CREATE INDEX IF NOT EXISTS bills_of ON bills (sid);
 CREATE TABLE IF NOT EXISTS abandoned (sid INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS losses (sid INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS kin (sid INTEGER PRIMARY KEY, began TEXT NOT NULL, ties BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS sharing (
     sid INTEGER NOT NULL, other INTEGER NOT NULL, PRIMARY KEY (sid, other)) WITHOUT ROWID;
@@ -110,6 +111,7 @@ OWNED = ("lines", "turns", "files", "sessions")
 """Tables whose rows belong to one session."""
 DERIVED = (
     "abandoned",
+    "losses",
     "kin",
     "sharing",
     "detailed",

@@ -200,6 +200,16 @@ def keeping_abandoned(found: Mapping[int, bytes]) -> RowChange:
     return _inserting({"abandoned": found.items()})
 
 
+def kept_losses(catalogue: Catalogue) -> dict[int, bytes]:
+    """Returns what is kept of what was paid for in vain, by session."""
+    return dict(catalogue.connection.execute("SELECT sid, data FROM losses").fetchall())
+
+
+def keeping_losses(found: Mapping[int, bytes]) -> RowChange:
+    """Returns the change that keeps what was paid for in vain in sessions."""
+    return _inserting({"losses": found.items()})
+
+
 def detailed_sessions(catalogue: Catalogue) -> set[int]:
     """Returns the sessions whose responses, calls, files and findings are there as rows."""
     return {sid for (sid,) in catalogue.connection.execute("SELECT sid FROM detailed")}
