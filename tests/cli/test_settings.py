@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+import platformdirs
 import pytest
 
-from plait.cli.settings import Settings, load_settings
+from plait.cli.settings import Settings, load_settings, platform_folder
 from plait.errors import ConfigError
 
 
@@ -176,3 +177,17 @@ def test_an_option_for_jobs_beats_the_environment_and_that_the_file(tmp_path: Pa
     file.write_text('jobs = "2"\n', encoding="utf-8")
     with pytest.raises(ConfigError, match="must be a whole number"):
         load_settings(environment=env)
+
+
+@pytest.mark.parametrize("kind", ["cache", "config", "data", "state"])
+@pytest.mark.parametrize("home", ["/h", "/", "/h/", "relative", ""])
+@pytest.mark.parametrize("said", [None, "", "/x", "/x/", " /x", "relative"])
+def test_folders_are_those_of_the_platform(
+    monkeypatch: pytest.MonkeyPatch, kind: str, home: str, said: str | None
+) -> None:
+    monkeypatch.setenv("HOME", home)
+    monkeypatch.delenv(f"XDG_{kind.upper()}_HOME", raising=False)
+    if said is not None:
+        monkeypatch.setenv(f"XDG_{kind.upper()}_HOME", said)
+    expected = getattr(platformdirs, f"user_{kind}_path")("plait", appauthor=False)
+    assert platform_folder(kind) == expected

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from plait.cli.app import COMMANDS
 from plait.cli.output import Output
 from plait.cli.settings import load_settings
 from plait.cli.text import safe
@@ -17,16 +18,33 @@ from plait.cli import main
 main()
 """
 EMPTY = {
-    "--help": 130,
-    "usage": 205,
-    "ls": 200,
-    "stats": 245,
-    "usage --json": 215,
+    "--help": 125,
+    "usage": 190,
+    "ls": 190,
+    "stats": 235,
+    "doctor": 265,
+    "usage --json": 190,
     "ls --json": 205,
+    "stats --json": 250,
+    "doctor --json": 210,
+    "waste": 255,
 }
 """The most modules that a command loads, Python's own among them, where there are no sessions."""
-FULL = {"ls": 270, "usage": 290, "search README": 330}
+FULL = {"ls": 255, "usage": 275, "search README": 330, "doctor --json": 260, "stats": 320}
 """And where there are some."""
+LIGHT = "chat clone compress delete fork hook keep rename switch tag trace"
+READING = "cat check completion config index move port repair restore search trim undo ls usage"
+TELLING = "context doctor log paths redact resume show stats tree waste why"
+HELP = {
+    **dict.fromkeys(LIGHT.split(), 130),
+    **dict.fromkeys(READING.split(), 200),
+    **dict.fromkeys(TELLING.split(), 260),
+    "export": 300,
+    "open": 680,
+    "serve": 680,
+}
+"""And where a command only says what it takes; a server is loaded with its own."""
+SELDOM = {"rich", "tomllib", "difflib", "subprocess", "tantivy", "tempfile", "platformdirs"}
 NEVER = {"anthropic", "prompt_toolkit", "starlette", "uvicorn", "asyncio", "opentelemetry"}
 
 
@@ -49,7 +67,20 @@ def test_a_command_without_sessions_loads_little(tmp_path: Path, command: str) -
     (tmp_path / ".claude" / "projects").mkdir(parents=True)
     modules = loaded(tmp_path, *command.split())
     assert len(modules) <= EMPTY[command]
-    assert not modules & (NEVER | {"rich", "tomllib", "difflib", "subprocess", "tantivy"})
+    drawn = {"rich"} if command == "doctor" else set()
+    assert not modules & ((NEVER | SELDOM) - drawn)
+
+
+@pytest.mark.parametrize("command", HELP)
+def test_what_a_command_takes_is_soon_said(tmp_path: Path, command: str) -> None:
+    modules = loaded(tmp_path, command, "--help")
+    assert len(modules) <= HELP[command]
+    if command not in ("open", "serve"):
+        assert not modules & (NEVER | {"rich", "tantivy"})
+
+
+def test_every_command_has_a_budget() -> None:
+    assert HELP.keys() == COMMANDS.keys()
 
 
 @pytest.mark.parametrize("command", FULL)

@@ -292,8 +292,21 @@ def _place(env: Mapping[str, str], config: Mapping[str, Any], kind: str) -> Path
     return expanded(named, env) if named else platform_folder(kind)
 
 
+USUAL = {
+    "cache": "/.cache",
+    "config": "/.config",
+    "data": "/.local/share",
+    "state": "/.local/state",
+}
+"""Where `platformdirs` comes to on Linux; to load it takes longer than to list some sessions."""
+
+
 def platform_folder(kind: str) -> Path:
     """Returns the folder that the platform keeps for such things."""
+    said, home = os.environ.get(f"XDG_{kind.upper()}_HOME", ""), os.environ.get("HOME", "")
+    is_plain = sys.platform == "linux" and "ANDROID_DATA" not in os.environ
+    if is_plain and (said or home).startswith("/"):
+        return Path(said or home.rstrip("/") + USUAL[kind], "plait")
     import platformdirs
 
     folder: Path = getattr(platformdirs, f"user_{kind}_path")("plait", appauthor=False)
