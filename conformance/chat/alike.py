@@ -20,8 +20,12 @@ from conformance.model import Json
 
 ID = re.compile(
     r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|\b(?:msg|req|toolu)_[0-9A-Za-z]{16,}"
-    r"|\b[0-9a-f]{16}@v|(?<=tool-results/)\w+"
+    r"|\b[0-9a-f]{16}@v|(?<=tool-results/)\w+|\ba[0-9a-f]{16}\b|\b0\w{8}-[0-9a-f]{8}\b"
 )
+TASKS = re.compile(r"/tmp/(?:claude-\d+/[^/\"]+/[^/\"]+|plait-\w+)/tasks/")
+"""Where each of the two puts what goes on in the background."""
+TOOK = re.compile(r"(?<=subagent_tokens)(: |>)\d+|(?<=duration_ms)(: |>)\d+")
+"""What an agent took, as it is told in words."""
 SLUG = re.compile(r'"slug": "[\w-]+"')
 ANY_TIME = {"last-prompt", "mode", "permission-mode"}
 """State that the client writes beside what happens, now before a line and now behind it."""
@@ -29,6 +33,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z?")
 OWN_IDS = {"requestRef", "serverClassifierRequest"}
 VARYING = {
     "durationMs",
+    "totalDurationMs",
+    "totalTokens",
     "toolInputStreamMs",
     "thinkingDurationMs",
     "retryInMs",
@@ -51,6 +57,7 @@ def told(file: Path, paths: Mapping[str, str]) -> list[tuple[str, Json]]:
     text = json.dumps([_without_own(entry) for _, entry in kept], ensure_ascii=False)
     for path, name in paths.items():
         text = text.replace(json.dumps(path)[1:-1], name)
+    text = TOOK.sub("0", TASKS.sub("TASKS/", text))
     text = SLUG.sub('"slug": "a-b-c"', TIME.sub("T", text))
     text = ID.sub(lambda found: labels.setdefault(found[0], f"#{len(labels)}"), text)
     return [(kind, _steady(entry)) for (kind, _), entry in zip(kept, json.loads(text), strict=True)]

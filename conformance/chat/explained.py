@@ -15,7 +15,7 @@ LEFT_OUT = {
     "attachment model": "stands in the system prompt here",
     "attachment deferred_tools_delta": "all tools are loaded here",
     "attachment deferred_tools_record": "all tools are loaded here",
-    "attachment agent_listing_delta": "there are no agents yet",
+    "attachment agent_listing_delta": "kinds of agents stand in the definition of the tool here",
     "attachment skill_listing": "there are no skills",
     "attachment auto_mode": "there is no such mode",
     "attachment session_context": "stands in the system prompt here",
@@ -45,6 +45,7 @@ TALKS: dict[str, tuple[tuple[str, ...], str]] = {
     "failing tools": (("result Grep failed",), "the words of another engine for expressions"),
     "local commands": (("command: ", "local_command: "), "what is printed is in our own words"),
     "interrupted answer": (("message.content[0].text",), "how far it came when it was stopped"),
+    "agents that fail": (("Available agents",), "the client has kinds of its own"),
     "nobody to ask": (("result Bash user-rejected",), "why a command is asked about"),
 }
 """Talks that differ in lines which hold these words, and why."""

@@ -1,5 +1,6 @@
 """Talks to verdicts: what both clients wrote of them, and what the real one makes of ours."""
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from conformance.chat.screens import SCREENED, Screened, with_ours, with_theirs
 from conformance.chat.talks import IN_TURN, LEAVE, TALKS, TURNS, Talk, answers, many_prompts
 from conformance.client import Client, objects
 from conformance.judge import Judge, safe
-from conformance.model import Mark, Verdict
+from conformance.model import Json, Mark, Verdict
 from conformance.sandbox import Desk
 from conformance.scenarios.printed import lay_out
 from conformance.terminal import NotShown
@@ -76,6 +77,19 @@ def seated(
     lay_out(desk)
     lead(client, desk, talk)
     return desk.sessions()
+
+
+def agents_of(file: Path) -> list[Path]:
+    """Returns the logs of a session's agents, by what they were sent out for."""
+    found = file.with_suffix("").glob("subagents/*.jsonl")
+    return sorted(found, key=lambda log: json.dumps(next(objects(log))["message"]))
+
+
+def kept_beside(log: Path) -> Iterator[Json]:
+    """Yields what is kept beside the log of an agent, as a line of its own kind."""
+    beside = log.with_suffix(".meta.json")
+    if beside.is_file():
+        yield {"type": "beside an agent", **json.loads(beside.read_bytes())}
 
 
 @dataclass(slots=True)
@@ -147,12 +161,13 @@ class ChatJudge:
     def _written(
         self, name: str, desk: Desk, playing: Playing, known: dict[str, Form]
     ) -> list[list[tuple[str, dict[str, object]]]]:
-        files = playing(desk)
+        files = [log for file in playing(desk) for log in (file, *agents_of(file))]
         for file in files:
             forms(objects(file), known)
+            forms(kept_beside(file), known)
         self._keep(name, desk)
         paths = {str(desk.config): "CONFIG", str(desk.directory): "HERE", str(desk.root): "ROOT"}
-        paths |= {path.parent.name: "SLUG" for path in files}
+        paths |= {desk.project.name: "SLUG"}
         return [told(file, paths) for file in files]
 
     def _keep(self, name: str, desk: Desk) -> None:

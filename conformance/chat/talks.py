@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from conformance.scenarios.script import agent
 from conformance.scenarios.script import script as scenario_script
 from tests.standin import Answer, Choose, Json, Script, by_script, call, calls, failed, said
 
@@ -11,7 +12,7 @@ LEAVE = (
     "--permission-mode",
     "acceptEdits",
     "--allowedTools",
-    "Bash Edit Glob Grep Read Write TaskCreate TaskUpdate TaskList TaskGet TaskOutput TaskStop",
+    "Agent Bash Edit Glob Grep Read Write TaskCreate TaskUpdate TaskList TaskGet TaskOutput TaskStop",
 )
 CONTINUE = ("--continue",)
 
@@ -80,6 +81,11 @@ TALKS = (
     Talk("max turns", (Step("[parallel]", ("--max-turns", "1")), Step("Why?", CONTINUE))),
     talk("compact and go on", "[parallel]", "What was that?", "/compact", "Go on.", "[think]"),
     talk("compact with a focus", "A short talk.", "/compact keep the numbers"),
+    talk("one agent", "[one agent]"),
+    talk("two agents", "[two agents]"),
+    talk("nested agents", "[nested agents]"),
+    talk("background agent", "[background agent]"),
+    talk("agents that fail", "[failing agents]"),
     talk("local commands", "Hello there.", "/cost", "/context"),
 )
 
@@ -87,6 +93,10 @@ IN_TURN = talk(
     "one session in turn",
     "[parallel]",
     "[file tools]",
+    "[nested agents]",
+    "[two agents]",
+    "[background agent]",
+    "[background agent] again",
     "[think]",
     "/compact",
     "[parallel] again",
@@ -131,6 +141,10 @@ def script(directory: Path) -> Script:
         "[file tools]": file_tools(directory),
         "[failing tools]": failing_tools(directory),
         "[tasks]": tasks(),
+        "[failing agents]": failing_agents(),
+        "[hopeless]": [failed(400, "made up")],
+        "[half way]": [calls(call("Bash", command="echo half")), failed(400, "made up")],
+        "[silent]": [calls(call("Bash", command="echo hush")), {"blocks": []}],
         "[edit]": edits(directory),
         "[sleep]": [
             calls(call("Bash", command="echo quick"), call("Bash", command="tail -f /dev/null")),
@@ -208,6 +222,19 @@ def edits(directory: Path) -> list[Answer]:
         call("Write", file_path=fresh, content="new\n"),
     ]
     return [*(calls(step) for step in steps), said("Changed.")]
+
+
+def failing_agents() -> list[Answer]:
+    """Returns a turn that sends out agents of which nothing comes."""
+    steps: list[Json] = [
+        agent("Hope", "[hopeless]"),
+        agent("Begin", "[half way]"),
+        agent("Begin and forget", "[half way]", run_in_background=True),
+        call("Bash", command="sleep 2"),
+        call("Agent", description="Who", prompt="Go", subagent_type="nobody"),
+        call("Agent", prompt="What for"),
+    ]
+    return [*(calls(step) for step in steps), said("Nothing came of it.")]
 
 
 def tasks() -> list[Answer]:

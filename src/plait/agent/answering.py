@@ -23,7 +23,7 @@ from plait.agent.streaming import (
     Request,
     Streamed,
 )
-from plait.agent.tools.edit import as_logged
+from plait.agent.tools.logged import as_logged
 from plait.agent.tools.model import Workplace
 from plait.write import Response, SessionWriter
 
@@ -170,12 +170,12 @@ class Draft:
         self._words.pop(piece.index, None)
 
     def _as_logged(self, block: Block) -> Block:
-        """Returns a block as the client keeps it: it says what a call of Edit leaves unsaid."""
+        """Returns a block as the client keeps it: it says what a call leaves unsaid."""
         given = block.get("input")
-        is_edit = block.get("type") == "tool_use" and block.get("name") == "Edit"
-        if not is_edit or not isinstance(given, Mapping):
+        if block.get("type") != "tool_use" or not isinstance(given, Mapping):
             return block
-        return {**block, "input": as_logged(given, self._place)}
+        told = as_logged(str(block.get("name")), given, self._place)
+        return block if told is given else {**block, "input": told}
 
     @property
     def _asked(self) -> dict[str, str]:

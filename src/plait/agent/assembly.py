@@ -7,6 +7,7 @@ from pathlib import Path
 
 from plait.agent.agents import SENDERS, Crew
 from plait.agent.agents.definitions import defined_agents
+from plait.agent.agents.messages import SendMessage
 from plait.agent.agents.tool import SendOut
 from plait.agent.along import SessionAlong
 from plait.agent.aside import aside
@@ -142,7 +143,9 @@ def _with_agents(manner: Manner, crew: Crew, *, is_older: bool) -> Mapping[str, 
     send = SendOut(crew.kinds, "Task" if is_older else "Agent")
     if manner.tools is not None or manner.rules.closed & {*SENDERS}:
         return tools
-    return {send.name: send, **tools}
+    tell = SendMessage()
+    has_tell = not is_older and tell.name not in manner.rules.closed
+    return {send.name: send, **tools, **({tell.name: tell} if has_tell else {})}
 
 
 def _workplace(writer: SessionWriter, manner: Manner, tools: Collection[str]) -> Workplace:

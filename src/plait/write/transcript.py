@@ -376,7 +376,8 @@ class Transcript:
         for line in held() if held else ():
             self.append(line)
         if kind in ("assistant", "api error") and not self.setting.is_older:
-            entry = {"madeBy": "model", **self._of_a_turn, **self._of_a_response(), **entry}
+            own = self._of_a_response() if kind == "assistant" else {}
+            entry = {"madeBy": "model", **self._of_a_turn, **own, **entry}
         self.append(encode(ordered(kind, entry, self.setting.version)))
         if is_tip:
             self._moved_to(entry["uuid"])

@@ -140,7 +140,10 @@ class Crew:
         if self.at_work >= self.at_once:
             raise ToolError(TOO_MANY.format(self.at_work))
         writer = sender.writer.agent(
-            errand.call, kind=errand.kind.name, description=errand.description, **_beside(errand)
+            errand.call,
+            kind=errand.kind.name,
+            description=errand.description,
+            **_beside(errand, sender),
         )
         writer.setting.model = errand.model
         scratch(sender.place)
@@ -172,10 +175,12 @@ async def _ended(task: "asyncio.Task[TurnEnded]") -> TurnEnded:
         raise
 
 
-def _beside(errand: Errand) -> dict[str, Any]:
-    is_background = errand.is_background
+def _beside(errand: Errand, sender: Parts) -> dict[str, Any]:
+    is_background, own = errand.is_background, sender.writer.setting
     return {
         "is_built_in": errand.kind.is_built_in,
         **({"launched_with_defaults": True} if is_background else {}),
         "request_shape": "background" if is_background else "foreground",
+        **({} if own.entrypoint == "cli" else {"request_non_interactive": True}),
+        "picked_effort_model": own.model,
     }
