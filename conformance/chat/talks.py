@@ -12,7 +12,8 @@ LEAVE = (
     "--permission-mode",
     "acceptEdits",
     "--allowedTools",
-    "Agent Bash Edit Glob Grep Read Write TaskCreate TaskUpdate TaskList TaskGet TaskOutput TaskStop",
+    "Agent Bash Edit Glob Grep Read Write"
+    " TaskCreate TaskUpdate TaskList TaskGet TaskOutput TaskStop",
 )
 CONTINUE = ("--continue",)
 
