@@ -53,8 +53,9 @@ def test_it_prints_the_line_in_one_piece(capfd: pytest.CaptureFixture[str], conf
     shop = config.parent / "shop"
     lines = out(capfd, "resume", "search box", "--root", config).splitlines()
     assert lines[0] == "A search box"
-    assert lines[-3:] == [
+    assert lines[-4:] == [
         "the next prompt sends 14k tokens: $0.0029 from a warm cache, $0.07 cold",
+        "it is cold since 2026-11-02 09:05",
         "",
         f"cd {shop} && CLAUDE_CONFIG_DIR={config} claude --resume {SESSION}",
     ]
@@ -66,7 +67,7 @@ def test_warnings_fold_under_their_beginning(
 ) -> None:
     config = drawn(tmp_path, WORK.format(cwd="/nowhere/at/all"))
     text = out(capfd, "resume", "search box", "--root", config)
-    assert [line.rstrip() for line in text.splitlines()[7:]] == [
+    assert [line.rstrip() for line in text.splitlines()[8:]] == [
         "warning: '/nowhere/at/all' is not here: only newer versions find the session",
         "         from elsewhere",
     ]
@@ -129,7 +130,12 @@ def test_it_prints_json(capfd: pytest.CaptureFixture[str], config: Path) -> None
             "prompt": "What would a first version look like?",
             "is_in_reach": True,
         },
-        "next_prompt": {"tokens": 14287, "cost_usd": {"warm": 0.0028574, "cold": 0.071435}},
+        "next_prompt": {
+            "tokens": 14287,
+            "cost_usd": {"warm": 0.0028574, "cold": 0.071435},
+            "is_warm": False,
+            "cold_at": "2026-11-02T09:05:03Z",
+        },
     }
 
 

@@ -1,9 +1,11 @@
 """What fills a context: each block counts once, the largest are named, with their place."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from examples.drawing import Drawing, draw
 from plait.archive import Archive, weighed
@@ -11,7 +13,8 @@ from plait.conversation.prices import Prices
 from plait.graph.client.model import Context
 from plait.graph.client.weigh import PICTURE, tokens_sent
 from plait.view.context_fill import Fill, fills_of
-from plait.view.context_window import Weighed
+from plait.view.context_window import NextSent, Weighed
+from plait.view.edits import NextCost
 
 STORY = """
 file story cwd=/home/dev/shop start=2026-11-02T09:00:00Z
@@ -174,3 +177,22 @@ def test_only_the_largest_are_listed() -> None:
     (answers,) = sent(("assistant", many)).values()
     assert (answers.count, len(answers.largest)) == (40, 25)
     assert answers.largest[0].tokens > answers.largest[-1].tokens
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (-1, "it is warm for 1 s more"),
+        (0, "it is warm for a moment more"),
+        (-120, "it is warm for 2 min more"),
+        (1, "it is cold since 2026-11-02 09:05"),
+    ],
+)
+def test_which_price_it_is_now(seconds: int, told: str) -> None:
+    cold_at = datetime(2026, 11, 2, 9, 5).astimezone()
+    sent = NextSent(100, NextCost(0.1, 0.2), cold_at)
+    now = cold_at + timedelta(seconds=seconds)
+    assert sent.standing(now) == told
+    assert sent.is_warm(now) == ("warm" in told)
+    assert replace(sent, cold_at=None).standing(now) == ""
+    assert replace(sent, cost_usd=NextCost(None, None)).standing(now) == ""

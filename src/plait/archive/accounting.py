@@ -273,6 +273,5 @@ def _place(found: dict[str, int], items: "Iterable[Item]", turn: int) -> None:
 
 
 def _next(given: "NextPrompt", prices: Prices, now: datetime) -> WhyNext:
-    cold_at = given.time + given.lasts if given.time else None
     warm, cold = given.warm_usd(prices), given.cold_usd(prices)
-    return WhyNext(given.tokens, warm, cold, not given.is_cold(now), cold_at)
+    return WhyNext(given.tokens, warm, cold, not given.is_cold(now), given.cold_at)

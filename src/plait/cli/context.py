@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from plait.archive import Resumption, Session
+from plait.cli.ahead import ahead_value, print_ahead
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.text import clipped, columns, counted, number, safe, thousands
@@ -69,7 +70,7 @@ def _as_object(
         "chain": found.chain,
         "tokens": resumption.tokens,
         "usage": resumption.usage,
-        "next_prompt": following,
+        "next_prompt": ahead_value(following),
         "messages": found.request if full else found.messages,
         "left_out": found.left_out,
         **({"not_in_log": list(_not_in_log(found))} if full else {}),
@@ -98,7 +99,7 @@ def _print_context(
     output.print("" if messages else "no messages")
     output.print(", ".join(_totals(resumption, full=full)), style="bold")
     if following:
-        output.print(following.sentence, style="bold")
+        print_ahead(output, following, "bold")
     for one in _not_in_log(found) if full else ():
         output.print(f"not in the log: {one}", style="dim")
     _print_left_out(output, found)

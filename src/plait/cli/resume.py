@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from plait.archive import CLIENT, Back, Resume, Session
+from plait.cli.ahead import ahead_value, print_ahead
 from plait.cli.options import Request, global_options, json_option, session_argument
 from plait.cli.output import Output
 from plait.cli.settings import claude_folder, expanded
@@ -90,13 +91,13 @@ def _as_object(resume: Resume, following: NextSent | None) -> dict[str, Any]:
         "line": resume.line if can else None,
         "warnings": resume.warnings,
         "back": resume.back,
-        "next_prompt": following,
+        "next_prompt": ahead_value(following),
     }
 
 
 def _print_resume(output: Output, resume: Resume, following: NextSent | None) -> None:
     if following:
-        output.print(following.sentence, style="dim")
+        print_ahead(output, following, "dim")
         output.print("")
     if resume.why_not is None:
         output.unbroken(resume.line, style="bold green")

@@ -73,9 +73,14 @@ class NextPrompt:
         asked = replace(tokens, tier=used.tier, speed=used.speed, geo=used.geo)
         return prices.cost(self.model, asked, self.time)
 
+    @property
+    def cold_at(self) -> datetime | None:
+        """When the cache will have forgotten what the last answer read; None where nothing says."""
+        return self.time + self.lasts if self.time else None
+
     def is_cold(self, now: datetime) -> bool:
         """Tells whether the cache no longer holds what the last answer read."""
-        return self.time is None or now - self.time > self.lasts
+        return self.cold_at is None or now > self.cold_at
 
 
 def next_prompt(

@@ -7,6 +7,7 @@ and the descriptions of the tools.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from plait.conversation.next_prompt import NextPrompt
 from plait.conversation.prices import Prices
 from plait.graph.client.model import Context, LeftOut
 from plait.graph.client.weigh import tokens_in
-from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.amounts import money_in_words, time_in_words, tokens_in_words
 from plait.view.context_fill import Fill, Written, fills_of
 from plait.view.edits import NextCost
 from plait.view.words import block_names, first_words
@@ -61,6 +62,8 @@ class NextSent(Struct, frozen=True):
 
     tokens: int
     cost_usd: NextCost
+    cold_at: datetime | None = None
+    """When the cache will have forgotten it; None where nothing says."""
 
     @property
     def sentence(self) -> str:
@@ -70,6 +73,19 @@ class NextSent(Struct, frozen=True):
         if warm is None or cold is None:
             return sent
         return f"{sent}: {money_in_words(warm)} from a warm cache, {money_in_words(cold)} cold"
+
+    def is_warm(self, now: datetime) -> bool:
+        """Tells whether the cache still holds it."""
+        return self.cold_at is not None and now <= self.cold_at
+
+    def standing(self, now: datetime) -> str:
+        """Says which of both it is now, "" where nothing says."""
+        if self.cold_at is None or self.cost_usd.warm is None:
+            return ""
+        if not self.is_warm(now):
+            return f"it is cold since {self.cold_at.astimezone():%Y-%m-%d %H:%M}"
+        left = time_in_words((self.cold_at - now).total_seconds() * 1000) or "a moment"
+        return f"it is warm for {left} more"
 
 
 class Weighed(Struct, frozen=True, kw_only=True):
@@ -103,7 +119,8 @@ def next_sent(given: NextPrompt, prices: Prices) -> NextSent | None:
     """Returns what is told of the next prompt, None where nothing says how many tokens it sends."""
     if given.tokens is None:
         return None
-    return NextSent(given.tokens, NextCost(given.warm_usd(prices), given.cold_usd(prices)))
+    cost = NextCost(given.warm_usd(prices), given.cold_usd(prices))
+    return NextSent(given.tokens, cost, given.cold_at)
 
 
 def context_window(
