@@ -12,7 +12,7 @@ from plait.agent.context import LiveContext
 from plait.agent.events import Event
 from plait.agent.memory import SessionMemory
 from plait.agent.models import ScriptModel
-from plait.agent.parts import Limits, Parts, Ruling
+from plait.agent.parts import Advice, Limits, Parts, Ruling
 from plait.agent.streaming import Model
 from plait.agent.tools.model import (
     Arguments,
@@ -37,7 +37,7 @@ class Permissive:
         self.denied = denied
         self.stops = stops
 
-    async def rule(self, proposal: Proposal, call: str) -> Ruling:
+    async def rule(self, proposal: Proposal, call: str, advice: Advice | None = None) -> Ruling:
         """Decides by the name of the tool."""
         if proposal.tool in self.denied:
             return Ruling(

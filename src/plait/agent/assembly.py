@@ -1,6 +1,6 @@
 """A log that is written and how its session is held to the parts of a client."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -14,7 +14,10 @@ from plait.agent.aside import aside
 from plait.agent.capacity import LONG
 from plait.agent.compaction import SessionCompactor
 from plait.agent.context import LiveContext
+from plait.agent.hooks import SessionHooks
+from plait.agent.hooks.configured import hook_book
 from plait.agent.instructions import Grounds, SessionInstructions, rendered
+from plait.agent.keeping import keep_rules
 from plait.agent.memory import SessionMemory
 from plait.agent.parts import Limits, Parts
 from plait.agent.permission import Asker, Mode
@@ -56,6 +59,8 @@ class Manner:
     system_prompt: str | None = None
     appended: str = ""
     """What stands behind the system prompt."""
+    note: Callable[[str], None] = lambda text: None
+    """Told of what goes wrong once nobody follows the session any more."""
     tools: Mapping[str, Tool] | None = None
     """Tools in the place of the usual ones."""
 
@@ -98,30 +103,50 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     memory = SessionMemory(context, writer.setting.model, system)
     past = Recollection(context, writer.path, place, is_due=writer.tip is not None)
     definitions = [tool.definition for tool in tools.values()]
+    hooks, permissions = _judges(writer, place, manner, tools)
+    compactor = SessionCompactor(writer, memory, model, tools=definitions)
+    compactor.hooks = hooks
     parts = Parts(
         writer=writer,
         model=model,
         memory=memory,
-        permissions=_permissions(writer, place, manner, tools),
+        permissions=permissions,
         place=place,
         tools=tools,
-        compactor=SessionCompactor(writer, memory, model, tools=definitions),
+        compactor=compactor,
         limits=manner.limits,
         along=SessionAlong(writer, instructions, SkillListing(writer, context, skills)),
         commands=skills,
         recall=past.recall,
         crew=crew,
+        hooks=hooks,
     )
     follower.parts = parts
     return parts
 
 
-def _permissions(
+def _judges(
     writer: SessionWriter, place: Workplace, manner: Manner, tools: Mapping[str, Tool]
-) -> SessionPermissions:
+) -> tuple[SessionHooks | None, SessionPermissions]:
+    """Returns who has a say in what is done: hooks where there are any, rules, a mode, a person."""
+    book = hook_book(manner.settings)
+    hooks = SessionHooks(book, writer, place, note=manner.note) if book.hooks else None
     rules = manner.rules
-    given = (rules.allowed, rules.forbidden, rules.asked)
-    return SessionPermissions(writer, place, manner.mode, manner.asker, tools, *given)
+    permissions = SessionPermissions(
+        writer,
+        place,
+        manner.mode,
+        manner.asker,
+        tools,
+        rules.allowed,
+        rules.forbidden,
+        rules.asked,
+        hooks,
+        lambda texts: keep_rules(place.root, texts),
+    )
+    if hooks:
+        hooks.mode = lambda: permissions.mode
+    return hooks, permissions
 
 
 def _told_beside(instructions: SessionInstructions, skills: SessionSkills) -> list[Block]:

@@ -3,10 +3,13 @@
 import asyncio
 from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any
 
 from plait.agent.ending import ended
 from plait.agent.events import Called, Progressed, Resulted
+from plait.agent.hooks.advice import advice_of, refusal_of, refused, rewritten
+from plait.agent.hooks.model import Effect
 from plait.agent.parts import Emit, Parts, Ruling, Sender
 from plait.agent.pull_requests import pull_request_in
 from plait.agent.skills.following import follow
@@ -26,6 +29,8 @@ SYNONYMS = {"Agent": "Task", "Task": "Agent"}
 """Tools that other versions call otherwise."""
 WITH_OTHERS = "Continue with the tools you have."
 REJECTED_OUTPUT = "User rejected tool use"
+NO_CALL = ("InputValidationError", "Error: No such tool")
+"""What is told of calls that are none: hooks do not hear of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,10 @@ class Calls:
         self._parts = parts
         self._emit = emit
         self._is_stopped = False
+        self.is_held = False
+        """Whether a hook has the turn end behind the results."""
+        self._told: list[Mapping[str, Any]] = []
+        """What became of the calls of a response, for hooks."""
 
     async def carry_out(self, blocks: Sequence[Block]) -> bool:
         """Does all calls of a response; tells whether the turn goes on.
@@ -69,6 +78,7 @@ class Calls:
             calls.setdefault(call.id, call)  # an id that comes twice has one result
         for batch in _batches([*calls.values()]):
             await _all_of([self._settle(call) for call in batch])
+        await self._tell_all()
         return not self._is_stopped
 
     def _tool(self, name: str) -> Tool | None:
@@ -83,22 +93,78 @@ class Calls:
         try:
             proposal = _proposed(call, self._parts)
         except ToolError as error:
-            self._log(call, error.outcome)
+            await self._fail(call, error)
             return
         except Exception as error:
             self._log(call, _broken(error))
             return
-        async with self._parts.asking:
-            ruling = await self._parts.permissions.rule(proposal, call.id)
+        effect = await self._advised(call, proposal)
+        try:
+            ruling = await self._ruled(call, proposal, effect)
+        except ToolError as error:
+            ruling = refused(proposal, error.text, "PreToolUse", is_older=self._is_older)
         if not ruling.is_allowed:
             self._deny(call, ruling)
             return
         self._emit(Called(call.id, ruling.proposal))
+        began = monotonic()
         outcome = await self._outcome(call, ruling.proposal)
         self._note_background(call, outcome)
         self._note_files(ruling.proposal, outcome)
         told = self._with_pull_request(ruling.proposal, outcome)
         self._log(call, told, {**ruling.fields, **self._sandbox(call)})
+        await self._tell_hooks(call, ruling.proposal, told, began, effect)
+
+    @property
+    def _is_older(self) -> bool:
+        return self._parts.writer.setting.is_older
+
+    async def _advised(self, call: Call, proposal: Proposal) -> Effect:
+        """Returns what hooks say to a call."""
+        hooks = self._parts.hooks
+        return await hooks.before_call(call.id, proposal, call.arguments) if hooks else Effect()
+
+    async def _ruled(self, call: Call, proposal: Proposal, effect: Effect) -> Ruling:
+        """Decides on a call: hooks may refuse it, change it, or say what they think of it."""
+        if refusal := refusal_of(effect, proposal, is_older=self._is_older):
+            return refusal
+        if effect.arguments is not None and call.tool:
+            proposal = rewritten(proposal, effect.arguments, call.tool, self._parts.place)
+        async with self._parts.asking:
+            return await self._parts.permissions.rule(proposal, call.id, advice_of(effect))
+
+    async def _fail(self, call: Call, error: ToolError) -> None:
+        """Logs a call that cannot be done; hooks are told, unless it is no call at all."""
+        is_call = self._parts.hooks and not error.text.startswith(NO_CALL)
+        if not (is_call and call.tool):
+            self._log(call, error.outcome)
+            return
+        proposal = Proposal(call.name, call.arguments, call.tool.effect, call.name)
+        effect = await self._advised(call, proposal)
+        if refusal := refusal_of(effect, proposal, is_older=self._is_older):
+            self._deny(call, refusal)
+            return
+        self._log(call, error.outcome)
+        await self._tell_hooks(call, proposal, error.outcome, monotonic(), effect)
+
+    async def _tell_hooks(
+        self, call: Call, proposal: Proposal, outcome: Outcome, began: float, before: Effect
+    ) -> None:
+        """Tells hooks what became of a call; one that ends the turn does so behind the results."""
+        hooks = self._parts.hooks
+        if hooks is None:
+            return
+        took = round((monotonic() - began) * 1000)
+        effect = await hooks.after_call(call.id, proposal, call.arguments, outcome, took)
+        if before.stop is not None:
+            hooks.log_stop(call.id, proposal, before.stop)
+        self.is_held = self.is_held or before.stop is not None or effect.stop is not None
+
+    async def _tell_all(self) -> None:
+        told, self._told = self._told, []
+        if self._parts.hooks and told:
+            effect = await self._parts.hooks.after_calls(told)
+            self.is_held = self.is_held or effect.stop is not None
 
     def _sandbox(self, call: Call) -> Mapping[str, Any]:
         """What the newer version says of a command that was run: there is no sandbox."""
@@ -164,6 +230,9 @@ class Calls:
         if outcome.expansion:
             follow(outcome.expansion, call.id, self._parts)
         self._emit(Resulted(call.id, call.name, outcome, is_denied))
+        if self._parts.hooks:
+            named = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}
+            self._told.append({**named, "tool_response": outcome.content})
 
     def _with_pull_request(self, proposal: Proposal, outcome: Outcome) -> Outcome:
         """Logs the pull request that a command made, and returns the outcome that tells of it."""

@@ -21,10 +21,11 @@ from typing import TYPE_CHECKING, Any, Self
 from plait.agent.answering import Asking, Sleep
 from plait.agent.capacity import capacity_of
 from plait.agent.commands import note_unknown, noted
-from plait.agent.compaction import why_not
+from plait.agent.compaction import told_fault
 from plait.agent.cost import SessionCost
 from plait.agent.engine import Fill
 from plait.agent.events import Event, Noticed
+from plait.agent.hooks.visit import Visit
 from plait.agent.loop import Turn
 from plait.agent.memory import SessionMemory
 from plait.agent.meter import Meter
@@ -74,6 +75,7 @@ class Client:
         self._asking = Asking(parts, self._emit, sleep=sleep, random=random)
         if parts.crew:
             parts.crew.join(parts, self._queue, self._emit, self.meter, sleep)
+        self.visit = Visit(parts, self.meter.prices, self._emit)
         self._events: asyncio.Queue[Event | None] = asyncio.Queue()
         self._work: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -217,10 +219,12 @@ class Client:
             raise UserError("this session cannot be compacted")
 
         async def work() -> None:
+            if not await self.visit.has_begun():
+                return
             try:
                 compacted = await compactor.compact("manual", focus)
             except ModelFault as fault:
-                self._emit(Noticed(f"Error during compaction: {why_not(fault)}", is_error=True))
+                self._emit(Noticed(told_fault(fault), is_error=True))
                 return
             self.meter.add(compacted.model, compacted.usage, self.parts.writer.ids.moment())
             self._emit(compacted)
@@ -309,6 +313,7 @@ class Client:
             await self.parts.crew.close()
         await end_all(self.parts.place)
         self.parts.writer.close()
+        await self.visit.end()
         if self.cost.has_grown and not self.parts.writer.setting.is_older:
             self.parts.writer.cost_state(self.cost.fields)
         if isinstance(self.parts.model, Closable):
@@ -329,6 +334,8 @@ class Client:
 
     async def _turns(self, content: Content) -> None:
         """Does the turn of a prompt, then that of the prompts that waited for its end."""
+        if not await self.visit.has_begun():
+            return
         time = self.parts.writer.ids.time()
         prompts = [*self._queue.take(), Asked(content, time)]
         while prompts:

@@ -13,13 +13,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
 from time import monotonic
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from plait.agent.answering import Sleep
 from plait.agent.capacity import capacity_of
 from plait.agent.context import messages_of, weight_of
 from plait.agent.events import Compacted
 from plait.agent.faults import NO_ROOM, is_too_long, told_of
+from plait.agent.hooks.model import Effect
+from plait.agent.hooks.summing import focus_with, printed, why_blocked
 from plait.agent.memory import SessionMemory
 from plait.agent.retry import wait_before
 from plait.agent.streaming import Began, BlockEnded, Ended, Message, Model, ModelFault, Request
@@ -28,6 +30,9 @@ from plait.graph.client.weigh import PROSE
 from plait.record import Record
 from plait.record.codec import mapping
 from plait.write import SessionWriter
+
+if TYPE_CHECKING:
+    from plait.agent.hooks import SessionHooks
 
 Trigger: TypeAlias = Literal["auto", "manual"]
 BLOCKED = 3_000
@@ -38,6 +43,7 @@ RETRIES = 3
 MOST_SHORTENED = 3
 NO_SUMMARY = "no_summary"
 NOTHING_TO_SUM_UP = "No messages to compact"
+BLOCKED_BY_HOOK = "Compaction blocked by"
 SAID_NOTHING = "summarization produced empty response"
 
 DONE = "Compacted (ctrl+o to see full summary)"
@@ -67,6 +73,8 @@ class SessionCompactor:
         self._sleep = sleep
         self._random = random or Random()
         self._failures = 0
+        self.hooks: SessionHooks | None = None
+        """Who is told before room is made and behind it, and may have a say."""
 
     @property
     def full(self) -> int:
@@ -91,12 +99,13 @@ class SessionCompactor:
 
     async def compact(self, trigger: Trigger, focus: str = "") -> Compacted:
         """Sums up what was said; raises ModelFault where there is no summary."""
+        told_before = await self._told_before(trigger, focus)
         began, before = monotonic(), self._memory.context.tokens()
         records = self._memory.context.records
         tail = self._preserved(records)
         head = records[: len(records) - len(tail)]
         try:
-            draft = await self._draft(head, focus)
+            draft = await self._draft(head, focus_with(focus, told_before))
         except ModelFault as fault:
             self._fail(trigger, focus, fault)
             raise
@@ -106,10 +115,31 @@ class SessionCompactor:
             log = self._writer.path.resolve()
             text = told_summary(draft.summary, head, log, has_tail=bool(tail))
         self._log(trigger, text, tail, before, round((monotonic() - began) * 1000))
+        told_behind = await self._told_behind(trigger, draft)
         if trigger == "manual" and not self._writer.setting.is_older:
-            printed = DONE if self._writer.is_unseen else f"{DIM}{DONE}{PLAIN}"
-            self._writer.command("compact", focus, printed, is_asked=True, is_heard=True)
+            beside = [*printed("PreCompact", told_before), *printed("PostCompact", told_behind)]
+            words = "\n".join([DONE, *beside])
+            shown = words if self._writer.is_unseen else f"{DIM}{words}{PLAIN}"
+            self._writer.command("compact", focus, shown, is_asked=True, is_heard=True)
         return Compacted(trigger, before, draft.summary, draft.model, draft.usage)
+
+    async def _told_before(self, trigger: Trigger, focus: str) -> Effect:
+        """Has hooks told that room is made; raises ModelFault where one does not let it happen."""
+        if self.hooks is None:
+            return Effect()
+        effect = await self.hooks.before_compaction(trigger, focus)
+        if blocked := why_blocked(effect):
+            fault = ModelFault(blocked, kind=NO_SUMMARY)
+            self._fail(trigger, focus, fault)
+            raise fault
+        return effect
+
+    async def _told_behind(self, trigger: Trigger, draft: "_Draft") -> Effect:
+        """Has hooks told that the session goes on behind a summary."""
+        if self.hooks is None:
+            return Effect()
+        await self.hooks.session_began("compact", model=self._writer.setting.model)
+        return await self.hooks.after_compaction(trigger, draft.text)
 
     def _preserved(self, records: Sequence[Record]) -> Sequence[Record]:
         """Returns what stays, unless it alone would fill half of the context.
@@ -152,7 +182,7 @@ class SessionCompactor:
         if trigger == "auto":
             self._failures += 1
             return
-        words = f"Error during compaction: {why_not(fault)}"
+        words = told_fault(fault)
         if fault.text == NOTHING_TO_SUM_UP:
             words = f"Error: {NOTHING_TO_SUM_UP}"
         self._writer.command("compact", focus, words, is_failed=True, is_asked=True)
@@ -180,6 +210,8 @@ class _Draft:
     summary: str
     model: str
     usage: Mapping[str, Any]
+    text: str
+    """All that was said."""
 
 
 async def _draft_of(model: Model, request: Request) -> _Draft:
@@ -194,10 +226,17 @@ async def _draft_of(model: Model, request: Request) -> _Draft:
                     texts.append(str(piece.block.get("text", "")))
                 case Ended():
                     ended = piece
-    summary = summary_in("\n".join(texts))
+    text = "\n".join(texts)
+    summary = summary_in(text)
     if ended is None or not summary:
         raise ModelFault(SAID_NOTHING, kind=NO_SUMMARY)
-    return _Draft(summary, name, ended.usage)
+    return _Draft(summary, name, ended.usage, text)
+
+
+def told_fault(fault: ModelFault) -> str:
+    """Returns what a person is told where no room was made."""
+    is_whole = fault.text.startswith(BLOCKED_BY_HOOK)
+    return fault.text if is_whole else f"Error during compaction: {why_not(fault)}"
 
 
 def why_not(fault: ModelFault) -> str:

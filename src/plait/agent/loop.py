@@ -10,6 +10,8 @@ from plait.agent.answering import Answer, Asking
 from plait.agent.calls import Calls
 from plait.agent.events import Compacted, Ending, Noticed, Prompted, TurnEnded
 from plait.agent.faults import is_too_long, log_fault
+from plait.agent.hooks.model import Effect
+from plait.agent.hooks.prompts import HELD_BACK, log_blocked, log_held, log_stopped
 from plait.agent.meter import Meter
 from plait.agent.parts import Emit, Parts
 from plait.agent.queue import Asked, PromptQueue
@@ -47,7 +49,7 @@ class Turn:
         self._meter = meter.fresh()
         self._asking = asking
         self._calls = Calls(parts, emit)
-        self._continued = self._refusals = 0
+        self._continued = self._refusals = self._held = 0
         self._text = ""
         self._began = monotonic()
         self._before: str | None = None
@@ -72,14 +74,13 @@ class Turn:
             await self._make_room_before()
             begin(self._parts)
             asked = [await self._expanded(one) for one in prompts]
-            self._prompt(asked)
+            if not await self._prompt(asked):
+                return "done"
             models = [one.expansion.model for one in asked if one.expansion]
             with asked_of(models[-1] if models else None, self._parts):
                 return await self._steps()
         except Unexpanded as error:
-            self._text = log_failure(error, self._parts)
-            self._is_cut = True
-            self._emit(Noticed(self._text, is_error=True))
+            self._tell_person(log_failure(error, self._parts))
             return "done"
         except asyncio.CancelledError:
             if task := asyncio.current_task():
@@ -102,22 +103,57 @@ class Turn:
         expansion = await self._parts.commands.expanded(asked.content, self._parts)
         return replace(asked, expansion=expansion)
 
-    def _prompt(self, prompts: Sequence[Asked]) -> None:
+    async def _prompt(self, prompts: Sequence[Asked]) -> bool:
+        """Logs what is asked; tells whether it is: hooks may keep it from the model."""
         writer = self._parts.writer
         self._answer_lost_calls()
         if branch := branch_of(self._parts.place.cwd):
             writer.setting.git_branch = branch
         self._before = writer.tip
-        for number, asked in enumerate(prompts):
+        let: list[tuple[Asked, Effect | None]] = []
+        for asked in prompts:
             words, is_older = words_of(asked.content), writer.setting.is_older
             if asked.source == "typed" and not (self._is_typed or is_older):
                 writer.queue("enqueue", words)
                 writer.queue("dequeue")
-            self._prompt_uuid = self._logged(asked, is_beside=number > 0)
+            effect = await self._submitted(asked, words)
+            if effect and effect.blocking:
+                self._tell_person(log_blocked(writer, effect, words))
+                continue
+            self._prompt_uuid = self._logged(asked, is_beside=bool(let))
             self._emit(Prompted(self._prompt_uuid, words))
-        for notice in self._parts.along.behind_prompt(prompts):
+            let.append((asked, effect))
+        return self._tell_along(let)
+
+    def _tell_along(self, let: Sequence[tuple[Asked, Effect | None]]) -> bool:
+        """Logs what goes along with prompts, and what hooks say to them; tells whether to go on."""
+        if not let:
+            return False
+        for notice in self._parts.along.behind_prompt([asked for asked, _ in let]):
             self._emit(Noticed(notice))
+        effects = [effect for _, effect in let if effect]
+        writer, hooks = self._parts.writer, self._parts.hooks
+        for effect in effects:
+            if hooks:
+                hooks.log_submitted(effect)
         self._asked_tip = writer.tip
+        stop = next((one.stop for one in effects if one.stop is not None), None)
+        if stop is not None:
+            self._tell_person(log_stopped(writer, stop))
+        return stop is None
+
+    async def _submitted(self, asked: Asked, words: str) -> Effect | None:
+        """Has hooks told of a prompt before it is logged, unless nobody typed it."""
+        hooks = self._parts.hooks
+        if asked.source != "typed" or hooks is None or not hooks.has("UserPromptSubmit"):
+            return None
+        self._parts.writer.announce()
+        return await hooks.submitted(words)
+
+    def _tell_person(self, words: str) -> None:
+        """Ends the turn with words for the person: the model has not heard of it."""
+        self._text, self._is_cut = words, True
+        self._emit(Noticed(words, is_error=True))
 
     def _logged(self, asked: Asked, *, is_beside: bool) -> str:
         """Logs what is asked; returns its message."""
@@ -152,9 +188,12 @@ class Turn:
             elif answer.calls:
                 if not await self._calls.carry_out(answer.calls):
                     return self._refused()
+                if self._calls.is_held:
+                    self._text = ""
+                    return "done"
                 self._deliver_queue()
                 self._parts.along.behind_results()
-            elif not self._goes_on(answer):
+            elif not self._goes_on(answer) and await self._may_end(answer):
                 return "done"
             if ending := self._limit():
                 return ending
@@ -214,6 +253,20 @@ class Turn:
             self._tell(SAID_NOTHING)
             return True
         return False
+
+    async def _may_end(self, answer: Answer) -> bool:
+        """Tells whether the turn is over: hooks may have it go on, but not for ever."""
+        hooks = self._parts.hooks
+        if hooks is None:
+            return True
+        effect = await hooks.stopping(answer.text, is_again=self._held > 0)
+        if effect.stop is not None or not (effect.blocking or effect.contexts):
+            return True
+        self._held += 1
+        if self._held < HELD_BACK:
+            return False
+        self._emit(Noticed(log_held(self._parts.writer, self._held)))
+        return True
 
     def _tell(self, words: str) -> None:
         """Has the client say something to the model."""

@@ -14,6 +14,7 @@ from plait.write.model import Content
 
 if TYPE_CHECKING:
     from plait.agent.agents import Crew
+    from plait.agent.hooks import SessionHooks
     from plait.agent.queue import Asked
     from plait.agent.skills.model import Expansion
 
@@ -57,10 +58,18 @@ class Ruling:
     """Whether the turn ends with the refusal."""
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What hooks think of a call."""
+
+    verdict: Literal["allow", "ask"]
+    reason: str = ""
+
+
 class Permissions(Protocol):
     """Whoever says what may be done: rules, a mode, a person."""
 
-    async def rule(self, proposal: Proposal, call: str) -> Ruling:
+    async def rule(self, proposal: Proposal, call: str, advice: Advice | None = None) -> Ruling:
         """Decides on a call; it may take as long as a person takes."""
         ...
 
@@ -157,5 +166,7 @@ class Parts:
     """Has the tools know again what they knew when the session was left."""
     crew: "Crew | None" = None
     """The agents that can be sent out."""
+    hooks: "SessionHooks | None" = None
+    """Commands that are told of what happens, and may have a say."""
     asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while somebody is asked: one question at a time, whoever has it."""

@@ -34,6 +34,8 @@ class Answer:
     """The arguments as the person changed them (`userModified`)."""
     is_for_session: bool = False
     """Whether the like is allowed until the session ends."""
+    is_permanent: bool = False
+    """Whether the like is allowed from now on: a rule is written into the project's settings."""
     stops: bool = False
     """Whether the turn ends with the refusal."""
 

@@ -12,12 +12,16 @@ acceptEdits too. Rules go before the mode; what they forbid stays
 forbidden in every mode. Where nobody can be asked, the answer is no.
 """
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from plait.agent.harmless import is_harmless
-from plait.agent.parts import Ruling
+from plait.agent.hooks import SessionHooks
+from plait.agent.hooks.advice import refused
+from plait.agent.keeping import permanent_rules, suggestions
+from plait.agent.parts import Advice, Ruling
 from plait.agent.permission import Answer, Asker, Decision, Mode
 from plait.agent.rules import (
     CHANGING,
@@ -27,6 +31,7 @@ from plait.agent.rules import (
     forbidding,
     host_of,
     permitting,
+    rule_of,
     rules_of,
 )
 from plait.agent.sensitive import is_sensitive
@@ -60,6 +65,8 @@ NOT_ASKED = (
     " capability is essential to complete the user's request, STOP and explain to the user what you"
     " were trying to do and why you need this permission. Let the user decide how to proceed."
 )
+PATIENCE = 6.0
+"""Seconds that a person may take before hooks are told that they are waited for."""
 REJECTED_OUTPUT = "User rejected tool use"
 BY_USER, BY_POLICY = "user-rejected", "permission-rule"
 MISUSE = "misuse"
@@ -79,6 +86,9 @@ class SessionPermissions:
     forbidden: Sequence[Rule] = ()
     asked: Sequence[Rule] = ()
     """What is asked about in every mode, whatever else allows it."""
+    hooks: SessionHooks | None = None
+    keep_rules: Callable[[Sequence[str]], None] | None = None
+    """Writes rules that a person allows for good."""
     _granted: set[tuple[str, str]] = field(default_factory=set)
 
     def switch(self, mode: Mode) -> None:
@@ -89,19 +99,69 @@ class SessionPermissions:
         else:
             self.writer.permission_mode(mode)
 
-    async def rule(self, proposal: Proposal, call: str) -> Ruling:
+    async def rule(self, proposal: Proposal, call: str, advice: Advice | None = None) -> Ruling:
         """Decides on a call; it may take as long as a person takes."""
-        decision = self.decide(proposal)
+        decision = self._with_advice(self.decide(proposal), advice, proposal)
         if decision.verdict == "allow":
             return self._allowed(proposal, {"source": "config", **decision.why})
-        if decision.verdict == "ask" and self.asker:
-            return self._answered(proposal, await self.asker.ask(proposal, call))
+        if decision.verdict == "ask" and (found := await self._asked(proposal, call, decision)):
+            return found
         kind = decision.kind or BY_USER
         told = {"decision": "reject", "source": "config", **decision.why}
         if kind == MISUSE:
             error = ToolError(decision.reason, is_misuse=True).outcome
             return Ruling(False, proposal, str(error.content), error.output, self._fields({}, told))
         return self._denied(proposal, decision.reason, {"tool_denial_kind": kind}, told)
+
+    def _with_advice(
+        self, decision: Decision, advice: Advice | None, proposal: Proposal
+    ) -> Decision:
+        """Returns a decision as hooks would have it: no rule that forbids or asks gives way."""
+        is_ruled = decision.verdict == "deny" or "ruleSource" in decision.why
+        if advice is None or (is_ruled and decision.verdict != "allow"):
+            return decision
+        if advice.verdict == "allow":
+            return Decision("allow", why={"source": "hook", "reasonType": "hook"})
+        if self.mode == "dontAsk":
+            return _not_asked(proposal)
+        reason = advice.reason or _not_granted(proposal)
+        return Decision("ask", reason, {"reasonCode": "hook:PreToolUse"})
+
+    async def _asked(self, proposal: Proposal, call: str, decision: Decision) -> Ruling | None:
+        """Asks hooks, then a person; None where there is nobody."""
+        code = {name: value for name, value in decision.why.items() if name == "reasonCode"}
+        if self.hooks and (found := await self._requested(proposal, call, code)):
+            return found
+        if self.asker is None:
+            return None
+        waiting = asyncio.ensure_future(self._remind()) if self.hooks else None
+        try:
+            return self._answered(proposal, await self.asker.ask(proposal, call), code)
+        finally:
+            if waiting:
+                waiting.cancel()
+
+    async def _remind(self) -> None:
+        """Has hooks told that somebody is waited for, once that takes a while."""
+        await asyncio.sleep(PATIENCE)
+        if self.hooks:
+            await self.hooks.notified("Claude needs your permission", "permission_prompt")
+
+    async def _requested(
+        self, proposal: Proposal, call: str, code: Mapping[str, str]
+    ) -> Ruling | None:
+        """Returns what hooks say in a person's place, None where they say nothing."""
+        if self.hooks is None or not self.hooks.has("PermissionRequest"):
+            return None
+        effect = await self.hooks.requested(call, proposal, suggestions(proposal))
+        is_older = self.writer.setting.is_older
+        if effect.verdict == "allow":
+            return self._allowed(proposal, {"source": "hook", "reasonType": "hook", **code})
+        if effect.verdict == "deny":
+            told = effect.reason or DENIED.format(_named(proposal))
+            stops = any(one.interrupts for one in effect.said)
+            return refused(proposal, told, "PermissionRequest", is_older=is_older, stops=stops)
+        return None
 
     def decide(self, proposal: Proposal) -> Decision:
         """Returns what rules and mode say of a call, and what is told where nobody is asked."""
@@ -193,8 +253,7 @@ class SessionPermissions:
         is_outside = proposal.paths and not self._is_inside(proposal)
         return "workingDir" if is_outside else "unknown"
 
-    def _answered(self, proposal: Proposal, answer: Answer) -> Ruling:
-        code = {"reasonCode": self._code(proposal)}
+    def _answered(self, proposal: Proposal, answer: Answer, code: Mapping[str, Any]) -> Ruling:
         if not answer.is_allowed:
             return self._refused(proposal, answer, code)
         try:
@@ -202,6 +261,9 @@ class SessionPermissions:
         except ToolError as error:
             told, output = error.outcome.content, error.outcome.output
             return Ruling(False, proposal, str(told), output)
+        if answer.is_permanent and (rules := permanent_rules(meant)):
+            self._keep(rules)
+            return self._allowed(meant, {"source": "user_permanent", **code})
         if answer.is_for_session:
             self._remember(meant)
         scope = {"grantScope": "session" if answer.is_for_session else "once"}
@@ -213,6 +275,13 @@ class SessionPermissions:
             return proposal
         meant = self.tools[proposal.tool].propose(answer.arguments, self.place)
         return replace(meant, is_changed=True)
+
+    def _keep(self, rules: Sequence[str]) -> None:
+        """Allows from now on what rules name, in this session and in those to come."""
+        kept = [rule_of(text, "localSettings", self.place.root) for text in rules]
+        self.allowed = [*self.allowed, *kept]
+        if self.keep_rules:
+            self.keep_rules(rules)
 
     def _remember(self, proposal: Proposal) -> None:
         """Allows the like for the rest of the session; of changes, all ordinary ones here."""

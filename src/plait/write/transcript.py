@@ -49,6 +49,7 @@ class Transcript:
         """Told of every line that is in the log."""
         self.held: Callable[[], list[bytes]] | None = None
         """Gives the lines that go before the first message."""
+        self._is_announced = False
 
     @property
     def session(self) -> str:
@@ -89,7 +90,9 @@ class Transcript:
         the client has to say of it (`companion`) stands before it.
         """
         self._needs_no_response()
-        self.prompt_id = self.prompt_id if self.setting.agent else self.ids.uuid()
+        if not (self.setting.agent or self._is_announced):
+            self.prompt_id = self.ids.uuid()
+        self._is_announced = False
         uuid = self.ids.uuid()
         self._before_prompt(uuid)
         if companion:
@@ -138,9 +141,10 @@ class Transcript:
         source = {"sourceToolUseID": call} if call else {}
         return self._user(blocks, {"isMeta": True} | source | wire_fields(fields))
 
-    def note(self, text: str, **fields: Any) -> str:
+    def note(self, text: str, *, is_companion: bool = True, **fields: Any) -> str:
         """Writes what the client tells the model within a turn, in the person's place."""
-        return self._user(text, {"isMeta": True} | wire_fields(self.companion | fields))
+        companion = self.companion if is_companion else {}
+        return self._user(text, {"isMeta": True} | wire_fields(companion | fields))
 
     @property
     def companion(self) -> Fields:

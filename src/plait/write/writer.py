@@ -65,6 +65,8 @@ class SessionWriter(StateLog):
         self._history = FileHistory(folder, setting, ids, backups) if folder else None
         self.has_snapshots = folder is not None
         self._past = past
+        self.leading: list[Callable[[], None]] = []
+        """Writes what stands before the next prompt."""
         self._told_leaf = self._resumed_tip = self.tip
         self._is_led_elsewhere = past is not None and past.is_led_elsewhere
         """Whether the client would go on elsewhere, unless it is told."""
@@ -168,11 +170,17 @@ class SessionWriter(StateLog):
         own.held = lambda: [*names, *forked_lines(chain, name, own.prompt_id)]
         return own
 
+    def announce(self) -> None:
+        """Gives the next prompt its id, for whoever is told of it before it is logged."""
+        self.prompt_id, self._is_announced = self.ids.uuid(), True
+
     def _before_prompt(self, uuid: str) -> None:
         if self._past and self.tip == self._resumed_tip:
             self._close_past(self._past)
         if self._history:
             self.append(self._history.at_prompt(uuid))
+        while self.leading:
+            self.leading.pop(0)()
 
     def _close_past(self, past: Past) -> None:
         """Writes what the client makes up before it goes on with what was cut off."""

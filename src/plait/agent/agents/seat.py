@@ -29,17 +29,23 @@ def seat_of(crew: "Crew", writer: AgentWriter, errand: Errand, sender: Parts) ->
     tools = kind.toolbox(sender.tools, writer.errand.depth)
     memory = SessionMemory(LiveContext(writer), errand.model, _system(crew, kind))
     definitions = [tool.definition for tool in tools.values()]
+    place = _place(sender)
+    hooks = sender.hooks and sender.hooks.of_agent(writer, place, kind.name)
+    permissions = _permissions(sender.permissions, errand)
+    if hooks and isinstance(permissions, SessionPermissions):
+        permissions = replace(permissions, hooks=hooks)
     most = min(kind.max_turns or crew.longest, crew.longest)
     return replace(
         sender,
         writer=writer,
         memory=memory,
-        permissions=_permissions(sender.permissions, errand),
-        place=_place(sender),
+        permissions=permissions,
+        place=place,
         tools=tools,
         compactor=SessionCompactor(writer, memory, sender.model, tools=definitions),
         limits=Limits(most, sender.limits.dollars, sender.limits.retries),
         along=Alone(),
+        hooks=hooks,
         recall=lambda: None,
     )
 

@@ -81,6 +81,8 @@ class Work:
     async def _work(self, prompts: list[Asked]) -> TurnEnded:
         asking = Asking(self.parts, self._emit, sleep=self.crew.sleep, random=self.crew.random)
         self.parts.place.when_done = lambda task: self.queue.put_news(task.news)
+        if self.parts.hooks:
+            await self.parts.hooks.agent_began()
         try:
             while True:
                 turn = Turn(self.parts, self._emit, self.queue, self.crew.meter, asking)

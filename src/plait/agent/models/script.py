@@ -93,8 +93,8 @@ class ScriptModel:
         """Returns the answer of the first rule that names the newest prompt, by the step."""
         step = 0
         for message in reversed(messages):
-            if message["role"] == "assistant":
-                step += 1
+            if message["role"] != "user":  # what a hook or a reminder says is no prompt
+                step += message["role"] == "assistant"
                 continue
             words = "\n".join(_texts(message))
             for rule in self._rules:

@@ -38,6 +38,8 @@ class Opening:
     let_through: tuple[str, ...] = ()
     settings: ClientSettings = field(default_factory=ClientSettings)
     """What settings files of Claude Code say."""
+    note: Callable[[str], None] = lambda text: None
+    """Told of trouble when nobody looks at the screen any more."""
     asker: Asker | None = None
     """Whoever is asked before something is done; without one it is refused."""
     old: Path | None = None
@@ -66,6 +68,7 @@ class Opening:
             allowed=choice.allowed,
             forbidden=choice.denied,
             settings=self.settings,
+            note=self.note,
             others=choice.others,
             environment=self.environment,
             let_through=self.let_through,
@@ -86,6 +89,11 @@ class Opening:
         if self.choice.title:
             client.parts.writer.title(self.choice.title)
         return client
+
+    def start(self, client: Engine) -> None:
+        """Has hooks told that a session begins while the person still thinks."""
+        if isinstance(client, Client):
+            client.visit.begin()
 
     def _chosen(self) -> Client:
         if self.old is None:
@@ -111,6 +119,7 @@ class Opening:
     def cleared(self, old: Engine) -> Client:
         """Begins a session in the place of another."""
         assert isinstance(old, Client)
+        old.visit.reason = "clear"
         return self._client(cleared(old.parts.writer))
 
     async def branched(self, old: Engine, point: Point | None, title: str) -> Client:

@@ -45,6 +45,7 @@ async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
         with _stopping(keyboard, talk):
             _warm_up(opening)
             await screen.say(*_greeting(opening, talk.client))
+            opening.start(talk.client)
             await screen.print(opening.recent())
             if opening.old:
                 talk.foresee()

@@ -62,6 +62,7 @@ def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Open
         past=past,
         choice=choice,
         settings=client_settings,
+        note=request.output.note,
         model=_model(request, choice),
         prices=request.prices,
         environment=settings.chat.environment,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from plait.agent.hooks.configured import hook_book
 from plait.agent.rules import rule_book
 from plait.agent.settings import ClientSettings, settings_of
 from plait.agent.trust import Trust
@@ -29,7 +30,8 @@ def settings_in(request: Request, choice: Choice, directory: Path) -> ClientSett
     if not is_trusted and not choice.is_printed and found.ventures:
         is_trusted = _is_trusted_now(request, trust, directory, found)
         found = settings_of(root, directory, is_trusted=is_trusted, is_obeyed=is_trusted)
-    for notice in (*found.notices, *rule_book(found).notices, *_left_out(found)):
+    others = (*rule_book(found).notices, *hook_book(found).notices, *_left_out(found))
+    for notice in (*found.notices, *others):
         request.output.note(f"warning: {notice}")
     return found
 
