@@ -1,11 +1,13 @@
-"""All benchmarks, one after the other: `make bench`."""
+"""What people wait for, in one table: `make bench`; with `--all` every benchmark there is."""
 
 import sys
 
-from bench import conversation, reading
+from bench import conversation, reading, table
 from bench.measure import SHARED, program
 
-if __name__ == "__main__":
+
+def everything() -> None:
+    """Runs all benchmarks, one after the other."""
     reading.main()
     print("\ngraph\n" + program(sys.executable, "-m", "bench.graph").output)
     if SHARED.is_dir():
@@ -14,3 +16,10 @@ if __name__ == "__main__":
     print("\ntraces\n" + program(sys.executable, "-m", "bench.trace").output)
     for peer in ("usage", "redact"):
         print(f"\n{peer}\n" + program(sys.executable, "-m", f"bench.{peer}").output)
+
+
+if __name__ == "__main__":
+    if "--all" in sys.argv[1:]:
+        everything()
+    else:
+        table.main()

@@ -67,13 +67,13 @@ def bills_by(jobs: int, losses: list[str]) -> ReadBills:
         if jobs == 1 or sum(sizes) < WORTH:
             yield from _read_bills(files)
             return
-        from plait.index.charges import charges
+        from plait.index.charges import sent_bills
         from plait.line.workers import Workers
 
         items = [(str(file.path), file.kind) for file in files]
         with Workers(jobs, losses) as workers:
-            for data in workers.each("plait.index.charges:packed_charges", items, sizes):
-                found = charges(data)
+            for data in workers.each("plait.index.charges:packed_bills", items, sizes):
+                found = sent_bills(data)
                 yield FileBills(zip(found.lines, found.bills, strict=True), found.is_warmup)
 
     return read

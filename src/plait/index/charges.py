@@ -73,9 +73,25 @@ def charges_in(path: Path, kind: str, data: bytes | None = None) -> bytes:
     return to_bytes((lines, [_row_of(bill) for _, bill in found], is_errand))
 
 
-def packed_charges(file: tuple[str, str]) -> bytes:
-    """Returns the same for a path and its kind as text, which a worker is given."""
-    return charges_in(Path(file[0]), file[1])
+class Billed(Struct, frozen=True, array_like=True):
+    """What one file says of money, as it is sent: sooner made and read, and not to be kept."""
+
+    lines: list[int]
+    bills: list[Bill]
+    is_warmup: bool
+
+
+def packed_bills(file: tuple[str, str]) -> bytes:
+    """Returns what a file says of money, for a path and its kind: what a worker is given."""
+    path, kind = Path(file[0]), file[1]
+    found = _short(bills(path))
+    lines, told = [line for line, _ in found], [bill for _, bill in found]
+    return to_bytes(Billed(lines, told, kind == "agent" and is_warmup(path)))
+
+
+def sent_bills(data: bytes) -> Billed:
+    """Returns what a worker sent."""
+    return from_bytes(data, Billed)
 
 
 def charges(data: bytes) -> Charges:

@@ -37,21 +37,21 @@ OPENING = " opening"
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=MOST)] | None
 
 
-class CacheFigures(Struct, frozen=True, gc=False):
+class CacheFigures(Struct, frozen=True, gc=False, omit_defaults=True):
     """Tokens written to the cache, by how long it keeps them."""
 
     ephemeral_5m_input_tokens: Count = None
     ephemeral_1h_input_tokens: Count = None
 
 
-class ToolFigures(Struct, frozen=True, gc=False):
+class ToolFigures(Struct, frozen=True, gc=False, omit_defaults=True):
     """Uses of the provider's own tools."""
 
     web_search_requests: Count = None
     web_fetch_requests: Count = None
 
 
-class Figures(Struct, frozen=True, gc=False):
+class Figures(Struct, frozen=True, gc=False, omit_defaults=True):
     """The part of a response's usage that is paid for."""
 
     input_tokens: Count = None
@@ -65,7 +65,7 @@ class Figures(Struct, frozen=True, gc=False):
     speed: str | None = None
 
 
-class BilledMessage(Struct, frozen=True, gc=False):
+class BilledMessage(Struct, frozen=True, gc=False, omit_defaults=True):
     """What a message says of itself and of what it took."""
 
     model: str | None = None
@@ -75,7 +75,7 @@ class BilledMessage(Struct, frozen=True, gc=False):
     request_id: str | None = field(default=None, name="requestId")
 
 
-class Bill(Struct, frozen=True, gc=False, rename="camel"):
+class Bill(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     """What one line says of money, and by which ids it is known."""
 
     agent_id: str | None = None
