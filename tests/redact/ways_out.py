@@ -13,6 +13,7 @@ import sys
 import zlib
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from plait.trace.hook.event import leave_job
 from plait.trace.model import Content
 from plait.trace.send.target import otlp
 from tests.trace.otlp_receiver import Receiver
+from tests.view.page.packed import packed_in
 from tests.web.bare import bare
 
 SESSION = "5a0e7c11-0000-4000-8000-000000000001"
@@ -203,7 +205,9 @@ def all_of(folder: Path) -> bytes:
 
 def unpacked(data: bytes) -> bytes:
     """Returns bytes, followed by what is packed in them."""
-    parts = [data]
+    parts = [data, *(text for _, _, text in packed_in(data))]
+    with suppress(zlib.error):
+        parts.append(zlib.decompress(data))
     for piece in PIECE.findall(data):
         try:
             parts.append(zlib.decompress(b64decode(piece), wbits=47))

@@ -2,8 +2,6 @@
 
 import json
 import re
-import zlib
-from base64 import b64decode
 from collections.abc import Iterator
 from html import unescape
 from html.parser import HTMLParser
@@ -20,10 +18,9 @@ from plait.archive.open_session import opened_together
 from plait.conversation.model import Answered, Called, Folded, Item, Said, Thought, Told
 from plait.conversation.walk import Depth
 from plait.view.text import COLOUR, with_colours
+from tests.view.page.packed import packed_in
 
 LARGEST = 5_000_000
-PIECE = re.compile(rb'plait\.lines\((\d+),(\d+),(\d+),"([^"]*)"\)')
-PART = re.compile(rb"plait\.part\(\d+,(.*)\)\Z", re.DOTALL)
 WORD = re.compile(r"[^\W_]+")
 NAMED = re.compile(r"\[([^\]]*)\]\(\1\)")
 MARKER = re.compile(r"^[\s>]*(?:\d+[.)]|[-*+] \[[ xX]\]|```)")
@@ -102,9 +99,10 @@ def pages(site: Site, family: Family) -> tuple[dict[str, bytes], str]:
     files = dict(site.family_files(family))
     html = [data.decode() for name, data in files.items() if name.endswith(".html")]
     for name, data in files.items():
-        if found := PART.fullmatch(data):
-            assert "part-" in name
-            html += json.loads(found[1])
+        for kind, _, packed in packed_in(data):
+            if kind == "part":
+                assert "part-" in name
+                html += json.loads(packed)
     return files, "".join(map(words_in, html))
 
 
@@ -161,10 +159,10 @@ def test_every_line_is_in_the_packed_pieces(corpus: list[Family]) -> None:
     for family in corpus:
         packed: dict[tuple[int, int], bytes] = {}
         for data in dict(Site().family_files(family)).values():
-            for name, _, _, text in PIECE.findall(data):
-                for row in zlib.decompress(b64decode(text)).split(b"\n"):
+            for kind, numbers, rows in packed_in(data):
+                for row in rows.split(b"\n") if kind == "lines" else ():
                     row_number, _, line = row.partition(b"\t")
-                    packed[int(name), int(row_number)] = line
+                    packed[numbers[0], int(row_number)] = line
         told = {one.session for one in family.by_line.values()}
         for session in family.graph.sessions.values():
             for number in session.files if session.id in told else ():

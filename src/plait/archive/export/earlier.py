@@ -7,6 +7,7 @@ A source that was written a moment ago has no mark: it may be written again with
 """
 
 import time
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -134,7 +135,7 @@ class Earlier:
             return None
         state = {"form": FORM, "whole": self.whole, "families": families, "rest": stamps}
         try:
-            return msgspec.json.encode(state)
+            return zlib.compress(msgspec.json.encode(state), 1)
         except (UnicodeEncodeError, ValueError):  # a lone surrogate
             return None
 
@@ -188,8 +189,8 @@ def _plait() -> tuple[Any, ...]:
 
 def _decoded(data: bytes) -> _State | None:
     try:
-        state = msgspec.json.decode(data, type=_State)
-    except (msgspec.DecodeError, ValueError, RecursionError):
+        state = msgspec.json.decode(zlib.decompress(data), type=_State)
+    except (zlib.error, msgspec.DecodeError, ValueError, RecursionError):
         return None
     return state if state.form == FORM else None
 

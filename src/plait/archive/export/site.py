@@ -5,8 +5,6 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import TypeAlias
 
-import msgspec
-
 from plait.archive.export.transcripts import Family
 from plait.archive.open_session import rows_of
 from plait.archive.resume import Resume
@@ -24,7 +22,7 @@ from plait.view.page.frame import Assets, page, script
 from plait.view.page.graph_svg import mini
 from plait.view.page.lists.rows import SiteEntry, search_table, site_page
 from plait.view.page.markup import icon_rules
-from plait.view.page.tabs.raw import PackedLines, packed_lines, script_of
+from plait.view.page.tabs.raw import PackedLines, packed_lines, part_script, script_of
 from plait.view.text import shortened
 
 Output: TypeAlias = tuple[str, bytes]
@@ -118,13 +116,9 @@ class Site:
             return
         yield f"{name}.html", _document(title, drawn.body, root="../")
         for number, piece in enumerate(lines):
-            yield f"{name}.lines/{number}.js", script_of(piece).encode()
+            yield f"{name}.lines/{number}.js", script_of(piece)
         for part in drawn.parts:
-            text = msgspec.json.encode(part.turns).decode()
-            yield (
-                f"{name}.lines/part-{part.number}.js",
-                f"plait.part({part.number},{text})".encode(),
-            )
+            yield f"{name}.lines/part-{part.number}.js", part_script(part.number, part.turns)
 
     def first_page(self, sessions: Sequence[str] = ()) -> Iterator[Output]:
         """Yields the first page, what it searches, and what all pages are drawn with."""
@@ -191,7 +185,7 @@ def _entry_of(
 def _embedded_parts(drawn: SessionPage, lines: Iterable[PackedLines]) -> Iterator[str]:
     """Yields what a page would fetch, as parts of itself that no browser runs."""
     for number, piece in enumerate(lines):
-        yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.data}</script>'
+        yield f'<script type="text/plain" class="lines" data-n="{number}">{piece.letters}</script>'
     for part in drawn.parts:
         turns = "".join(part.turns)
         yield f'<template class="parts" data-n="{part.number}">{turns}</template>'

@@ -13,7 +13,7 @@ from msgspec import Struct
 from plait.view.page.markup import PATHS, attribute, esc, icon, icon_address
 
 POLICY = (
-    "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; "
+    "default-src 'none'; script-src {scripts}; style-src {styles}; img-src data: blob:; {more}"
     "base-uri 'none'; form-action 'none'"
 )
 ICON = f'<link rel="icon" href="{icon_address(PATHS["plait"], "%230b6e7d")}">'
@@ -50,6 +50,7 @@ def page(
     One that is served has its policy from the server, which knows more of it.
     """
     scripts = styles = "'self'"
+    more = "connect-src 'self'; "
     script = "app.js" if is_served else "plait.js"
     links = (
         f'<link rel="stylesheet" href="{root}assets/plait.css">'
@@ -57,10 +58,10 @@ def page(
     )
     if inlined:
         scripts = " ".join(_digest(text) for text in (inlined.script, inlined.highlighter))
-        styles = _digest(inlined.style)
+        styles, more = _digest(inlined.style), ""
         links = f"<style>{inlined.style}</style>"
         body += f"<script>{inlined.highlighter}</script><script>{inlined.script}</script>"
-    policy = POLICY.format(scripts=scripts, styles=styles)
+    policy = POLICY.format(scripts=scripts, styles=styles, more=more)
     rule = f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     if is_served:
         rule = head + ICON

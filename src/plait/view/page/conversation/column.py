@@ -25,8 +25,9 @@ from plait.view.text import shortened
 FIRST = 120_000
 """About so many characters stand in a served page itself."""
 PIECE = 160_000
-FIRST_PART = PART = 400_000
-"""So many characters of a conversation stand in an exported page itself."""
+FIRST_PART, PART = 60_000, 400_000
+"""So many characters of a conversation stand in an exported page itself, and in each part of
+the rest, which is packed beside it."""
 OUTLINED = 140
 ENTRY, CALL, WORDS, ANSWER = 300, 900, 24_000, 2400
 

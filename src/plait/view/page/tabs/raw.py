@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+import msgspec
 from msgspec import Struct
 
 from plait.view.amounts import bytes_in_words, many
@@ -19,7 +20,7 @@ SHOWN = 200
 """Characters of a line that stand in the list."""
 MOST_PRETTY = 1_000_000
 """Characters of one line that are drawn."""
-LEVEL = 2
+LEVEL, PART_LEVEL = 2, 3
 PIECE = 1_000_000
 
 
@@ -153,7 +154,12 @@ class PackedLines(NamedTuple):
     file: int
     first: int
     last: int
-    data: str
+    data: bytes
+
+    @property
+    def letters(self) -> str:
+        """The same in plain letters, for a page that holds everything itself."""
+        return b64encode(self.data).decode()
 
 
 def packed_lines(file: int, lines: Iterable[tuple[int, bytes]]) -> Iterator[PackedLines]:
@@ -173,9 +179,26 @@ def packed_lines(file: int, lines: Iterable[tuple[int, bytes]]) -> Iterator[Pack
 
 
 def _packed(file: int, first: int, last: int, lines: list[bytes]) -> PackedLines:
-    return PackedLines(file, first, last, b64encode(compress(b"\n".join(lines), LEVEL)).decode())
+    return PackedLines(file, first, last, compress(b"\n".join(lines), LEVEL))
 
 
-def script_of(piece: PackedLines) -> str:
+def script_of(piece: PackedLines) -> bytes:
     """Returns a piece as a script of its own: pages on a disk can load nothing else."""
-    return f'plait.lines({piece.file},{piece.first},{piece.last},"{piece.data}")\n'
+    said = b"plait.lines(%d,%d,%d," % (piece.file, piece.first, piece.last)
+    return said + _literal(piece.data) + b")\n"
+
+
+def part_script(number: int, turns: Sequence[str]) -> bytes:
+    """Returns turns that do not stand in their page as a script of its own."""
+    data = compress(msgspec.json.encode(turns), PART_LEVEL)
+    return b"plait.part(%d," % number + _literal(data) + b")\n"
+
+
+def _literal(data: bytes) -> bytes:
+    """Returns bytes as a string of a script that is read one letter a byte."""
+    for byte, written in ESCAPES:
+        data = data.replace(byte, written)
+    return b'"' + data + b'"'
+
+
+ESCAPES = ((b"\\", rb"\\"), (b'"', rb"\""), (b"\n", rb"\n"), (b"\r", rb"\r"))

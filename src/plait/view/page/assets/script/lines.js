@@ -1,6 +1,7 @@
 // The log beside the page: packed lines, fetched when more is asked for.
 import { one } from "./dom.js";
-import { fetched, main, served } from "./page.js";
+import { lettersToBytes, packed, unpacked } from "./packed.js";
+import { main, served } from "./page.js";
 import { linesIn, pieceAt } from "./record.js";
 
 export const table = main ? JSON.parse(main.dataset.lines || "[]") : [];
@@ -10,17 +11,11 @@ export function hasLines() {
   return Boolean(table.length || served);
 }
 
-function unpacked(data) {
-  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).text();
-}
-
 function packedPiece(place) {
   const inside = one(`script.lines[data-n="${place}"]`);
-  if (inside) return Promise.resolve(inside.textContent);
+  if (inside) return Promise.resolve(lettersToBytes(inside.textContent));
   const [file, first] = table[place];
-  return fetched(`lines ${file} ${first}`, `${main.dataset.session}.lines/${place}.js`);
+  return packed(`lines ${file} ${first}`, `${main.dataset.session}.lines/${place}.js`);
 }
 
 export function loadedPiece(place) {

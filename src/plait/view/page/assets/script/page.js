@@ -10,7 +10,7 @@ const waiting = {};
 // Scripts beside the page call these with what they hold.
 window.plait = {
   lines: (file, first, last, data) => settle(`lines ${file} ${first}`, data),
-  part: (number, html) => settle(`part ${number}`, html),
+  part: (number, data) => settle(`part ${number}`, data),
   index: (entries) => settle("index", entries),
 };
 
@@ -18,16 +18,17 @@ function settle(name, value) {
   if (waiting[name]) waiting[name].resolve(value);
 }
 
-export function fetched(name, address) {
-  if (!waiting[name]) waiting[name] = awaited(address);
+export function fetched(name, address, charset) {
+  if (!waiting[name]) waiting[name] = awaited(address, charset);
   return waiting[name].promise;
 }
 
-function awaited(address) {
+function awaited(address, charset) {
   const entry = {};
   entry.promise = new Promise((resolve, reject) => {
     entry.resolve = resolve;
     const script = document.createElement("script");
+    if (charset) script.charset = charset;
     script.src = address;
     script.onerror = () => reject(new Error(`cannot load ${address}`));
     document.head.appendChild(script);

@@ -1,7 +1,8 @@
 // Turns that come as they are read.
 import { all, made, one, whenNear } from "./dom.js";
 import { watchTurn, watchTurnsOf } from "./here.js";
-import { asked, fetched, main, served } from "./page.js";
+import { packed, unpacked } from "./packed.js";
+import { asked, main, served } from "./page.js";
 import { prepare } from "./prepare.js";
 import { addRawButtons, addTools } from "./raw.js";
 import { hasFork, promptsIn } from "./steps.js";
@@ -34,7 +35,8 @@ function turnsOf(name) {
   if (served) return asked(`/part/${name}`);
   const inside = one(`template.parts[data-n="${name}"]`);
   if (inside) return Promise.resolve(Array.from(inside.content.children));
-  return fetched(`part ${name}`, `${main.dataset.session}.lines/part-${name}.js`);
+  const address = `${main.dataset.session}.lines/part-${name}.js`;
+  return packed(`part ${name}`, address).then(unpacked).then(JSON.parse);
 }
 
 function notFilled(part, error) {

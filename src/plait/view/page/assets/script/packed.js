@@ -1,0 +1,45 @@
+// What lies packed beside a page, as bytes in a script: on a disk a page can load nothing else.
+import { fetched } from "./page.js";
+
+// One letter a byte; the letters of the upper half have other numbers, which end alike.
+const ONE_A_BYTE = "x-user-defined";
+const BACKSLASH = 92;
+const QUOTE = 34;
+const WRITTEN = { 110: 10, 114: 13 };
+
+// A server says itself how letters are to be read, so that there the bytes are asked for.
+export function packed(name, address) {
+  if (location.protocol === "file:") return fetched(name, address, ONE_A_BYTE).then(bytesOf);
+  return fetch(address).then((answer) => {
+    if (!answer.ok) throw new Error(`cannot load ${address}`);
+    return answer.arrayBuffer().then((data) => literalIn(new Uint8Array(data)));
+  });
+}
+
+function bytesOf(letters) {
+  const bytes = new Uint8Array(letters.length);
+  for (let at = 0; at < letters.length; at++) bytes[at] = letters.charCodeAt(at);
+  return bytes;
+}
+
+// The string that a script calls with, as the script would read it.
+function literalIn(script) {
+  const found = new Uint8Array(script.length);
+  const end = script.lastIndexOf(QUOTE);
+  let size = 0;
+  for (let at = script.indexOf(QUOTE) + 1; at < end; at++) {
+    const isEscaped = script[at] === BACKSLASH;
+    if (isEscaped) at += 1;
+    found[size++] = (isEscaped && WRITTEN[script[at]]) || script[at];
+  }
+  return found.subarray(0, size);
+}
+
+export function lettersToBytes(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+export function unpacked(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+}
