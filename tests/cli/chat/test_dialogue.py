@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
@@ -40,6 +40,9 @@ class Typed:
     def __init__(self, *answers: str | None, text: str | None = None) -> None:
         self.answers = list(answers)
         self.text = text
+
+    def attached(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     async def prompt(self) -> str | None:
         return None

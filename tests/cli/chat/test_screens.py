@@ -1,122 +1,25 @@
 """A newcomer at a terminal of 80 columns, in tmux: what stands on the screen, step by step."""
 
-import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
+
+from tests.cli.chat.tmux import Terminal
 
 pytest.importorskip("prompt_toolkit")
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 
-PATIENCE = 120.0
-"""Seconds that a step may take on a machine that has much else to do; none takes one."""
-WIDTH, HEIGHT = 80, 60
-
-
-class Screen:
-    """`plait chat` in a terminal."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.project = folder / "app"
-        self.project.mkdir()
-        (self.project / "notes.txt").write_text("one\ntwo\n")
-
-    def start(self, script: dict[str, Any], *arguments: str) -> None:
-        """Starts it with a model that follows a script."""
-        file = self.folder / "script.json"
-        file.write_text(json.dumps(script))
-        root = self.folder / "claude"
-        root.mkdir(exist_ok=True)
-        words = [sys.executable, "-m", "plait", "chat", "--root", str(root)]
-        words += ["--model", f"script:{file}", *arguments]
-        size = ("-x", str(WIDTH), "-y", str(HEIGHT))
-        end = "; echo ended with $?; sleep 60"
-        line = " ".join(f"'{word}'" for word in words) + end
-        self._tmux("new-session", "-d", "-s", "chat", *size, "sh", "-c", line)
-        self.wait_for("\n>\n")
-
-    def type(self, text: str, *keys: str) -> None:
-        """Types a text, then presses keys by their names."""
-        if text:
-            self._tmux("send-keys", "-t", "chat", "-l", text)
-        for key in keys:
-            self._tmux("send-keys", "-t", "chat", key)
-
-    def shown(self) -> str:
-        """Returns what stands on the screen, without what differs from run to run."""
-        text = self._tmux("capture-pane", "-p", "-t", "chat")
-        text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "SESSION", text)
-        text = re.sub(r"--resume [0-9a-f]{8}", "--resume SESSION", text)
-        text = re.sub(r"[\d.k]+ tokens", "TOKENS", text)
-        text = re.sub(r"^stopped · .*", "stopped", text, flags=re.MULTILINE)
-        text = re.sub(r"^\d+ s · ", "", text, flags=re.MULTILINE)
-        text = re.sub(r" *\d+ s(?=,|$)", " N s", text, flags=re.MULTILINE)
-        text = text.replace(str(self.project.resolve()), "PROJECT")
-        lines = [line.rstrip() for line in text.split("\n")]
-        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n") + "\n"
-
-    def wait_for(self, text: str) -> str:
-        """Waits until a text stands on the screen, and returns all of it."""
-        end = time.monotonic() + PATIENCE
-        while text not in (shown := self.shown()):
-            assert time.monotonic() < end, f"{text!r} did not come up:\n{shown}"
-            time.sleep(0.05)
-        return shown
-
-    def wait_for_end(self, ending: str) -> None:
-        """Waits until the screen ends so: what is drawn piece by piece comes to that."""
-        end = time.monotonic() + PATIENCE
-        while not (shown := self.shown()).endswith(ending):
-            assert time.monotonic() < end, f"it did not end with {ending!r}:\n{shown}"
-            time.sleep(0.05)
-
-    def wait_for_all(self, whole: str) -> None:
-        """Waits until nothing but this stands on the screen."""
-        end = time.monotonic() + PATIENCE
-        while (shown := self.shown()) != whole:
-            assert time.monotonic() < end, f"the screen is another:\n{shown}"
-            time.sleep(0.05)
-
-    def close(self) -> None:
-        """Ends the terminal and all in it."""
-        self._tmux("kill-server")
-
-    def _tmux(self, *arguments: str) -> str:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(self.folder),
-            "LANG": "C.UTF-8",
-            "TERM": "xterm-256color",
-            "TMUX_TMPDIR": str(self.folder),
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        }
-        done = subprocess.run(
-            ["tmux", "-L", "plait", "-f", "/dev/null", *arguments],
-            cwd=self.project,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-        return done.stdout
-
 
 @pytest.fixture
-def screen() -> Iterator[Screen]:
+def screen() -> Iterator[Terminal]:
     """Gives a terminal, in a folder with a short name, and ends it."""
     # what ends with its terminal may still write its last lines
     with TemporaryDirectory(prefix="plait-", ignore_cleanup_errors=True) as folder:
-        found = Screen(Path(folder))
+        found = Terminal(Path(folder))
         try:
             yield found
         finally:
@@ -141,7 +44,7 @@ MENDS = {
 }
 
 
-def test_a_change_is_asked_for_changed_and_made(screen: Screen) -> None:
+def test_a_change_is_asked_for_changed_and_made(screen: Terminal) -> None:
     screen.start(MENDS)
     screen.type("mend it", "Enter")
     screen.wait_for_all(ASKED)
@@ -222,7 +125,7 @@ ended with 0
 """
 
 
-def test_a_turn_is_stopped_and_what_is_typed_meanwhile_waits(screen: Screen) -> None:
+def test_a_turn_is_stopped_and_what_is_typed_meanwhile_waits(screen: Terminal) -> None:
     screen.start(MENDS)
     screen.type("slowly please", "Enter")
     screen.wait_for("· answering")
@@ -263,7 +166,7 @@ script:script.json · context 0 % · /help
 """
 
 
-def test_a_prompt_without_an_answer_comes_back(screen: Screen) -> None:
+def test_a_prompt_without_an_answer_comes_back(screen: Terminal) -> None:
     screen.start({"otherwise": {"error": 529, "message": "busy", "retry_after": 60}})
     screen.type("hello there", "Enter")
     screen.wait_for("529 busy: trying again in")
@@ -271,7 +174,7 @@ def test_a_prompt_without_an_answer_comes_back(screen: Screen) -> None:
     assert screen.wait_for("> hello there")
 
 
-def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Screen) -> None:
+def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Terminal) -> None:
     screen.start(MENDS)
     screen.type("mend it", "Enter")
     screen.wait_for("Do it?")

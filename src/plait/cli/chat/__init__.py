@@ -9,9 +9,18 @@ from plait.cli.options import Request, global_options, grouped
 MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
 VERSIONS = ("2.1.325", "2.1.29")
 FORMS = ("text", "json", "stream-json")
+CHOSEN = "\0"
+"""Stands for a session that is still to be chosen: no name is like it."""
 
 session_options = grouped(
-    click.option("--resume", "-r", metavar="SESSION", help="Go on with this session."),
+    click.option(
+        "--resume",
+        "-r",
+        metavar="[SESSION]",
+        is_flag=False,
+        flag_value=CHOSEN,
+        help="Go on with this session; without a name, choose one.",
+    ),
     click.option(
         "--continue", "-c", "is_continued", is_flag=True, help="Go on with the newest one here."
     ),

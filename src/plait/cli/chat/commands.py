@@ -26,13 +26,13 @@ SHARES = (
 )
 NONE: Mapping[str, str] = {}
 KEYS = (
-    "  Enter        sends; Alt-Enter, Ctrl-J or a backslash before it break the line",
-    "  Ctrl-C       stops a turn, twice it leaves; what is typed meanwhile waits its turn",
-    "  Tab, @       complete commands, what they take, and files",
-    "  ↑, Ctrl-R    bring back what waits or was sent before, look for it",
-    "  Ctrl-O       opens what is folded: results and thoughts, whole",
-    "  Shift-Tab    asks before changes, makes them without, or only plans",
-    "  Ctrl-X Ctrl-E  writes the prompt in your editor",
+    ("Enter", "sends; Alt-Enter, Ctrl-J or a backslash before it break the line"),
+    ("Ctrl-C", "stops a turn, twice it leaves; what is typed meanwhile waits"),
+    ("Tab, @", "complete commands, what they take, and files"),
+    ("↑, Ctrl-R", "bring back what waits or was sent before, look for it"),
+    ("Ctrl-O", "opens what is folded: results and thoughts, whole"),
+    ("Shift-Tab", "asks before changes, makes them without, or only plans"),
+    ("Ctrl-X Ctrl-E", "writes the prompt in your editor"),
 )
 
 
@@ -50,10 +50,9 @@ class Command:
     """Whether it changes nothing, and can be done while a turn goes on."""
 
     @property
-    def line(self) -> str:
-        """How it is listed."""
-        usage = f"/{self.name} {self.takes}".strip()
-        return f"  {usage:<18} {self.help}"
+    def usage(self) -> str:
+        """How it is typed."""
+        return f"/{self.name} {self.takes}".strip()
 
 
 async def obey(talk: "Talk", text: str) -> None:
@@ -151,9 +150,12 @@ def _fill(client: Engine) -> list[str]:
 
 
 async def _help(talk: "Talk", rest: str) -> None:
-    own = (Command(name, "", words) for name, words in talk.client.commands.items())
-    lines = [command.line for command in (*COMMANDS, *own)]
-    await talk.say(*lines, *(("", *KEYS) if talk.keyboard.is_live else ()))
+    own = [(f"/{name}", words) for name, words in talk.client.commands.items()]
+    rows = [*((command.usage, command.help) for command in COMMANDS), *own]
+    keys = KEYS if talk.keyboard.is_live else ()
+    width = max(len(name) for name, _ in (*rows, *keys))
+    told = [f"  {name:<{width}}  {words}" for name, words in (*rows, *keys)]
+    await talk.say(*told[: len(rows)], *([""] if keys else ()), *told[len(rows) :])
 
 
 async def _clear(talk: "Talk", rest: str) -> None:

@@ -5,7 +5,12 @@ import os
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -61,6 +66,10 @@ class Keyboard(Protocol):
     is_live: bool
     """Whether what is not whole yet is shown, and typed ahead."""
 
+    def attached(self) -> AbstractContextManager[None]:
+        """While entered, what is typed waits until somebody reads it."""
+        ...
+
     async def prompt(self) -> str | None:
         """Returns the next prompt, None where there will be none."""
         ...
@@ -115,6 +124,10 @@ class PlainKeyboard:
         self._descriptor = descriptor
         self._read = b""
         self._is_over = False
+
+    def attached(self) -> AbstractContextManager[None]:
+        """Does nothing: lines wait where they are."""
+        return nullcontext()
 
     async def prompt(self) -> str | None:
         """Returns the next line that says something; one that ends with a backslash goes on."""

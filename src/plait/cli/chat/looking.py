@@ -4,15 +4,15 @@ import shutil
 from typing import TYPE_CHECKING
 
 from plait.cli.chat.keyboard import View
-from plait.cli.chat.picking import Picking
 from plait.cli.text import safe_line, short
 from plait.errors import UserError
-from plait.view.terminal.model import Todos
+from plait.view.terminal.model import Remark, Todos
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from plait.cli.chat.completion import Offer
+    from plait.cli.chat.picking import Picking
     from plait.cli.chat.talk import Talk
 
 MOST_OFFERED = 30
@@ -34,19 +34,13 @@ async def resume(talk: "Talk", rest: str) -> None:
     past.place_of(session)
     await talk.resume(session.path)
     await talk.screen.print(past.recent(session))
-    await talk.say(f"session {talk.client.session} goes on")
+    await talk.screen.print([Remark(text=f"session {talk.client.session} goes on")])
     talk.foresee()
 
 
-def picking(talk: "Talk") -> Picking:
+def picking(talk: "Talk") -> "Picking":
     """Returns the choice among all sessions but this one."""
-    past, own = talk.past, talk.client.path
-    return Picking(
-        here=lambda: (one for one in past.rows() if one.path != own),
-        everywhere=lambda: (one for one in past.rows(everywhere=True) if one.path != own),
-        said=past.said,
-        directory=str(past.directory),
-    )
+    return talk.past.picking(lambda facts: facts.path != talk.client.path)
 
 
 async def export(talk: "Talk", rest: str) -> None:

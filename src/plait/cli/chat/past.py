@@ -1,6 +1,6 @@
 """The archive to what a chat asks of it: which sessions there are, their graph, a copy to keep."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from plait.line import slug_of
 from plait.view.terminal.model import AnyBlock
 
 if TYPE_CHECKING:
+    from plait.cli.chat.picking import Picking
     from plait.conversation.next_prompt import NextPrompt
 
 MOST_LISTED = 300
@@ -58,6 +59,17 @@ class Past:
             known[one] for one in dict.fromkeys(hit.session for hit in found.hits) if one in known
         ]
         return [(archive.facts(one), " ".join(best[one.id].split())) for one in named]
+
+    def picking(self, is_meant: Callable[[Facts], bool] = lambda facts: True) -> "Picking":
+        """Returns the choice among those sessions that are meant."""
+        from plait.cli.chat.picking import Picking
+
+        return Picking(
+            here=lambda: filter(is_meant, self.rows()),
+            everywhere=lambda: filter(is_meant, self.rows(everywhere=True)),
+            said=self.said,
+            directory=str(self.directory),
+        )
 
     def session(self, name: str) -> Session:
         """Returns the session that a person names."""

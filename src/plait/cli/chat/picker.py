@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.input import Input
     from prompt_toolkit.output import Output
 
-KEYS = "↑ ↓ Enter chooses, Tab {scope}, Ctrl-S looks in what was said, Esc goes back"
+KEYS = "Enter goes on, Tab {scope}, Ctrl-S looks in what was said, Esc"
 REFRESH = 0.2
 
 
@@ -82,11 +82,15 @@ def body(picking: Picking) -> "StyleAndTextTuples":
     at = found.index(chosen)
     first = max(min(at - most // 2, len(found) - most), 0)
     lines: StyleAndTextTuples = [
-        ("class:chosen" if row is chosen else "", f"{row.line(width, picking.time)}\n")
-        for row in found[first : first + most]
+        _shown(row, width, picking, is_chosen=row is chosen) for row in found[first : first + most]
     ]
     about = chosen.about if chosen.about != chosen.title else ""
     return [*lines, ("", "\n"), ("italic", clipped(about, width))]
+
+
+def _shown(row: Row, width: int, picking: Picking, *, is_chosen: bool) -> tuple[str, str]:
+    line = row.line(width - 2, picking.time)
+    return ("class:chosen", f"▸ {line}\n") if is_chosen else ("", f"  {line}\n")
 
 
 def _nothing(picking: Picking) -> str:

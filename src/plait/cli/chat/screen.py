@@ -36,7 +36,7 @@ class Screen:
         if not text.strip():
             return []
         lines = self._drawn_lines([Words(voice="answer", text=text, is_markdown=True)], width)
-        return lines[-rows:]
+        return ["", *lines][-rows:]
 
     def folded(self) -> list[View]:
         """Returns what is not shown whole, as it is shown on a screen of its own."""

@@ -3,7 +3,7 @@
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from pathlib import Path
@@ -35,14 +35,16 @@ async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
     """Talks with whoever is there until they leave; returns the exit code."""
     live = Live()
     drawing = Drawing(str(opening.directory), echoes=True)
-    keyboard = _keyboard(live, output.settings, str(opening.directory), lambda: talk.client)
+    keyboard = keyboard_for(
+        output.settings, str(opening.directory), live, lambda: talk.client.commands
+    )
     screen = Screen(output, drawing, keyboard)
     opening.asker = Dialogue(screen, keyboard, lambda: talk.settled())
     standing = Standing(opening.prices, output.settings.chat.ask_above_usd)
     talk = Talk(opening.client(), screen, keyboard, opening, standing, opening.past)
     _connect(live, talk)
     try:
-        with _stopping(keyboard, talk):
+        with _stopping(keyboard, talk), keyboard.attached():
             _warm_up(opening)
             await screen.say(*_greeting(opening, talk.client))
             opening.start(talk.client)
@@ -79,10 +81,14 @@ def _load() -> None:
         import_module("anthropic")
 
 
-def _keyboard(
-    live: Live, settings: Settings, directory: str, client: Callable[[], Engine]
+def keyboard_for(
+    settings: Settings,
+    directory: str,
+    live: Live | None = None,
+    commands: Callable[[], Mapping[str, str]] = dict,
 ) -> Keyboard:
     """Returns the keyboard that there is; a plain one without a terminal, or what reads keys."""
+    live = live or Live()
     is_dumb = settings.chat.environment.get("TERM") in DUMB
     if is_dumb or not (os.isatty(0) and sys.stdout.isatty()):
         return PlainKeyboard()
@@ -95,7 +101,7 @@ def _keyboard(
     from plait.cli.chat.steady import steady_output
 
     def offered(typed: str) -> "Iterator[Offer]":
-        return offered_commands(typed, client().commands)
+        return offered_commands(typed, commands())
 
     return TerminalKeyboard(
         live,

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
+from plait.cli.chat import CHOSEN
 from plait.cli.chat.choice import MODES, REPLAY, SCRIPT, Choice, chosen, in_mode
 from plait.cli.chat.keyboard import PlainKeyboard, whole_text
 from plait.cli.chat.opening import Opening
@@ -45,9 +48,26 @@ def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int
 
 def _named(request: Request, asked: Mapping[str, Any]) -> "Session | None":
     """Returns the session that goes on, None for a new one."""
+    if asked["resume"] == CHOSEN:
+        return _picked(request, asked)
     if asked["resume"]:
         return request.session(asked["resume"])
     return request.session(".") if asked["is_continued"] else None
+
+
+def _picked(request: Request, asked: Mapping[str, Any]) -> "Session":
+    """Returns the session that the person chooses, before anything else begins."""
+    from plait.cli.chat.sitting import keyboard_for
+
+    if asked["is_printed"]:
+        raise UserError("`--resume` needs a session where nobody can choose one", "name it")
+    settings = request.settings
+    past = Past(request, settings.directory)
+    keyboard = keyboard_for(settings, str(settings.directory))
+    row = asyncio.run(keyboard.pick(past.picking()))
+    if row is None:
+        raise click.exceptions.Exit(0)
+    return request.archive.session_at(row.facts.path)
 
 
 def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Opening:

@@ -9,7 +9,7 @@ output that was folded, has it until it is left; what is drawn meanwhile comes t
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from prompt_toolkit import PromptSession
@@ -121,6 +121,10 @@ class TerminalKeyboard:
             reserve_space_for_menu=6,
             **streams,
         )
+
+    def attached(self) -> AbstractContextManager[None]:
+        """While entered, keys stay keys between two prompts, too, and are not echoed."""
+        return self._session.input.raw_mode()
 
     async def prompt(self) -> str | None:
         """Returns the next prompt; None where the person leaves."""
@@ -291,7 +295,9 @@ class TerminalKeyboard:
     async def _edited_outside(self) -> None:
         from plait.cli.chat.viewer import edited_outside
 
-        self._kept = Document(await edited_outside(self._kept.text, self._editor))
+        with self._session.input.cooked_mode():
+            text = await edited_outside(self._kept.text, self._editor)
+        self._kept = Document(text)
 
     async def _asked(self, question: str, text: str, *, is_text: bool = False) -> str | None:
         session: PromptSession[str] = PromptSession(
