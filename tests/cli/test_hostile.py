@@ -29,6 +29,7 @@ RUNS: dict[str, list[list[str]]] = {
         ["--demo", "-p", "x", "--output-format", "stream-json"],
         ["--demo", "\x1b]0;x\x07"],
         ["--resume", "\x1b]0;x\x07", "--model", "script:x"],
+        ["--model", "script:x", "--resume"],
         ["--model", "script:\x1b]0;x\x07", "hi"],
         ["--model", f"replay:{SESSION}", "--resume", FILE, "-p", "hi"],
         ["hi"],

@@ -26,7 +26,11 @@ class Terminal:
         (self.project / "notes.txt").write_text("one\ntwo\n")
 
     def start(
-        self, script: dict[str, Any], *arguments: str, environment: Mapping[str, str] | None = None
+        self,
+        script: dict[str, Any],
+        *arguments: str,
+        environment: Mapping[str, str] | None = None,
+        is_ready: str = "\n>\n",
     ) -> None:
         """Starts it with a model that follows a script."""
         file = self.folder / "script.json"
@@ -40,7 +44,7 @@ class Terminal:
         end = "; echo ended with $?; sleep 60"
         line = f"{known} " + " ".join(f"'{word}'" for word in words) + end
         self._tmux("new-session", "-d", "-s", "chat", *size, "sh", "-c", line)
-        self.wait_for("\n>\n")
+        self.wait_for(is_ready)
 
     def type(self, text: str, *keys: str) -> None:
         """Types a text, then presses keys by their names."""

@@ -26,8 +26,8 @@ SHARES = (
 )
 NONE: Mapping[str, str] = {}
 KEYS = (
-    ("Enter", "sends; Alt-Enter, Ctrl-J or a backslash before it break the line"),
-    ("Ctrl-C", "stops a turn, twice it leaves; what is typed meanwhile waits"),
+    ("Enter", "sends; Alt-Enter, Ctrl-J or \\ Enter break the line"),
+    ("Ctrl-C", "stops a turn, twice it leaves; what is typed waits"),
     ("Tab, @", "complete commands, what they take, and files"),
     ("↑, Ctrl-R", "bring back what waits or was sent before, look for it"),
     ("Ctrl-O", "opens what is folded: results and thoughts, whole"),
@@ -111,7 +111,7 @@ async def _rename(client: Engine, rest: str) -> list[str]:
 
 
 async def _cost(client: Engine, rest: str) -> list[str]:
-    return client.noted("cost", rest, _taken(client))
+    return _noted(client, "cost", rest, _taken(client))
 
 
 def _taken(client: Engine) -> list[str]:
@@ -137,7 +137,12 @@ def _money(meter: Meter) -> str:
 
 
 async def _context(client: Engine, rest: str) -> list[str]:
-    return client.noted("context", rest, _fill(client))
+    return _noted(client, "context", rest, _fill(client))
+
+
+def _noted(client: Engine, name: str, rest: str, said: list[str]) -> list[str]:
+    """Has the log say what was looked at, unless an answer is being written to it."""
+    return said if client.is_busy else client.noted(name, rest, said)
 
 
 def _fill(client: Engine) -> list[str]:
