@@ -309,7 +309,7 @@ def test_commands_at_the_keyboard(
     assert chat() == 0
     out = capsys.readouterr().out
     for words in (
-        "  /compact [focus]   let a summary stand for what was said\n",
+        "  /compact [focus]     let a summary stand for what was said\n",
         "Session renamed to: a b\n",
         "a title needs words\n",
         "1 response · no known price\n",
