@@ -1,6 +1,6 @@
 """A log that is written and how its session is held to the parts of a client."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -30,6 +30,7 @@ from plait.agent.skills.listing import SkillListing, listed, told
 from plait.agent.streaming import Block, Model
 from plait.agent.system_prompt import Surroundings, system_prompt
 from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
+from plait.errors import PlaitError
 from plait.write import SessionWriter
 from plait.write.place import configuration_of
 
@@ -142,11 +143,19 @@ def _judges(
         rules.forbidden,
         rules.asked,
         hooks,
-        lambda texts: keep_rules(place.root, texts),
+        lambda texts: _keep(place.root, texts, manner.note),
     )
     if hooks:
         hooks.mode = lambda: permissions.mode
     return hooks, permissions
+
+
+def _keep(project: Path, rules: Sequence[str], note: Callable[[str], None]) -> None:
+    """Writes rules into a project's settings; where that fails, the call is done all the same."""
+    try:
+        keep_rules(project, rules)
+    except PlaitError as error:
+        note(f"not kept for the next session: {error.message}")
 
 
 def _told_beside(instructions: SessionInstructions, skills: SessionSkills) -> list[Block]:

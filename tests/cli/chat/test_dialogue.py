@@ -116,6 +116,17 @@ def test_what_cannot_be_changed_is_not_allowed_by_the_letter_for_it() -> None:
     assert asked(READ, Typed("e")) == Answer(is_allowed=False, words="e")
 
 
+def test_what_is_allowed_for_good_is_shown_as_the_rule_that_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    build = Proposal("Bash", {"command": "npm run build"}, "execute", "npm run build")
+    assert asked(build, Typed("p")) == Answer(is_allowed=True, is_permanent=True)
+    line = "p  yes, and from now on in this project: Bash(npm run *)"
+    assert line in capsys.readouterr().out
+    assert asked(READ, Typed("p")) == Answer(is_allowed=False, words="p")
+    assert "from now on" not in capsys.readouterr().out
+
+
 def test_the_questions(capsys: pytest.CaptureFixture[str]) -> None:
     for proposal in (BASH, EDIT, READ):
         asked(proposal, Typed("y"), "/w")

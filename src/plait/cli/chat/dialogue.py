@@ -5,6 +5,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 
+from plait.agent.keeping import permanent_rules
 from plait.agent.permission import Answer
 from plait.agent.tools.model import Arguments, Effect, Proposal
 from plait.cli.chat.keyboard import Keyboard
@@ -16,7 +17,7 @@ from plait.view.passages.tools import CallLine, first_line, tool_name
 from plait.view.terminal.calls import changed
 from plait.view.terminal.model import ALL_LINES, AnyBlock, Printed, printed_lines
 
-YES, ALWAYS, CHANGE, NO = "y", "a", "e", "n"
+YES, ALWAYS, FOR_GOOD, CHANGE, NO = "y", "a", "p", "e", "n"
 SPELLED = {"yes": YES, "1": YES, "always": ALWAYS, "2": ALWAYS, "edit": CHANGE, "no": NO}
 CHANGED_IN = {"Bash": "command", "Write": "content", "Edit": "new_string"}
 """The argument that a person may change, by tool."""
@@ -67,6 +68,8 @@ class Dialogue:
                 return Answer(is_allowed=True)
             case "a":
                 return Answer(is_allowed=True, is_for_session=True)
+            case "p" if permanent_rules(proposal):
+                return Answer(is_allowed=True, is_permanent=True)
             case "e" if proposal.tool in CHANGED_IN:
                 return await self._edited(proposal)
             case "n":
@@ -125,9 +128,12 @@ def _unsaid(proposal: Proposal, directory: str | None) -> tuple[str, ...]:
 def choices(proposal: Proposal) -> Printed:
     """Returns what can be said."""
     edit = (f"{CHANGE}  yes, but let me change it first",) if proposal.tool in CHANGED_IN else ()
+    rules = safe_line(", ".join(permanent_rules(proposal)))
+    kept = (f"{FOR_GOOD}  yes, and from now on in this project: {rules}",) if rules else ()
     lines = (
         f"{YES}  yes",
         f"{ALWAYS}  yes, and {ALIKE[proposal.effect]} until this session ends",
+        *kept,
         *edit,
         f"{NO}  no, and stop; any other words say what to do instead",
     )
