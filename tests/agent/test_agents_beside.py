@@ -1,5 +1,6 @@
 """Agents in the background: what is told of them at once, in between and at their end."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -173,3 +174,17 @@ def test_nobody_is_asked_for_an_agent_in_the_background(tmp_path: Path, version:
     assert "haven't granted it yet" in json.dumps(play.agent())
     assert not (play.work / "x.txt").exists()
     assert picture(play.agent()).splitlines()[-1].endswith("assistant No.")
+
+
+def test_where_somebody_types_its_end_waits_for_them_to_look(tmp_path: Path) -> None:
+    play = Play(tmp_path, rules({"calls": [beside()]}), "2.1.325", entrypoint="cli")
+
+    async def asked() -> list[str]:
+        ends = []
+        async with play.client as client:
+            ends += [one.text async for one in client.send("[go]") if isinstance(one, TurnEnded)]
+            await client.news()
+            ends += [one.text async for one in client.go_on() if isinstance(one, TurnEnded)]
+        return ends
+
+    assert asyncio.run(asyncio.wait_for(asked(), 60)) == ["On its way.", "Heard."]

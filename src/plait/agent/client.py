@@ -205,6 +205,19 @@ class Client:
         """The prompts that wait."""
         return self._queue.prompts
 
+    async def news(self) -> None:
+        """Waits until something has come that has a turn of its own: the end of an agent."""
+        while self.is_busy or not len(self._queue):
+            self._queue.has_come.clear()
+            await self._queue.has_come.wait()
+
+    async def go_on(self) -> AsyncGenerator[Event, None]:
+        """Does the turns of what has come, and yields what happens, as `send` does."""
+        self._begin(lambda: self._turns(None))
+        async with aclosing(self._followed()) as events:
+            async for event in events:
+                yield event
+
     async def send(self, content: Content) -> AsyncGenerator[Event, None]:
         """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
         self._begin(lambda: self._turns(content))
@@ -332,12 +345,12 @@ class Client:
         self._work = asyncio.ensure_future(work())
         self._work.add_done_callback(lambda _: events.put_nowait(None))
 
-    async def _turns(self, content: Content) -> None:
+    async def _turns(self, content: Content | None) -> None:
         """Does the turn of a prompt, then that of the prompts that waited for its end."""
         if not await self.visit.has_begun():
             return
         time = self.parts.writer.ids.time()
-        prompts = [*self._queue.take(), Asked(content, time)]
+        prompts = [*self._queue.take(), *([] if content is None else [Asked(content, time)])]
         while prompts:
             turn = Turn(self.parts, self._emit, self._queue, self.meter, self._asking)
             ended = await turn.run(prompts)

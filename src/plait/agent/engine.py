@@ -83,6 +83,14 @@ class Engine(Protocol):
         """Whether something has happened that whoever follows has not taken yet."""
         ...
 
+    async def news(self) -> None:
+        """Waits until something has come that has a turn of its own: the end of an agent."""
+        ...
+
+    def go_on(self) -> AsyncGenerator[Event, None]:
+        """Does the turns of what has come, and yields what happens, as `send` does."""
+        ...
+
     def send(self, content: Content) -> AsyncGenerator[Event, None]:
         """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
         ...

@@ -187,3 +187,27 @@ def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Terminal) -
     screen.type("", "C-c")
     screen.wait_for("stopped")
     assert (screen.project / "notes.txt").read_text() == "one\ntwo\n"
+
+
+def test_an_agent_that_comes_back_has_its_turn_while_one_types(screen: Screen) -> None:
+    given = {"description": "wait", "prompt": "[wait]", "subagent_type": "general-purpose"}
+    hold = "until [ -e back ]; do sleep 0.05; done"
+    wait = [{"calls": [{"name": "Bash", "input": {"command": hold}}]}, {"text": "Waited."}]
+    go = [{"calls": [{"name": "Agent", "input": given}]}, {"text": "It is on its way."}]
+    rules = [
+        {"when": "<task-notification>", "answers": [{"text": "So it is back."}]},
+        {"when": "[wait]", "answers": wait},
+        {"when": "[go]", "answers": go},
+    ]
+    screen.start({"rules": rules}, "--allowed-tools", "Bash")
+    screen.type("[go]", "Enter")
+    screen.wait_for("It is on its way.")
+    screen.type("half a tho")
+    screen.wait_for("> half a tho")
+    (screen.project / "back").touch()
+    screen.wait_for("So it is back.")
+    screen.type("ught", "Enter")
+    screen.wait_for("▌ half a thought")
+    screen.wait_for("The script has no more answers.")
+    screen.type("/exit", "Enter")
+    screen.wait_for("ended with 0")

@@ -1,11 +1,12 @@
 """A person who types, and a session that answers: prompts, commands, stops, until one leaves."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from plait.agent.ending import ended
 from plait.agent.engine import Engine, Sessions
 from plait.agent.events import Answered, Event, Prompted, Said, TurnEnded
 from plait.agent.permission import Mode
@@ -51,7 +52,7 @@ class Talk:
         text = first
         try:
             while not self._has_left:
-                text = text or self._next_command() or await self.keyboard.prompt()
+                text = text or self._next_command() or await self._typed()
                 if text is None:
                     break
                 await self.take(text)
@@ -60,16 +61,38 @@ class Talk:
             return INTERRUPTED
         return 0
 
+    async def _typed(self) -> str | None:
+        """Returns the next prompt; what comes meanwhile of agents has its turn before it."""
+        while self.keyboard.is_live:
+            typing = asyncio.ensure_future(self.keyboard.prompt())
+            coming = asyncio.ensure_future(self.client.news())
+            try:
+                await asyncio.wait([typing, coming], return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                coming.cancel()
+                await ended([typing])
+            if not typing.cancelled():
+                return typing.result()
+            await self._guarded(self._follow(self.client.go_on()))
+        return await self.keyboard.prompt()
+
     async def take(self, text: str) -> None:
         """Does a command, or a turn."""
+        await self._guarded(self._done(text))
+
+    async def _done(self, text: str) -> None:
         from plait.cli.chat.commands import obey
 
+        if text.startswith("/"):
+            await self.screen.print([Words(voice="command", text=text)])
+            await obey(self, text)
+        else:
+            await self.ask(text)
+
+    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
+        """Does something, and says what went wrong with it."""
         try:
-            if text.startswith("/"):
-                await self.screen.print([Words(voice="command", text=text)])
-                await obey(self, text)
-            else:
-                await self.ask(text)
+            await work
         except PlaitError as error:
             await self._complain(error.message, *error.hints)
         except ModelFault as fault:
