@@ -11,12 +11,12 @@ the model within it, or else has a turn of its own, before `send` is over.
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from random import Random
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from plait.agent.answering import Asking, Sleep
 from plait.agent.capacity import capacity_of
@@ -50,6 +50,10 @@ from plait.write.place import history_folder
 
 if TYPE_CHECKING:
     from plait.agent.assembly import Manner
+
+
+Work: TypeAlias = Callable[[], Coroutine[None, None, None]]
+"""What a session does while somebody follows."""
 
 
 class Client:
@@ -211,21 +215,15 @@ class Client:
             self._queue.has_come.clear()
             await self._queue.has_come.wait()
 
-    async def go_on(self) -> AsyncGenerator[Event, None]:
+    def go_on(self) -> AsyncGenerator[Event, None]:
         """Does the turns of what has come, and yields what happens, as `send` does."""
-        self._begin(lambda: self._turns(None))
-        async with aclosing(self._followed()) as events:
-            async for event in events:
-                yield event
+        return self._done(lambda: self._turns(None))
 
-    async def send(self, content: Content) -> AsyncGenerator[Event, None]:
+    def send(self, content: Content) -> AsyncGenerator[Event, None]:
         """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
-        self._begin(lambda: self._turns(content))
-        async with aclosing(self._followed()) as events:
-            async for event in events:
-                yield event
+        return self._done(lambda: self._turns(content))
 
-    async def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
+    def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Has a summary stand for what was said."""
         compactor = self.parts.compactor
         if compactor is None:
@@ -242,10 +240,7 @@ class Client:
             self.meter.add(compacted.model, compacted.usage, self.parts.writer.ids.moment())
             self._emit(compacted)
 
-        self._begin(work)
-        async with aclosing(self._followed()) as events:
-            async for event in events:
-                yield event
+        return self._done(work)
 
     def queue(self, content: Content) -> None:
         """Has a prompt wait while a turn goes on."""
@@ -332,7 +327,7 @@ class Client:
         if isinstance(self.parts.model, Closable):
             await self.parts.model.close()
 
-    def _begin(self, work: Callable[[], Coroutine[None, None, None]]) -> None:
+    def _begin(self, work: Work) -> None:
         if self.is_busy:
             raise UserError("a turn is going on", "`queue` has a prompt wait for it")
         if self._is_closed:
@@ -365,7 +360,9 @@ class Client:
             await asyncio.sleep(0)  # who waited longer is told first
         return self._queue.take()
 
-    async def _followed(self) -> AsyncGenerator[Event, None]:
+    async def _done(self, work: Work) -> AsyncGenerator[Event, None]:
+        """Does something, and yields what happens until it is over."""
+        self._begin(work)
         try:
             while (event := await self._events.get()) is not None:
                 yield event
