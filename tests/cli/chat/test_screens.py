@@ -189,7 +189,7 @@ def test_a_question_is_answered_with_words_or_stops_the_turn(screen: Terminal) -
     assert (screen.project / "notes.txt").read_text() == "one\ntwo\n"
 
 
-def test_an_agent_that_comes_back_has_its_turn_while_one_types(screen: Screen) -> None:
+def test_an_agent_that_comes_back_has_its_turn_while_one_types(screen: Terminal) -> None:
     given = {"description": "wait", "prompt": "[wait]", "subagent_type": "general-purpose"}
     hold = "until [ -e back ]; do sleep 0.05; done"
     wait = [{"calls": [{"name": "Bash", "input": {"command": hold}}]}, {"text": "Waited."}]
