@@ -117,7 +117,7 @@ class IndexReader:
                 raise unusable(self.folder, error) from error
             raise UserError(f"cannot search: {' '.join(str(error).split())[:120]}") from error
         total: int | None = found.count  # type: ignore[attr-defined]
-        return total or 0, places(self.searcher, found.hits)
+        return total or 0, sorted(places(self.searcher, found.hits), key=_rank)
 
     def count(self, wanted: Wanted) -> int:
         """Returns how many passages answer."""
@@ -128,6 +128,11 @@ class IndexReader:
         """Returns how many passages there are of each project, tool, kind and month."""
 
         return _facets_of(self.searcher, self.catalogue, query)
+
+
+def _rank(place: PassagePlace) -> tuple[float, ...]:
+    """Orders equals as they were taken in, in whatever parts the text index has them."""
+    return -place.score, place.sid, place.dag, place.turn, place.file, place.line, place.part
 
 
 def _evenly(query: "Query") -> "Query":

@@ -11,7 +11,6 @@ the catalogue does not know is none, so a reader never sees half of a batch. Num
 sessions are never used twice.
 """
 
-import os
 import shutil
 import sqlite3
 import time
@@ -31,13 +30,16 @@ from plait.index.documents import SessionWords, documents, words_to_index
 from plait.index.model import KINDS, Passage, SessionRows
 from plait.index.rows import RowChange, Tables, forgetting, growing, keeping
 from plait.index.texts import TEXT_FOLDER, open_texts, text_schema, unusable
+from plait.line.cores import cores
 
 if TYPE_CHECKING:
     from tantivy import IndexWriter
 
-BATCH = 128_000_000
-"""Characters of text after which a batch is written."""
+BATCH = 64_000_000
+"""Characters of text after which a batch is written, while the processes that read go on."""
 HEAP = 200_000_000
+"""With less it writes, and joins, what it could have held."""
+MOST_THREADS = 4
 TRIES, PAUSE = 20, 0.05
 LITTLE = 15_000_000
 """The least that the text index works with: enough for what was added to a session."""
@@ -130,7 +132,7 @@ class Writer:
         self._held = 0
         try:
             index = open_texts(folder, is_new=True)
-            threads = max(1, min(4, (os.cpu_count() or 2) - 1)) if is_large else 1
+            threads = max(1, min(MOST_THREADS, cores() - 1)) if is_large else 1
             with _as_our_errors(folder):
                 self.texts = index.writer((HEAP if is_large else LITTLE) * threads, threads)
         except BaseException:
