@@ -1,5 +1,6 @@
 """The same index by one process and by several, whatever becomes of files and processes."""
 
+import json
 import os
 import random
 import shutil
@@ -19,6 +20,7 @@ from plait.archive import Archive
 from plait.archive.index import entries
 from plait.archive.index.update import refresh
 from plait.cli.app import run
+from plait.index import store
 from plait.index.catalogue import CATALOGUE
 from plait.index.search import IndexReader
 from plait.index.texts import TERMS, VALUES, places
@@ -233,3 +235,29 @@ def test_an_error_in_another_process_leaves_the_index_as_it_was(
     with pytest.raises(RuntimeError, match="a worker failed"):
         refresh(Archive([gallery], jobs=2), folder, rebuild=True)
     assert held(folder) == expected(gallery)
+
+
+def test_equals_are_found_in_the_order_in_which_they_were_taken_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "cores", lambda: 4)
+    folder = tmp_path / "root" / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    names = [f"{number:08}-0000-4000-8000-000000000000" for number in range(40)]
+    for number, name in enumerate(names):
+        line = {
+            "type": "user",
+            "uuid": name,
+            "parentUuid": None,
+            "sessionId": name,
+            "timestamp": "2026-11-02T09:00:00.000Z",
+            "message": {"role": "user", "content": "mend the same thing"},
+        }
+        path = folder / f"{name}.jsonl"
+        path.write_text(json.dumps(line) + "\n", encoding="utf-8")
+        os.utime(path, (number, number))
+    refresh(Archive([tmp_path / "root"], jobs=2), tmp_path / "index", rebuild=True)
+    reader = IndexReader(tmp_path / "index")
+    found = reader.search("same kind:prompt", limit=40)
+    reader.close()
+    assert [hit.session for hit in found.hits] == names

@@ -103,6 +103,8 @@ def _answered_texts(blocks: list[WordedBlock], line: Worded) -> list[str] | None
 
 def with_beside(text: str, view: Any, feedback: str | None = None) -> str:
     """Returns the words of a result with what only the client's view of it says."""
+    if view is None and not feedback:
+        return text
     told = (text, feedback) if feedback and feedback not in text else (text,)
     return "\n".join((*told, *words_beside(view, *told).values()))
 
