@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from plait.agent.client import Client
-from plait.agent.events import Event, Prompted
+from plait.agent.events import Called, Event, Prompted
 from plait.agent.models import ScriptModel
 from plait.agent.streaming import Message, Request, Streamed
 from plait.write.order import NEWEST, Version
@@ -23,14 +23,16 @@ class Watched(ScriptModel):
         script: Mapping[str, Any],
         seen: Callable[[str], None],
         offered: Callable[[Sequence[str]], None],
+        defined: Callable[[Mapping[str, Any]], None],
     ) -> None:
         super().__init__(script)
-        self.seen, self.offered = seen, offered
+        self.seen, self.offered, self.defined = seen, offered, defined
 
     def stream(self, request: Request) -> AsyncGenerator[Streamed, None]:
         """Answers as the script says."""
         self.seen(request.model)
         self.offered([str(tool["name"]) for tool in request.tools])
+        self.defined({str(tool["name"]): tool for tool in request.tools})
         return super().stream(request)
 
 
@@ -52,14 +54,20 @@ class Words:
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return path
 
-    def ask(self, *prompts: str, stops: str = "", **manner: Any) -> list[Event]:
+    def ask(
+        self, *prompts: str, stops: str = "", stops_call: str = "none", **manner: Any
+    ) -> list[Event]:
         """Asks one thing after the other in one process, and returns what happened."""
 
         async def asked(client: Client) -> AsyncIterator[Event]:
             for prompt in prompts:
                 async for event in client.send(prompt):
                     yield event
-                    if isinstance(event, Prompted) and event.text == stops:
+                    is_asked = isinstance(event, Prompted) and event.text == stops
+                    is_called = isinstance(event, Called) and event.proposal.tool.endswith(
+                        stops_call
+                    )
+                    if is_asked or is_called:
                         client.interrupt()
 
         return self.held(asked, **manner)
@@ -75,10 +83,13 @@ class Words:
         answers: Sequence[Mapping[str, Any]] = (),
         seen: Callable[[str], None] = lambda model: None,
         offered: Callable[[Sequence[str]], None] = lambda tools: None,
+        defined: Callable[[Mapping[str, Any]], None] = lambda tools: None,
         **manner: Any,
     ) -> list[Event]:
         """Does something with the session, begun or gone on with, and returns what happened."""
-        model = Watched({"answers": [*answers], "otherwise": {"text": "ok"}}, seen, offered)
+        model = Watched(
+            {"answers": [*answers], "otherwise": {"text": "ok"}}, seen, offered, defined
+        )
         form = {"model": model, "version": self.version, "entrypoint": self.entrypoint, **manner}
 
         async def done() -> list[Event]:

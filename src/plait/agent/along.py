@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from plait.agent.instructions import SessionInstructions
+from plait.agent.mcp.telling import ServerInstructions
 from plait.agent.queue import Asked
 from plait.agent.skills.following import note_permissions
 from plait.agent.skills.listing import SkillListing
@@ -22,9 +23,11 @@ class SessionAlong:
     writer: SessionWriter
     instructions: SessionInstructions
     listing: SkillListing
+    servers: ServerInstructions
 
     def behind_prompt(self, prompts: Sequence[Asked]) -> Sequence[str]:
         """Logs what goes along with prompts that were just logged; returns what people are told."""
+        self.servers.tell()
         self.listing.tell()
         for asked in prompts:
             if asked.expansion:

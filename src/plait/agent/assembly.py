@@ -9,14 +9,13 @@ from plait.agent.agents import SENDERS, Crew
 from plait.agent.agents.definitions import defined_agents
 from plait.agent.agents.messages import SendMessage
 from plait.agent.agents.tool import SendOut
-from plait.agent.along import SessionAlong
 from plait.agent.aside import aside
+from plait.agent.beside import Beside, beside_of
 from plait.agent.capacity import LONG
 from plait.agent.compaction import SessionCompactor
 from plait.agent.context import LiveContext
 from plait.agent.hooks import SessionHooks
 from plait.agent.hooks.configured import hook_book
-from plait.agent.instructions import Grounds, SessionInstructions, rendered
 from plait.agent.keeping import keep_rules
 from plait.agent.memory import SessionMemory
 from plait.agent.parts import Limits, Parts
@@ -25,9 +24,7 @@ from plait.agent.permissions import SessionPermissions
 from plait.agent.recollection import Recollection
 from plait.agent.rules import RuleBook, rule_book
 from plait.agent.settings import ClientSettings
-from plait.agent.skills import SessionSkills, SkillTool
-from plait.agent.skills.listing import SkillListing, listed, told
-from plait.agent.streaming import Block, Model
+from plait.agent.streaming import Model
 from plait.agent.system_prompt import Surroundings, system_prompt
 from plait.agent.tools import Tool, Workplace, secret_values, toolbox, without_secrets
 from plait.errors import PlaitError
@@ -94,14 +91,9 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
     crew.around = around = Surroundings.of(place.root, date.today(), manner.folders)
     system = system_prompt(around, instead=manner.system_prompt, appended=manner.appended)
     context = LiveContext(writer)
-    grounds = _grounds(writer, place)
-    instructions, skills = SessionInstructions(writer, context, grounds), SessionSkills(grounds)
-    if writer.setting.is_older:
-        system += _told_beside(instructions, skills)
-    follower = SkillTool(skills)
-    if listed(skills.known) and manner.tools is None:
-        tools = {**tools, follower.name: follower}
-    memory = SessionMemory(context, writer.setting.model, system)
+    beside = _beside(writer, context, place, manner, tools)
+    tools = beside.tools
+    memory = SessionMemory(context, writer.setting.model, system + beside.system)
     past = Recollection(context, writer.path, place, is_due=writer.tip is not None)
     definitions = [tool.definition for tool in tools.values()]
     hooks, permissions = _judges(writer, place, manner, tools)
@@ -116,14 +108,30 @@ def parts_of(writer: SessionWriter, manner: Manner) -> Parts:
         tools=tools,
         compactor=compactor,
         limits=manner.limits,
-        along=SessionAlong(writer, instructions, SkillListing(writer, context, skills)),
-        commands=skills,
+        along=beside.along,
+        commands=beside.skills,
+        servers=beside.servers,
         recall=past.recall,
         crew=crew,
         hooks=hooks,
     )
-    follower.parts = parts
+    beside.follower.parts = parts
     return parts
+
+
+def _beside(
+    writer: SessionWriter,
+    context: LiveContext,
+    place: Workplace,
+    manner: Manner,
+    tools: Mapping[str, Tool],
+) -> Beside:
+    """Returns what people wrote down for the directory, with the tools that come of it."""
+    closed, is_given = frozenset(manner.rules.closed), manner.tools is not None
+    settings = manner.settings
+    return beside_of(
+        writer, context, place, settings, tools, forbidden=closed, has_own_tools=is_given
+    )
 
 
 def _judges(
@@ -156,19 +164,6 @@ def _keep(project: Path, rules: Sequence[str], note: Callable[[str], None]) -> N
         keep_rules(project, rules)
     except PlaitError as error:
         note(f"not kept for the next session: {error.message}")
-
-
-def _told_beside(instructions: SessionInstructions, skills: SessionSkills) -> list[Block]:
-    """Returns what the older form tells beside the log."""
-    files, offered = instructions.files(), listed(skills.known)
-    texts = [rendered(files)] * bool(files) + [told(offered)] * bool(offered)
-    return [{"type": "text", "text": text} for text in texts]
-
-
-def _grounds(writer: SessionWriter, place: Workplace) -> Grounds:
-    home = place.environment.get("HOME")
-    own = configuration_of(writer.path)
-    return Grounds(place.root, own, Path(home) if home else None, place.secrets)
 
 
 def _with_agents(manner: Manner, crew: Crew, *, is_older: bool) -> Mapping[str, Tool]:

@@ -10,12 +10,14 @@ from plait.agent.ending import ended
 from plait.agent.events import Called, Progressed, Resulted
 from plait.agent.hooks.advice import advice_of, refusal_of, refused, rewritten
 from plait.agent.hooks.model import Effect
+from plait.agent.mcp.tool import ServerTool
 from plait.agent.parts import Emit, Parts, Ruling, Sender
 from plait.agent.pull_requests import pull_request_in
 from plait.agent.skills.following import follow
 from plait.agent.streaming import Block
 from plait.agent.tools.commands import only_looks
 from plait.agent.tools.model import Outcome, Proposal, Report, Tool, ToolError
+from plait.agent.tools.secrets import Discreet
 from plait.write.transcript import REJECTED
 
 TOGETHER = frozenset({"none", "read", "network"})
@@ -224,6 +226,9 @@ class Calls:
         if call.id not in writer.waiting_calls:  # two calls of one id: one result answers both
             return
         writer.setting.cwd = str(self._parts.place.cwd)  # `cd` moves what follows
+        if outcome.fields and not writer.setting.is_older:
+            fields = {**(fields or {}), **outcome.fields}
+        self._attribute(call)
         writer.result(
             call.id, outcome.content, outcome.output, is_error=outcome.is_error, **(fields or {})
         )
@@ -233,6 +238,13 @@ class Calls:
         if self._parts.hooks:
             named = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}
             self._told.append({**named, "tool_response": outcome.content})
+
+    def _attribute(self, call: Call) -> None:
+        """Has what is answered next say which server it comes of."""
+        tool = call.tool.tool if isinstance(call.tool, Discreet) else call.tool
+        if isinstance(tool, ServerTool):
+            named = {"attributionMcpServer": tool.server, "attributionMcpTool": tool.own_name}
+            self._parts.writer.attribution = named
 
     def _with_pull_request(self, proposal: Proposal, outcome: Outcome) -> Outcome:
         """Logs the pull request that a command made, and returns the outcome that tells of it."""

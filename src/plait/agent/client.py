@@ -19,11 +19,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from plait.agent.answering import Asking, Sleep
-from plait.agent.capacity import capacity_of
 from plait.agent.commands import note_unknown, noted
 from plait.agent.compaction import told_fault
 from plait.agent.cost import SessionCost
-from plait.agent.engine import Fill
 from plait.agent.events import Event, Noticed
 from plait.agent.hooks.visit import Visit
 from plait.agent.loop import Turn
@@ -36,7 +34,7 @@ from plait.agent.queue import Asked, PromptQueue
 from plait.agent.recollection import recall_files
 from plait.agent.rewinding import Point, Restoration, file_steps, points_of
 from plait.agent.sessions import rename
-from plait.agent.skills import SessionSkills
+from plait.agent.standing import Standing
 from plait.agent.streaming import Closable, Model, ModelFault
 from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
@@ -56,7 +54,7 @@ Work: TypeAlias = Callable[[], Coroutine[None, None, None]]
 """What a session does while somebody follows."""
 
 
-class Client:
+class Client(Standing):
     """A session that goes on."""
 
     def __init__(
@@ -145,54 +143,6 @@ class Client:
         from plait.agent.assembly import parts_of
 
         return cls(parts_of(writer, manner), prices=prices)
-
-    @property
-    def session(self) -> str:
-        """The id of the session."""
-        return self.parts.writer.session
-
-    @property
-    def path(self) -> Path:
-        """The file of its log; there is none before its first line."""
-        return self.parts.writer.path
-
-    @property
-    def model(self) -> str:
-        """The name of whoever answers."""
-        return self.parts.writer.setting.model
-
-    @property
-    def mode(self) -> Mode:
-        """What may be done without asking."""
-        permissions = self.parts.permissions
-        return permissions.mode if isinstance(permissions, SessionPermissions) else "default"
-
-    @property
-    def tools(self) -> Sequence[str]:
-        """The names of what the model can have done."""
-        return tuple(self.parts.tools)
-
-    @property
-    def commands(self) -> Mapping[str, str]:
-        """The commands that people wrote down, by name, with what each is for."""
-        skills = self.parts.commands
-        if not isinstance(skills, SessionSkills):
-            return {}
-        return {one.name: one.description for one in skills.known.values() if one.is_for_person}
-
-    @property
-    def dollars_in_all(self) -> float | None:
-        """What it cost with all that came before, None where nothing did."""
-        return float(self.cost.fields["totalCostUSD"]) if self.cost.before else None
-
-    @property
-    def fill(self) -> Fill | None:
-        """How full its context is, None where nobody knows."""
-        memory = self.parts.memory
-        if not isinstance(memory, SessionMemory):
-            return None
-        capacity = capacity_of(memory.model)
-        return Fill(memory.context.tokens(), capacity.window, capacity.full)
 
     @property
     def is_busy(self) -> bool:
@@ -319,6 +269,8 @@ class Client:
         await self._stop()
         if self.parts.crew:
             await self.parts.crew.close()
+        if self.parts.servers:
+            await self.parts.servers.close()
         await end_all(self.parts.place)
         self.parts.writer.close()
         await self.visit.end()

@@ -127,6 +127,15 @@ class Engine(Protocol):
         """Goes on with another model, or in another mode."""
         ...
 
+    @property
+    def rules(self) -> Sequence[str]:
+        """What may be done without asking, what is asked about and what may not, a line each."""
+        ...
+
+    async def servers(self, approve: str = "") -> list[str]:
+        """Returns how each server stands; one that waits for leave is started first."""
+        ...
+
     async def rename(self, title: str) -> str:
         """Gives the session a name; returns what the person is told."""
         ...

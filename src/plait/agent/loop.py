@@ -73,6 +73,7 @@ class Turn:
         try:
             await self._make_room_before()
             begin(self._parts)
+            await self._start_servers()
             asked = [await self._expanded(one) for one in prompts]
             if not await self._prompt(asked):
                 return "done"
@@ -95,6 +96,12 @@ class Turn:
         if self._parts.compactor and self._parts.writer.setting.is_older:
             with suppress(ModelFault):  # the first answer tries again, and says so
                 self._make_known(await self._parts.compactor.make_room())
+
+    async def _start_servers(self) -> None:
+        """Has servers started, the first time, and says what became of them."""
+        if self._parts.servers:
+            for notice in await self._parts.servers.begin():
+                self._emit(Noticed(notice))
 
     async def _expanded(self, asked: Asked) -> Asked:
         """Returns what is asked with what a command makes of it."""

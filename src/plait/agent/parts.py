@@ -15,6 +15,7 @@ from plait.write.model import Content
 if TYPE_CHECKING:
     from plait.agent.agents import Crew
     from plait.agent.hooks import SessionHooks
+    from plait.agent.mcp import SessionServers
     from plait.agent.queue import Asked
     from plait.agent.skills.model import Expansion
 
@@ -162,6 +163,8 @@ class Parts:
     limits: Limits = field(default_factory=Limits)
     along: Along = field(default_factory=Alone)
     commands: Commands = field(default_factory=NoCommands)
+    servers: "SessionServers | None" = None
+    """The servers whose tools are among those of the session."""
     recall: Callable[[], None] = lambda: None
     """Has the tools know again what they knew when the session was left."""
     crew: "Crew | None" = None

@@ -99,6 +99,14 @@ class SessionPermissions:
         else:
             self.writer.permission_mode(mode)
 
+    def lines(self) -> list[str]:
+        """Returns the mode and all rules, for a person."""
+        kinds = (("allow", self._permissive), ("ask", self.asked), ("deny", self.forbidden))
+        told = [
+            f"{kind:<6} {rule.text}  ({rule.source})" for kind, rules in kinds for rule in rules
+        ]
+        return [f"mode   {self.mode}", *told]
+
     async def rule(self, proposal: Proposal, call: str, advice: Advice | None = None) -> Ruling:
         """Decides on a call; it may take as long as a person takes."""
         decision = self._with_advice(self.decide(proposal), advice, proposal)

@@ -32,7 +32,7 @@ OF_A_KIND = {
     "user": """
         type message isVisibleInTranscriptOnly isCompactSummary isMeta turnCompanion uuid timestamp
         thinkingMetadata todos permissionMode origin promptSource turnOrigin turnPosition
-        queueSkipAttachments toolUseResult sandboxed mcpCallNotReadOnly toolDenialKind
+        queueSkipAttachments toolUseResult sandboxed mcpMeta mcpCallNotReadOnly toolDenialKind
         userFeedback holdsPersonsWords
         sourceToolAssistantUUID sourceToolUseID permissionDecision interruptedMessageId
         refusedMessageId

@@ -71,6 +71,8 @@ class Outcome:
     is_error: bool | None = None
     expansion: "Expansion | None" = None
     """What a skill says that was asked for: it goes along with the result."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """What the line of the result says besides, by names in Python; not in the older form."""
 
 
 @dataclass(frozen=True, slots=True)

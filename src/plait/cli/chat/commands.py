@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from plait.agent.engine import Engine
 from plait.agent.meter import Meter
+from plait.agent.model_names import model_named
+from plait.agent.permission import Mode
 from plait.cli.chat import looking
+from plait.errors import UserError
 from plait.view.amounts import dotted, many, money_in_words, tokens_in_words
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ SHARES = (
     ("cache_read", "read from the cache"),
     ("output", "output"),
 )
+OFFERED: tuple[Mode, ...] = ("default", "acceptEdits", "plan", "dontAsk")
+"""Modes that one can change to; to bypass everything is said when it begins, or not at all."""
 NONE: Mapping[str, str] = {}
 KEYS = (
     ("Enter", "sends; Alt-Enter, Ctrl-J or \\ Enter break the line"),
@@ -189,6 +194,36 @@ async def _exit(talk: "Talk", rest: str) -> None:
     talk.leave()
 
 
+async def _model(client: Engine, rest: str) -> list[str]:
+    if not rest:
+        return [f"{client.model} answers; `/model NAME` has another one do it"]
+    name = model_named(rest)
+    await client.switch(model=name)
+    return client.noted("model", rest, [f"Set model to {name}"])
+
+
+async def _tools(client: Engine, rest: str) -> list[str]:
+    return [many(len(client.tools), "tool"), *(f"  {name}" for name in client.tools)]
+
+
+async def _permissions(client: Engine, rest: str) -> list[str]:
+    if not rest:
+        return [*client.rules, f"`/permissions MODE` changes the mode: {', '.join(OFFERED)}"]
+    mode = next((one for one in OFFERED if one.casefold() == rest.casefold()), None)
+    if mode is None:
+        raise UserError(f"'{rest}' is no mode to change to", f"there are {', '.join(OFFERED)}")
+    await client.switch(mode=mode)
+    return [f"{mode} from now on"]
+
+
+async def _mcp(client: Engine, rest: str) -> list[str]:
+    verb, _, name = rest.partition(" ")
+    if rest and (verb != "approve" or not name.strip()):
+        raise UserError(f"'/mcp {rest}' says nothing", "`/mcp approve NAME` starts a server")
+    lines = await client.servers(name.strip())
+    return lines or ["no servers are named, neither in .mcp.json nor in your own .claude.json"]
+
+
 COMMANDS = (
     Command("help", "", "list the commands", do=_help, is_look=True),
     Command("clear", "", "begin a new session with nothing in its context", do=_clear),
@@ -198,6 +233,10 @@ COMMANDS = (
     Command("rename", "NAME", "give the session a title", tell=_rename),
     Command("cost", "", "tokens and money since the session was opened", tell=_cost, is_look=True),
     Command("context", "", "how full the context is", tell=_context, is_look=True),
+    Command("model", "[NAME]", "have another model answer: opus, sonnet, haiku …", tell=_model),
+    Command("tools", "", "what the model can have done", tell=_tools, is_look=True),
+    Command("permissions", "[MODE]", "the rules that count, or another mode", tell=_permissions),
+    Command("mcp", "[approve NAME]", "servers, and leave for one of them", tell=_mcp),
     Command("todos", "", "what is to be done, and how far it is", do=looking.todos, is_look=True),
     Command("tasks", "[ID]", "what runs in the background", do=looking.tasks, is_look=True),
     Command("open", "[N]", "show the last result whole", do=looking.open_folded, is_look=True),
