@@ -12,7 +12,6 @@ the model within it, or else has a turn of its own, before `send` is over.
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
 from random import Random
 from types import TracebackType
@@ -23,6 +22,7 @@ from plait.agent.commands import note_unknown, noted
 from plait.agent.compaction import told_fault
 from plait.agent.cost import SessionCost
 from plait.agent.events import Event, Noticed
+from plait.agent.holding import has_snapshots, manner_of
 from plait.agent.hooks.visit import Visit
 from plait.agent.loop import Turn
 from plait.agent.memory import SessionMemory
@@ -111,7 +111,7 @@ class Client(Standing):
             entrypoint=entrypoint,
             has_snapshots=has_snapshots(version, entrypoint),
         )
-        return cls.of(writer, _manner(model, manner), prices=prices)
+        return cls.of(writer, manner_of(model, manner), prices=prices)
 
     @classmethod
     def resume(
@@ -135,7 +135,7 @@ class Client(Standing):
             entrypoint=entrypoint,
             has_snapshots=has_snapshots(version, entrypoint),
         )
-        return cls.of(writer, _manner(model, manner), prices=prices)
+        return cls.of(writer, manner_of(model, manner), prices=prices)
 
     @classmethod
     def of(cls, writer: SessionWriter, manner: "Manner", *, prices: Prices | None = None) -> Self:
@@ -347,16 +347,3 @@ class Client(Standing):
         trace: TracebackType | None,
     ) -> None:
         await self.close()
-
-
-def _manner(model: Model, told: Mapping[str, Any]) -> "Manner":
-    from plait.agent.assembly import Manner
-
-    if unknown := told.keys() - {one.name for one in fields(Manner)}:
-        raise UserError(f"a session is not held by '{min(unknown)}'")
-    return Manner(model, **told)
-
-
-def has_snapshots(version: Version, entrypoint: str) -> bool:
-    """Tells whether files are kept at prompts: 2.1.325 does so only where somebody types."""
-    return entrypoint == "cli" or version != NEWEST

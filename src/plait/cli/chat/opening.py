@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from plait.agent.assembly import Manner
-from plait.agent.client import Client, has_snapshots
+from plait.agent.client import Client
 from plait.agent.engine import Engine
+from plait.agent.holding import has_snapshots
 from plait.agent.parts import Limits
 from plait.agent.permission import Asker
 from plait.agent.rewinding import Point, chain_before
