@@ -10,7 +10,7 @@ the model within it, or else has a turn of its own, before `send` is over.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -32,19 +32,17 @@ from plait.agent.permission import Mode
 from plait.agent.permissions import SessionPermissions
 from plait.agent.queue import Asked, PromptQueue
 from plait.agent.recollection import recall_files
-from plait.agent.rewinding import Point, Restoration, file_steps, points_of
+from plait.agent.rewinding import Point, Restoration, files_logged, points_of
 from plait.agent.sessions import rename
 from plait.agent.standing import Standing
 from plait.agent.streaming import Closable, Model, ModelFault
 from plait.agent.tools import end_all
 from plait.conversation.prices import Prices
 from plait.errors import UserError
-from plait.line import lines, stamp_of
-from plait.record import Record, client_records
+from plait.record import Record
 from plait.write import SessionWriter
 from plait.write.model import Content
 from plait.write.order import NEWEST, Version
-from plait.write.place import history_folder
 
 if TYPE_CHECKING:
     from plait.agent.assembly import Manner
@@ -169,9 +167,9 @@ class Client(Standing):
         """Does the turns of what has come, and yields what happens, as `send` does."""
         return self._done(lambda: self._turns(None))
 
-    def send(self, content: Content) -> AsyncGenerator[Event, None]:
+    def send(self, content: Content, *, uuid: str | None = None) -> AsyncGenerator[Event, None]:
         """Asks, and yields what happens until nothing waits; left early, the turn is stopped."""
-        return self._done(lambda: self._turns(content))
+        return self._done(lambda: self._turns(content, uuid))
 
     def compact(self, focus: str = "") -> AsyncGenerator[Event, None]:
         """Has a summary stand for what was said."""
@@ -220,14 +218,8 @@ class Client(Standing):
 
     def files_at(self, point: Point) -> Restoration | None:
         """Returns what going back to a prompt means for files, None where none were kept then."""
-        place = self.parts.place
-        return file_steps(
-            client_records(lines(self.path)) if stamp_of(self.path) else (),
-            point.uuid,
-            Path(self.parts.writer.setting.cwd),
-            others=place.others,
-            folder=history_folder(self.path),
-        )
+        root = Path(self.parts.writer.setting.cwd)
+        return files_logged(self.path, point.uuid, root, self.parts.place.others)
 
     async def rewind(self, point: Point) -> None:
         """Goes on from before a prompt; files stay as they are.
@@ -292,12 +284,13 @@ class Client(Standing):
         self._work = asyncio.ensure_future(work())
         self._work.add_done_callback(lambda _: events.put_nowait(None))
 
-    async def _turns(self, content: Content | None) -> None:
+    async def _turns(self, content: Content | None, uuid: str | None = None) -> None:
         """Does the turn of a prompt, then that of the prompts that waited for its end."""
         if not await self.visit.has_begun():
             return
         time = self.parts.writer.ids.time()
-        prompts = [*self._queue.take(), *([] if content is None else [Asked(content, time)])]
+        asked = [] if content is None else [Asked(content, time, uuid=uuid)]
+        prompts = [*self._queue.take(), *asked]
         while prompts:
             turn = Turn(self.parts, self._emit, self._queue, self.meter, self._asking)
             ended = await turn.run(prompts)

@@ -51,7 +51,7 @@ class LiveContext:
         """The messages that are sent, in their order, with those that say nothing."""
         if self._chain is None or self._tip != self._session.tip:
             self._tip = self._session.tip
-            self._chain = _chain_at(self._session.path, self._tip)
+            self._chain = chain_to(self._session.path, self._tip)
             self._read = len(self._chain)
             self._past = _Past()
         return self._chain
@@ -158,7 +158,7 @@ def weight_of(chain: Sequence[Record]) -> int:
     return tokens_sent(_sent(chain))
 
 
-def _chain_at(path: Path, tip: str | None) -> list[Record]:
+def chain_to(path: Path, tip: str | None) -> list[Record]:
     """Returns the messages that lead to one, as the client takes them from the file."""
     stamp = stamp_of(path)
     if tip is None or stamp is None:

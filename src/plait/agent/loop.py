@@ -168,7 +168,7 @@ class Turn:
         if asked.expansion:
             return ask(asked.expansion, self._parts)
         fields = {} if writer.setting.is_older else asked.fields(is_typed=self._is_typed)
-        return writer.prompt(asked.told, is_beside=is_beside, **fields)
+        return writer.prompt(asked.told, is_beside=is_beside, uuid=asked.uuid, **fields)
 
     def _answer_lost_calls(self) -> None:
         """Answers the calls of a turn whose log could not be written to its end."""

@@ -38,6 +38,8 @@ class Answer:
     """Whether the like is allowed from now on: a rule is written into the project's settings."""
     stops: bool = False
     """Whether the turn ends with the refusal."""
+    is_verbatim: bool = False
+    """Whether the model is told those words and no others: a program said them."""
 
 
 class Asker(Protocol):

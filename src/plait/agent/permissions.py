@@ -317,12 +317,15 @@ class SessionPermissions:
         if not answer.words.strip():
             fields = self._fields({"tool_denial_kind": BY_USER}, {})
             return Ruling(False, proposal, REJECTED, REJECTED_OUTPUT, fields, stops=True)
+        told = {"decision": "reject", "source": "user_reject", **code}
+        if answer.is_verbatim:
+            marks = {"tool_denial_kind": BY_POLICY, "holds_persons_words": True}
+            return self._denied(proposal, answer.words, marks, told)
         beside = {
             "tool_denial_kind": BY_USER,
             "user_feedback": answer.words,
             "holds_persons_words": True,
         }
-        told = {"decision": "reject", "source": "user_reject", **code}
         ruling = self._denied(proposal, INSTEAD.format(answer.words), beside, told)
         return replace(ruling, stops=answer.stops)
 

@@ -32,6 +32,8 @@ class Asked:
     """What ended in the background, where it is that."""
     expansion: Expansion | None = None
     """What the command makes of it that it names."""
+    uuid: str | None = None
+    """The id that its message shall have; None where that is all one."""
 
     @property
     def is_a_persons(self) -> bool:

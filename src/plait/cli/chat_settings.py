@@ -7,6 +7,7 @@ from typing import Any
 from plait.errors import ConfigError
 
 EDITING_MODES = ("emacs", "vi")
+ENGINES = ("api", "claude")
 EDITOR = "vi"
 ASK_ABOVE = 0.5
 
@@ -25,6 +26,10 @@ class ChatSettings:
     max_budget_usd: float | None = None
     let_through: tuple[str, ...] = ()
     """Names of the environment that tools see although they look like secrets."""
+    engine: str | None = None
+    """Who holds the sessions, where that was said."""
+    claude: str | None = None
+    """Where the client of Claude Code is, where that was said."""
     editing_mode: str = EDITING_MODES[0]
     """Which keys a line is edited with."""
     editor: str = EDITOR
@@ -35,7 +40,9 @@ class ChatSettings:
     """All of it: what tools see is chosen from it."""
 
 
-def chosen_chat(env: Mapping[str, str], config: Mapping[str, Any]) -> ChatSettings:
+def chosen_chat(
+    env: Mapping[str, str], config: Mapping[str, Any], claude: str | None = None
+) -> ChatSettings:
     """Returns how a chat is set by an environment and a file."""
     key, key_from = env.get("ANTHROPIC_API_KEY"), "ANTHROPIC_API_KEY"
     base = env.get("ANTHROPIC_BASE_URL") or config.get("base_url")
@@ -52,6 +59,8 @@ def chosen_chat(env: Mapping[str, str], config: Mapping[str, Any]) -> ChatSettin
         max_turns=config.get("max_turns"),
         max_budget_usd=config.get("max_budget_usd"),
         let_through=tuple(config.get("let_through", ())),
+        engine=one_of("engine", config["engine"], ENGINES) if config.get("engine") else None,
+        claude=claude,
         editing_mode=one_of(
             "editing_mode", config.get("editing_mode", EDITING_MODES[0]), EDITING_MODES
         ),

@@ -11,7 +11,7 @@ An option beats the environment, the environment beats the file, the file beats 
     $PLAIT_JOBS              how many processes read at once
     $PLAIT_PAGER, $PAGER     the pager; an empty one means none
     $PLAIT_PRICES            a file of your own prices
-    $PLAIT_CLAUDE            the client that `--prove` resumes with, where it is not on the path
+    $PLAIT_CLAUDE            the client of Claude Code, where it is not on the path
     $PLAIT_OTLP_ENDPOINT     where `plait trace send` sends to
     $PLAIT_OTLP_HEADERS      what is sent with it, such as keys
     $LANGFUSE_PUBLIC_KEY     the keys of a Langfuse project, with $LANGFUSE_SECRET_KEY
@@ -71,6 +71,7 @@ KEYS: dict[str, type] = {
     "max_turns": int,
     "max_budget_usd": float,
     "let_through": list,
+    "engine": str,
     "editing_mode": str,
     "ask_above_usd": float,
 }
@@ -152,7 +153,8 @@ def load_settings(
     config = _read_config(_config_path(env))
     chosen = tuple(roots) or _listed(env.get("PLAIT_ROOT")) or tuple(config.get("roots", ()))
     own = env.get("PLAIT_PRICES") or config.get("prices")
-    client = env.get("PLAIT_CLAUDE") or config.get("claude")
+    named = env.get("PLAIT_CLAUDE") or config.get("claude")
+    client = str(expanded(named, env)) if named else None
     return Settings(
         roots=tuple(expanded(root, env) for root in chosen or (claude_folder(env),)),
         is_default_root=not chosen,
@@ -164,10 +166,10 @@ def load_settings(
         directory=Path.cwd(),
         jobs=_chosen_jobs(jobs, env, config),
         prices=expanded(own, env) if own else None,
-        claude=str(expanded(client, env)) if client else None,
+        claude=client,
         collector=_chosen_collector(env, config),
         hook_collector=_chosen_collector({}, config),
-        chat=chosen_chat(env, config),
+        chat=chosen_chat(env, config, client),
     )
 
 

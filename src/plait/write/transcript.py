@@ -82,9 +82,10 @@ class Transcript:
         *,
         is_beside: bool = False,
         companion: str | None = None,
+        uuid: str | None = None,
         **fields: Any,
     ) -> str:
-        """Writes what a person asked and returns its message.
+        """Writes what a person asked and returns its message, `uuid` where that is given.
 
         What waited and is asked together is one turn: all but the first stand beside it. What
         the client has to say of it (`companion`) stands before it.
@@ -93,7 +94,7 @@ class Transcript:
         if not (self.setting.agent or self._is_announced):
             self.prompt_id = self.ids.uuid()
         self._is_announced = False
-        uuid = self.ids.uuid()
+        uuid = uuid or self.ids.uuid()
         self._before_prompt(uuid)
         if companion:
             self.note(companion, queue_skip_attachments=True)

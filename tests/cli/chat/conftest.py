@@ -16,9 +16,10 @@ Chat: TypeAlias = Callable[..., int]
 
 @pytest.fixture(autouse=True)
 def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leaves no key in the environment."""
+    """Leaves no key in the environment, and no client on the path."""
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PLAIT_CLAUDE", "/nowhere/claude")
 
 
 @pytest.fixture

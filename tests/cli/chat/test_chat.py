@@ -411,7 +411,7 @@ def test_without_a_key_it_says_what_to_do(
 
 NO_KEY = """\
 error: there is no key for the API
-hint: set `ANTHROPIC_API_KEY`, or `api_key` in config.toml
+hint: set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none
 hint: `plait chat --demo` shows it without one
 """
 

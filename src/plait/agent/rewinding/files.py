@@ -17,8 +17,10 @@ from plait.agent.tools import paths
 from plait.agent.tools.model import ToolError
 from plait.conversation.patches import hunks_between
 from plait.errors import SourceError
+from plait.line import lines, stamp_of
 from plait.line.folder import OutputFolder
-from plait.record import Record
+from plait.record import Record, client_records
+from plait.write.place import history_folder
 
 Trouble: TypeAlias = Literal["", "foreign", "lost", "outside", "unreadable"]
 IN_WORDS: dict[Trouble, str] = {
@@ -126,6 +128,14 @@ def file_steps(
     places = tuple(Path(os.path.realpath(one)) for one in (root, *others))
     steps = (_step(name, state, root, places) for name, state in states.items())
     return Restoration(tuple(step for step in steps if step), folder)
+
+
+def files_logged(
+    log: Path, prompt: str, root: Path, others: Sequence[Path] = ()
+) -> Restoration | None:
+    """Returns what going back to a prompt of a log means for files."""
+    records = client_records(lines(log)) if stamp_of(log) else ()
+    return file_steps(records, prompt, root, others=others, folder=history_folder(log))
 
 
 def _step(name: str, state: FileState, root: Path, places: tuple[Path, ...]) -> FileStep | None:

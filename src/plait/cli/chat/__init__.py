@@ -27,12 +27,23 @@ session_options = grouped(
     click.option(
         "--fork-session", "is_fork", is_flag=True, help="Go on in a copy, with an id of its own."
     ),
+    click.option(
+        "--resume-session-at",
+        "at",
+        metavar="MESSAGE",
+        help="With `-p` and `--resume`: go on from this message of it.",
+    ),
     click.option("--session-id", metavar="UUID", help="The id of a new session."),
     click.option("--name", "-n", "title", metavar="TITLE", help="The title of the session."),
 )
 model_options = grouped(
     click.option(
         "--model", metavar="MODEL", help="Whom to ask; `replay:SESSION` and `script:FILE` too."
+    ),
+    click.option(
+        "--engine",
+        type=click.Choice(("api", "claude")),
+        help="Who holds the session: the API, or Claude Code as it is installed here.",
     ),
     click.option("--base-url", metavar="URL", help="Where the API is."),
     click.option("--system-prompt", metavar="TEXT", help="What the model is told before all else."),
@@ -90,6 +101,19 @@ printing_options = grouped(
         default="text",
         help="With `-p`: how prompts come in.",
     ),
+    click.option(
+        "--include-partial-messages",
+        "is_partial",
+        is_flag=True,
+        help="Tell answers of a stream piece by piece, too.",
+    ),
+    click.option(
+        "--permission-prompt-tool",
+        "prompt_tool",
+        type=click.Choice(("stdio",)),
+        help="Ask the program at the other end of a stream before something is done.",
+    ),
+    click.option("--verbose", is_flag=True, help="As Claude Code takes it; all is told anyway."),
     click.option(
         "--replay-user-messages", "replays", is_flag=True, help="Tell prompts of a stream back."
     ),

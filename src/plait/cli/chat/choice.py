@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 from uuid import UUID
 
 from plait.agent.permission import Mode
@@ -14,6 +14,7 @@ from plait.errors import UserError
 from plait.write.order import NEWEST, Version
 
 REPLAY, SCRIPT = "replay:", "script:"
+EngineName: TypeAlias = Literal["api", "claude"]
 DEFAULT_MODEL = "claude-opus-5-5"
 MODES = ("default", "acceptEdits", "plan", "bypassPermissions", "dontAsk")
 
@@ -40,6 +41,9 @@ class Choice:
     session: str | None = None
     title: str | None = None
     is_printed: bool = False
+    engine: EngineName = "api"
+    named_model: str | None = None
+    """The model, where somebody named one."""
 
     @property
     def asks_api(self) -> bool:
@@ -61,7 +65,7 @@ def chosen(asked: Mapping[str, Any], settings: ChatSettings) -> Choice:
         api_key=settings.api_key,
         key_from=settings.key_from,
         base_url=asked["base_url"] or settings.base_url,
-        mode=_mode(asked["permission_mode"] or settings.permission_mode or "default"),
+        mode=mode_named(asked["permission_mode"] or settings.permission_mode or "default"),
         has_mode=bool(asked["permission_mode"] or settings.permission_mode),
         allowed=_rules(asked["allowed"]),
         denied=_rules(asked["denied"]),
@@ -74,15 +78,37 @@ def chosen(asked: Mapping[str, Any], settings: ChatSettings) -> Choice:
         session=_session_id(asked["session_id"]),
         title=asked["title"],
         is_printed=asked["is_printed"],
+        named_model=asked["model"] or settings.model,
     )
     _check_power(choice.mode, settings)
-    if choice.asks_api and not choice.api_key and not asked["demo"]:
-        raise UserError(
-            "there is no key for the API",
-            "set `ANTHROPIC_API_KEY`, or `api_key` in config.toml",
-            "`plait chat --demo` shows it without one",
-        )
-    return choice
+    return replace(choice, engine=_engine(choice, asked, settings))
+
+
+def _engine(choice: Choice, asked: Mapping[str, Any], settings: ChatSettings) -> EngineName:
+    """Returns who holds the session: the API where it can be asked, else the client, if any."""
+    is_own = asked["demo"] or not choice.asks_api
+    named = asked["engine"] or (None if is_own else settings.engine)
+    if named == "claude":
+        _check_claude(choice, asked)
+        return "claude"
+    if is_own or choice.api_key:
+        return "api"
+    from plait.agent.claude.finding import found
+
+    if named is None and not asked["log_version"] and found(settings.environment, settings.claude):
+        return "claude"
+    raise UserError(
+        "there is no key for the API",
+        "set `ANTHROPIC_API_KEY`, or `api_key` in config.toml; `--engine claude` needs none",
+        "`plait chat --demo` shows it without one",
+    )
+
+
+def _check_claude(choice: Choice, asked: Mapping[str, Any]) -> None:
+    if asked["demo"] or not choice.asks_api:
+        raise UserError("Claude Code asks models of its own", "leave `--engine claude` out")
+    if asked["log_version"]:
+        raise UserError("Claude Code writes the log in its own form", "leave `--log-version` out")
 
 
 def _check_sessions(asked: Mapping[str, Any]) -> None:
@@ -95,6 +121,8 @@ def _check_sessions(asked: Mapping[str, Any]) -> None:
         raise UserError(
             "a session that goes on has its id already", "`--fork-session` gives it a new one"
         )
+    if asked["at"] and not (asked["resume"] and asked["is_printed"]):
+        raise UserError("`--resume-session-at` needs `-p` and `--resume`")
     if asked["demo"] and (is_old or asked["model"]):
         raise UserError("the demo has a session and a model of its own")
 
@@ -107,6 +135,10 @@ def _check_forms(asked: Mapping[str, Any]) -> None:
         raise UserError(
             "`--input-format stream-json` needs `--output-format stream-json`",
         )
+    if asked["prompt_tool"] and not is_stream:
+        raise UserError("only a program that streams can be asked", "`--input-format stream-json`")
+    if asked["is_partial"] and asked["output_format"] != "stream-json":
+        raise UserError("pieces are told in a stream", "add `--output-format stream-json`")
     if asked["replays"] and not is_stream:
         raise UserError("only prompts of `--input-format stream-json` are told back")
 
@@ -115,7 +147,7 @@ def in_mode(choice: Choice, name: str | None, settings: ChatSettings) -> Choice:
     """Returns a choice in the mode that settings of the client say, unless somebody chose one."""
     if choice.has_mode or name is None:
         return choice
-    mode = _mode(name)
+    mode = mode_named(name)
     _check_power(mode, settings)
     return replace(choice, mode=mode)
 
@@ -135,7 +167,8 @@ def _rules(texts: tuple[str, ...]) -> tuple[str, ...]:
     return texts
 
 
-def _mode(name: str) -> Mode:
+def mode_named(name: str) -> Mode:
+    """Returns the mode of a name; says which there are."""
     for mode in MODES:
         if name == mode:
             return mode  # type: ignore[return-value]

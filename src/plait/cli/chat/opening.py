@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from plait.agent.assembly import Manner
 from plait.agent.client import Client
-from plait.agent.engine import Engine
+from plait.agent.engine import Engine, Sessions
 from plait.agent.holding import has_snapshots
 from plait.agent.parts import Limits
 from plait.agent.permission import Asker
@@ -22,6 +22,68 @@ from plait.cli.chat.past import Past
 from plait.conversation.prices import Prices
 from plait.view.terminal.model import AnyBlock
 from plait.write import SessionWriter
+
+KEEPS_FILES = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"
+"""By what programs have files kept before they change, as in the client."""
+
+
+class Opener(Sessions, Protocol):
+    """Whoever opens sessions of one directory, for somebody at a keyboard."""
+
+    asker: Asker | None
+    """Whoever is asked before something is done."""
+
+    @property
+    def past(self) -> Past:
+        """What was said before."""
+        ...
+
+    @property
+    def prices(self) -> Prices:
+        """What tokens cost."""
+        ...
+
+    @property
+    def choice(self) -> Choice:
+        """What was chosen."""
+        ...
+
+    @property
+    def directory(self) -> Path:
+        """Where the tools work."""
+        ...
+
+    @property
+    def old(self) -> Path | None:
+        """The session that goes on; None for a new one."""
+        ...
+
+    @property
+    def greeting(self) -> tuple[str, ...]:
+        """What is said before all else."""
+        ...
+
+    @property
+    def farewell(self) -> tuple[str, ...]:
+        """What is said at last, where it is not the usual."""
+        ...
+
+    def recent(self) -> Iterable[AnyBlock]:
+        """Returns the last turn of the session that goes on."""
+        ...
+
+    @property
+    def model_name(self) -> str:
+        """The name of whoever answers."""
+        ...
+
+    def client(self) -> Engine:
+        """Returns the session that was chosen."""
+        ...
+
+    def start(self, client: Engine) -> None:
+        """Has what takes time begin while the person still thinks."""
+        ...
 
 
 @dataclass
@@ -47,6 +109,8 @@ class Opening:
     """The session that goes on; None for a new one."""
     is_fork: bool = False
     """Whether it goes on in a copy."""
+    at: str | None = None
+    """The message that it goes on from; None for where it stands."""
     recent: Callable[[], Iterable[AnyBlock]] = tuple
     """Returns the last turn of the session that goes on."""
     greeting: tuple[str, ...] = ()
@@ -87,6 +151,8 @@ class Opening:
     def client(self) -> Client:
         """Returns the client of the session that was chosen."""
         client = self._chosen()
+        if self.at:
+            client.parts.writer.rewind(self.at)
         if self.choice.title:
             client.parts.writer.title(self.choice.title)
         return client
@@ -138,7 +204,8 @@ class Opening:
             "model": self.model_name,
             "permission_mode": self.choice.mode,
             "entrypoint": entrypoint,
-            "has_snapshots": has_snapshots(version, entrypoint),
+            "has_snapshots": has_snapshots(version, entrypoint)
+            or self.environment.get(KEEPS_FILES) == "true",
         }
 
     def _client(self, writer: SessionWriter) -> Client:

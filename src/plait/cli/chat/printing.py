@@ -14,11 +14,11 @@ from plait.cli.chat.commands import COMMANDS, parts_of, told
 from plait.cli.chat.keyboard import PlainKeyboard
 from plait.cli.chat.opening import Opening
 from plait.cli.chat.stream import Stream, beginning
+from plait.cli.chat.streamed import Said
 from plait.cli.chat.tally import Json, Tally
 from plait.cli.output import escaped, write_bytes
 from plait.cli.text import safe
 from plait.errors import UserError
-from plait.write.model import Content
 
 Form: TypeAlias = Literal["text", "json", "stream-json"]
 FORMS: tuple[Form, ...] = ("text", "json", "stream-json")
@@ -77,11 +77,11 @@ class Printing:
         tally = Tally(lambda: client.session, ids.uuid, price=price, limits=choice.limits)
         return cls(client, form, tally, Stream(ids.uuid, replays), begun, choice.limits)
 
-    async def run(self, prompts: AsyncIterator[Content]) -> int:
+    async def run(self, prompts: AsyncIterator[Said]) -> int:
         """Does all prompts; returns the exit code."""
         self._listen()
-        async for content in prompts:
-            await self._turn(content)
+        async for said in prompts:
+            await self._turn(said)
             if self._is_unread:
                 raise BrokenPipeError
         if self._ending is None:
@@ -97,19 +97,21 @@ class Printing:
             return INTERRUPTED
         return FAILED if self._last.get("is_error") else 0
 
-    async def _turn(self, content: Content) -> None:
-        self._say(self.beginning)
+    async def _turn(self, said: Said) -> None:
+        content = said.content
+        now = {"permissionMode": self.client.mode, "model": self.client.model}
+        self.say({**self.beginning, **now})
         self.tally.begin()
         if isinstance(content, str) and content.startswith("/") and await self._command(content):
             return
-        async for event in self.client.send(content):
+        async for event in self.client.send(content, uuid=said.uuid):
             result = self.tally.add(event)
             if result is not None and isinstance(event, TurnEnded):
                 self._end(result, event)
 
     def _end(self, result: Json, event: TurnEnded) -> None:
         self._last, self._ending = result, event
-        self._say(result)
+        self.say(result)
 
     async def _command(self, text: str) -> bool:
         """Does a command; tells whether it is one. To the model any other is a prompt."""
@@ -136,6 +138,18 @@ class Printing:
                 words, ending = event.text, "failed"
         return words, ending
 
+    def tell_pieces(self) -> None:
+        """Tells answers piece by piece, too."""
+        from plait.cli.chat.partial import Overheard
+
+        parts = self.client.parts
+        parts.model = Overheard(parts.model, self._tell_piece)
+
+    def _tell_piece(self, event: Json) -> None:
+        whose = {"session_id": self.client.session, "parent_tool_use_id": None}
+        uuid = self.client.parts.writer.ids.uuid()
+        self.say({"type": "stream_event", "event": event, **whose, "uuid": uuid})
+
     def _listen(self) -> None:
         """Tells each line of the log as it is written, beside whoever else is told."""
         writer = self.client.parts.writer
@@ -147,11 +161,11 @@ class Printing:
             value = msgspec.json.decode(line)
             self.tally.note(value)
             for one in self.stream.of(value):
-                self._say(one)
+                self.say(one)
 
         writer.on_line = on_line
 
-    def _say(self, value: Mapping[str, Any]) -> None:
+    def say(self, value: Mapping[str, Any]) -> None:
         """Tells something, as long as anybody reads it; else the turn is stopped."""
         if self.form != "stream-json" or self._is_unread:
             return
@@ -184,47 +198,3 @@ async def given_words(lines: PlainKeyboard, prompt: str | None) -> str:
     if not words.strip():
         raise UserError("there is no prompt", "say it after `-p`, or on standard input")
     return words
-
-
-async def one(content: str) -> AsyncIterator[Content]:
-    """Yields a single prompt."""
-    yield content
-
-
-async def streamed(lines: PlainKeyboard) -> AsyncIterator[Content]:
-    """Yields the prompts of a stream of JSON, each as it comes."""
-    number = 0
-    while (line := await lines.line()) is not None:
-        number += 1
-        content = content_of(line, number) if line.strip() else None
-        if content is not None:
-            yield content
-
-
-def content_of(line: str, number: int) -> Content | None:
-    """Returns the prompt of a line, None for a line that is none; says what is wrong with it."""
-    try:
-        value = msgspec.json.decode(line)
-    except msgspec.DecodeError as error:
-        raise UserError(f"line {number} of the input is no JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise UserError(f"line {number} of the input is no object")
-    if value.get("type") != "user":
-        return None
-    content = _content(value.get("message"))
-    if content is None:
-        form = '{"type":"user","message":{"role":"user","content":"words"}}'
-        raise UserError(f"line {number} of the input has no words", f"it looks like {form}")
-    return content
-
-
-def _content(message: object) -> Content | None:
-    if not isinstance(message, dict):
-        return None
-    content = message.get("content")
-    if isinstance(content, str):
-        return content if content.strip() else None
-    is_blocks = isinstance(content, list) and all(
-        isinstance(block, dict) and isinstance(block.get("type"), str) for block in content
-    )
-    return content if is_blocks and content else None

@@ -44,6 +44,8 @@ async def branch(talk: "Talk", rest: str) -> None:
     """Goes on in a session of its own, from here or from before a prompt (`@2`)."""
     mark, _, title = rest.partition(" ") if rest.startswith("@") else ("", "", rest)
     point = point_named(talk.client.points(), mark[1:]) if mark else None
+    if point and point.before is None:
+        raise UserError("nothing comes before the first prompt", "`/clear` begins a new session")
     old = talk.client.session
     await talk.branch(point, title.strip())
     if point:

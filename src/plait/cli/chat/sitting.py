@@ -15,7 +15,7 @@ from plait.cli.chat.dialogue import Dialogue
 from plait.cli.chat.drawing import Drawing
 from plait.cli.chat.keyboard import Keyboard, Live, PlainKeyboard
 from plait.cli.chat.looking import offered_sessions
-from plait.cli.chat.opening import Opening
+from plait.cli.chat.opening import Opener
 from plait.cli.chat.screen import Screen
 from plait.cli.chat.signals import caught, stopped_by
 from plait.cli.chat.standing import Standing
@@ -31,7 +31,7 @@ DUMB = ("dumb", "unknown")
 """Terminals on which nothing that was drawn can be taken back."""
 
 
-async def sit(output: Output, opening: Opening, prompt: str | None) -> int:
+async def sit(output: Output, opening: Opener, prompt: str | None) -> int:
     """Talks with whoever is there until they leave; returns the exit code."""
     live = Live()
     drawing = Drawing(str(opening.directory), echoes=True)
@@ -70,9 +70,9 @@ def _connect(live: Live, talk: Talk) -> None:
     live.sessions = lambda typed: offered_sessions(talk, typed)
 
 
-def _warm_up(opening: Opening) -> None:
+def _warm_up(opening: Opener) -> None:
     """Loads what is sent with while nothing is sent yet: it takes seconds."""
-    if opening.choice.asks_api:
+    if opening.choice.asks_api and opening.choice.engine == "api":
         threading.Thread(target=_load, daemon=True).start()
 
 
@@ -124,7 +124,7 @@ def _stopping(keyboard: Keyboard, talk: Talk) -> AbstractContextManager[None]:
     return caught(keyboard.interrupted)
 
 
-def _greeting(opening: Opening, client: Engine) -> list[str]:
+def _greeting(opening: Opener, client: Engine) -> list[str]:
     what = "goes on" if opening.old else "begins"
     return [
         *opening.greeting,

@@ -32,6 +32,10 @@ def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int
         from plait.cli.chat.demo import demo_opening
 
         opening = demo_opening(request, choice)
+    elif choice.engine == "claude":
+        from plait.cli.chat.claude import start_claude
+
+        return start_claude(request, choice, prompt, asked)
     else:
         opening = _opening(request, choice, asked)
     if choice.is_printed:
@@ -46,7 +50,7 @@ def start(request: Request, prompt: str | None, asked: Mapping[str, Any]) -> int
         return INTERRUPTED
 
 
-def _named(request: Request, asked: Mapping[str, Any]) -> "Session | None":
+def named_session(request: Request, asked: Mapping[str, Any]) -> "Session | None":
     """Returns the session that goes on, None for a new one."""
     if asked["resume"] == CHOSEN:
         return _picked(request, asked)
@@ -71,8 +75,8 @@ def _picked(request: Request, asked: Mapping[str, Any]) -> "Session":
 
 
 def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Opening:
-    settings, old = request.settings, _named(request, asked)
-    directory = _directory(request, old)
+    settings, old = request.settings, named_session(request, asked)
+    directory = directory_of(request, old)
     client_settings = settings_in(request, choice, directory)
     choice = in_mode(choice, client_settings.default_mode(MODES), settings.chat)
     past = Past(request, directory)
@@ -89,11 +93,12 @@ def _opening(request: Request, choice: Choice, asked: Mapping[str, Any]) -> Open
         let_through=settings.chat.let_through,
         old=old.path if old else None,
         is_fork=asked["is_fork"],
+        at=asked["at"],
         recent=lambda: past.recent(old) if old else (),
     )
 
 
-def _directory(request: Request, old: "Session | None") -> Path:
+def directory_of(request: Request, old: "Session | None") -> Path:
     """Returns where the tools work: here, or where a session that goes on worked."""
     here = request.settings.directory
     if old is None:
@@ -126,14 +131,21 @@ def _model(request: Request, choice: Choice) -> "Model":
 
 
 async def _printed(opening: Opening, prompt: str | None, asked: Mapping[str, Any]) -> int:
-    from plait.cli.chat.printing import Printing, given_words, one, streamed
+    from plait.cli.chat.control import Controls
+    from plait.cli.chat.printing import Printing, given_words
+    from plait.cli.chat.streamed import one
 
     lines = PlainKeyboard()
     is_streamed = asked["input_format"] == "stream-json"
     if is_streamed and prompt:
         raise UserError("prompts of a stream come on standard input alone")
     words = "" if is_streamed else await given_words(lines, prompt)
+    controls = Controls(lines, opening.choice.mode == "bypassPermissions")
+    opening.asker = controls if asked["prompt_tool"] else None
     async with opening.opened() as client:
         printing = Printing.of(client, opening, asked["output_format"], replays=asked["replays"])
+        if asked["is_partial"]:
+            printing.tell_pieces()
         with stopped_by(client.interrupt):
-            return await printing.run(streamed(lines) if is_streamed else one(words))
+            controls.serve(client, printing.say)
+            return await printing.run(controls.prompts() if is_streamed else one(words))

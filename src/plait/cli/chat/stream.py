@@ -13,6 +13,7 @@ METADATA = {
     "cumulativeDroppedTokens": "cumulative_dropped_tokens",
     "durationMs": "duration_ms",
 }
+STOPPED = "[Request interrupted by user"
 PRINTED = ("<local-command-stdout>", "</local-command-stdout>")
 
 
@@ -65,7 +66,7 @@ class Stream:
     def of(self, line: Mapping[str, Any]) -> Iterator[Json]:
         """Yields what is told of a line; of most kinds nothing."""
         match line.get("type"):
-            case "assistant":
+            case "assistant" if line.get("madeBy") != "other":  # made up for a turn long over
                 yield self._response(line)
             case "user" if not line.get("isMeta"):
                 yield from self._user(line)
@@ -123,6 +124,8 @@ class Stream:
     def _words(self, line: Mapping[str, Any], content: object) -> Iterator[Json]:
         if line.get("isCompactSummary"):
             yield _told(line, line["message"]) | {"isReplay": False, "isSynthetic": True}
+        elif _is_stop(content):
+            yield _told(line, line["message"])
         elif self.replays or str(content).startswith(PRINTED[0]):
             yield _told(line, line["message"]) | {"isReplay": True}
 
@@ -149,6 +152,12 @@ class Stream:
             },
             "logical_parent_uuid": line.get("logicalParentUuid"),
         }
+
+
+def _is_stop(content: object) -> bool:
+    """Tells whether a message says that the turn was stopped."""
+    first = content[0] if isinstance(content, list) and content else {}
+    return isinstance(first, Mapping) and str(first.get("text", "")).startswith(STOPPED)
 
 
 def _told(line: Mapping[str, Any], message: Mapping[str, Any]) -> Json:
