@@ -9,6 +9,7 @@ from plait.agent.context import LiveContext
 from plait.agent.instructions import Grounds, SessionInstructions, rendered
 from plait.agent.mcp import SessionServers, servers_in
 from plait.agent.mcp.telling import ServerInstructions
+from plait.agent.mentions import SessionMentions
 from plait.agent.settings import ClientSettings
 from plait.agent.skills import SessionSkills, SkillTool
 from plait.agent.skills.listing import SkillListing, listed, told
@@ -53,6 +54,7 @@ def beside_of(
             all_tools[follower.name] = follower
     along = SessionAlong(
         writer,
+        SessionMentions(writer, place),
         instructions,
         SkillListing(writer, context, skills),
         ServerInstructions(writer, context, servers),

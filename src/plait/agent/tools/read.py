@@ -82,10 +82,11 @@ class Read:
 
     async def run(self, proposal: Proposal, place: Workplace, report: Report) -> Outcome:
         """Reads it, and remembers that the model has seen it."""
-        return await asyncio.to_thread(_read, proposal, place)
+        return await asyncio.to_thread(read_now, proposal, place)
 
 
-def _read(proposal: Proposal, place: Workplace) -> Outcome:
+def read_now(proposal: Proposal, place: Workplace) -> Outcome:
+    """Reads a file, and returns what the model sees of it; raises ToolError."""
     path, text = proposal.paths[0], str(proposal.arguments["file_path"])
     shown = paths.named(text, place)
     try:
