@@ -10,12 +10,11 @@ what Plait makes: an index and a page for each session.
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 from bench.archives import archive
 from bench.browser import watch
+from bench.drawn import Make, compare
 from bench.generate import generate
 from bench.measure import CACHE, Run, plait, program, row
 from bench.peers import PEERS, nobodys
@@ -23,10 +22,7 @@ from bench.peers import PEERS, nobodys
 PEER = "claude-code-log"
 VERSION = "1.7.0"
 MB = 1_000_000
-WIDTHS = (44, 9, 9, 9, 9, 9)
 LONG = 75 * MB
-Make: TypeAlias = Callable[[Path], Run]
-"""A folder to what it took to write a site into it."""
 
 
 def main(*chosen: str) -> None:
@@ -35,31 +31,22 @@ def main(*chosen: str) -> None:
         ["10MB", "100MB"] if not chosen else []
     )
     for size in sizes:
-        compare(size)
+        pages_of(size)
     if not chosen or "browser" in chosen:
         read_long()
 
 
-def compare(size: str) -> None:
+def pages_of(size: str) -> None:
     """Prints what both take for the same logs."""
-    root, out = archive(size), CACHE / "site"
-    ours = measured(out, lambda folder: site(root, folder))
-    row(f"{size} of logs to a site", "CPU s", "wall s", "MB", "files", "peak MB", widths=WIDTHS)
-    told("plait export --format html", *ours)
-    peer = peers_site(root)
-    if peer:
-        theirs = measured(out, peer)
-        told(f"{PEER} {VERSION}", *theirs)
-        cpu, wall = theirs[0].cpu / ours[0].cpu, theirs[0].wall / ours[0].wall
-        part = theirs[1] / ours[1]
-        row("times Plait", f"{cpu:.1f}", f"{wall:.1f}", f"{part:.1f}", widths=WIDTHS)
-    print(flush=True)
+    root = archive(size)
+    options = ("--format", "html", "--no-redact")
+    compare(f"pages of {size}", root, options, f"{PEER} {VERSION}", peers_site(root))
 
 
 def site(root: Path, folder: Path) -> Run:
     """Makes a site with Plait."""
     asked = ("--all", "--format", "html", "--no-redact", "-o", folder)
-    return plait("export", "--root", root, *asked)
+    return plait("export", "--root", root, *asked, PLAIT_STATE_DIR=str(CACHE / "state"))
 
 
 def peers_site(root: Path) -> Make | None:
@@ -70,10 +57,10 @@ def peers_site(root: Path) -> Make | None:
     kept = CACHE / "peer.db"
     env = {**nobodys(root, CACHE / "nobody"), "CLAUDE_CODE_LOG_CACHE_PATH": str(kept)}
 
-    def make(folder: Path) -> Run:
+    def make(folder: Path, before: tuple[str, ...]) -> Run:
         kept.unlink(missing_ok=True)  # it makes the pages of sessions from what it keeps there
         asked = ("--all-projects", "--combined", "no", "-o", folder)
-        return program(command, root / "projects", *asked, **env)
+        return program(*before, command, root / "projects", *asked, **env)
 
     return make
 
@@ -92,27 +79,16 @@ def installed() -> Path | None:
     return command
 
 
-def measured(folder: Path, make: Make) -> tuple[Run, int, int]:
-    """Returns what making a site took, and its bytes and files."""
-    shutil.rmtree(folder, ignore_errors=True)
-    run = make(folder)
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
-    return run, sum(sizes), len(sizes)
-
-
-def told(name: str, run: Run, size: int, files: int) -> None:
-    """Prints one row."""
-    figures = (f"{run.cpu:.2f}", f"{run.wall:.2f}", f"{size / MB:.1f}", files)
-    row(name, *figures, f"{run.peak / MB:.0f}", widths=WIDTHS)
-
-
 def read_long() -> None:
     """Prints how a session of about 20,000 entries reads in a browser."""
     root, out = CACHE / "one-long-session", CACHE / "site"
     if not (root / ".whole").exists():
         generate(root, LONG, seed=1, files=1)
         (root / ".whole").touch()
-    _, size, files = measured(out, lambda folder: site(root, folder))
+    shutil.rmtree(out, ignore_errors=True)
+    site(root, out)
+    sizes = [path.stat().st_size for path in out.rglob("*") if path.is_file()]
+    size, files = sum(sizes), len(sizes)
     page = max((out / "sessions").glob("*.html"), key=lambda one: one.stat().st_size)
     lines = sum(path.read_bytes().count(b"\n") for path in root.rglob("*.jsonl"))
     print(f"one session of {lines:,} lines: {size / MB:.1f} MB in {files} files")

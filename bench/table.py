@@ -178,6 +178,7 @@ def _surroundings(tree: Path, cache: Path) -> dict[str, str]:
         "PLAIT_CACHE_DIR": str(cache),
         "PLAIT_CONFIG_DIR": str(cache / "none"),
         "PLAIT_DATA_DIR": str(cache / "data"),
+        "PLAIT_STATE_DIR": str(cache / "state"),
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }

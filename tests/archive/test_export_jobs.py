@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -203,3 +206,42 @@ def _held(folder: Path) -> dict[str, bytes]:
         for path in paths
         if not path.name.startswith(".")
     }
+
+
+SLOWLY = """
+import sys, time
+from plait.archive.export import drawing
+from plait.line.folder import OutputFolder
+drawing.WORTH, write = 0, OutputFolder.write
+def slowly(self, name, data):
+    write(self, name, data)
+    time.sleep(0.05)
+OutputFolder.write = slowly
+from plait.cli import main
+main()
+"""
+
+
+def test_an_export_that_is_stopped_leaves_whole_files_and_nobody(
+    gallery: Path, tmp_path: Path
+) -> None:
+    out, whole = tmp_path / "out", exported(gallery, 1)
+    said = ["export", "--all", "--root", str(gallery), "-o", str(out), "--no-redact"]
+    home = {**os.environ, "PLAIT_STATE_DIR": str(tmp_path / "state")}
+    program = subprocess.Popen(
+        [sys.executable, "-c", SLOWLY, *said, "--jobs", "2"],
+        env=home,
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    until = time.monotonic() + 60
+    while len(_held(out)) < 3 and time.monotonic() < until:
+        time.sleep(0.01)
+    os.killpg(program.pid, signal.SIGINT)
+    assert program.wait(60) != 0
+    left = _held(out)
+    assert 3 <= len(left) < len(whole)
+    assert left == {name: whole[name] for name in left}
+    with pytest.raises(ProcessLookupError):
+        os.killpg(program.pid, 0)

@@ -62,11 +62,11 @@ def raws(redactor: Redactor, records: Iterable[Record]) -> list[bytes]:
 @given(parts)
 def test_what_was_learnt_apart_is_known_to_all(found: list[list[Record]]) -> None:
     lessons = [lesson(records) for records in found]
-    forks = [taught(lessons).fork(one) for one in lessons]
+    twins = [taught(lessons).twin(one) for one in lessons]
     alone = Redactor()
     alone.learn(one for records in found for one in records)
     everything = [one for records in found for one in records]
-    apart = [raw for fork, one in zip(forks, found, strict=True) for raw in raws(fork, one)]
+    apart = [raw for twin, one in zip(twins, found, strict=True) for raw in raws(twin, one)]
     at_once = raws(alone, everything)
     assert [_shape(raw) for raw in apart] == [_shape(raw) for raw in at_once]
 
@@ -79,18 +79,18 @@ def _shape(raw: bytes) -> bytes:
 
 
 @given(parts)
-def test_forks_name_things_as_one_that_goes_through_all(found: list[list[Record]]) -> None:
+def test_twins_name_things_as_one_that_goes_through_all(found: list[list[Record]]) -> None:
     lessons = [lesson(records) for records in found]
     here, there = taught(lessons), taught(lessons)
     sent = pickle.dumps(there)
     for records, one in zip(found, lessons, strict=True):
-        serial = here.fork(one)
+        serial = here.twin(one)
         expected = raws(serial, records)
         assert here.absorb(serial.outcome)
-        fork = pickle.loads(sent).fork(one)
-        made = raws(fork, records)
-        if not there.absorb(pickle.loads(pickle.dumps(fork.outcome))):
-            again = there.fork(one)
+        twin = pickle.loads(sent).twin(one)
+        made = raws(twin, records)
+        if not there.absorb(pickle.loads(pickle.dumps(twin.outcome))):
+            again = there.twin(one)
             made = raws(again, records)
             assert there.absorb(again.outcome)
         assert made == expected
@@ -100,29 +100,29 @@ def test_forks_name_things_as_one_that_goes_through_all(found: list[list[Record]
 
 def test_a_stand_in_that_was_given_before_is_declined() -> None:
     redactor = taught([])
-    forks = [redactor.fork(), redactor.fork()]
-    for fork, token in zip(forks, TOKENS, strict=False):
-        assert fork.text(token) == "‹secret 1: github token›"
-    assert redactor.absorb(forks[0].outcome)
-    assert not redactor.absorb(forks[1].outcome)
+    twins = [redactor.twin(), redactor.twin()]
+    for twin, token in zip(twins, TOKENS, strict=False):
+        assert twin.text(token) == "‹secret 1: github token›"
+    assert redactor.absorb(twins[0].outcome)
+    assert not redactor.absorb(twins[1].outcome)
     assert list(redactor.report.found) == ["‹secret 1: github token›"]
-    assert redactor.fork().text(TOKENS[1]) == "‹secret 2: github token›"
+    assert redactor.twin().text(TOKENS[1]) == "‹secret 2: github token›"
 
 
 def test_what_was_settled_needs_no_asking() -> None:
     redactor = taught([lesson([line(TOKENS[0], "/srv")]), lesson([line(TOKENS[1], "/srv")])])
-    fork = redactor.fork()
-    assert fork.text(TOKENS[1]) == "‹secret 2: github token›"
-    assert not fork.outcome.unsettled
-    assert fork.text(TOKENS[2]) == "‹secret 3: github token›"
-    assert {one.stand_in for one in fork.outcome.unsettled} == {"‹secret 3: github token›"}
+    twin = redactor.twin()
+    assert twin.text(TOKENS[1]) == "‹secret 2: github token›"
+    assert not twin.outcome.unsettled
+    assert twin.text(TOKENS[2]) == "‹secret 3: github token›"
+    assert {one.stand_in for one in twin.outcome.unsettled} == {"‹secret 3: github token›"}
 
 
-def test_a_fork_tells_nothing_to_the_one_it_was_forked_from() -> None:
+def test_a_twin_tells_nothing_to_the_one_it_was_made_of() -> None:
     redactor = taught([])
-    fork = redactor.fork()
-    fork.learn(f"GITHUB_TOKEN={TOKENS[0]}")
-    fork.text(TOKENS[0])
+    twin = redactor.twin()
+    twin.learn(f"GITHUB_TOKEN={TOKENS[0]}")
+    twin.text(TOKENS[0])
     assert redactor.learnt == 0
     assert not redactor.report
 
@@ -131,7 +131,7 @@ def test_lines_that_taught_nothing_are_not_read_again(monkeypatch: pytest.Monkey
     records = [line("plain words", "/srv/shop"), line(TOKENS[0], "/srv/shop")]
     held = lesson(records)
     assert len(held.quiet) == 8
-    fork = taught([held]).fork(held)
+    twin = taught([held]).twin(held)
     read: list[bytes] = []
     look = Redactor._told_at_once
 
@@ -140,7 +140,7 @@ def test_lines_that_taught_nothing_are_not_read_again(monkeypatch: pytest.Monkey
         return look(self, raw, fields, **options)
 
     monkeypatch.setattr(Redactor, "_told_at_once", noted)
-    raws(fork, records)
+    raws(twin, records)
     assert read == [records[1].raw]
 
 
@@ -148,7 +148,7 @@ def test_a_quiet_line_with_a_copy_of_what_another_taught_is_redacted() -> None:
     quiet, loud = line("say hunter2hunter2", "/srv"), line("PASSWORD=hunter2hunter2", "/srv")
     lessons = [lesson([quiet]), lesson([loud])]
     assert len(lessons[0].quiet) == 8
-    (raw,) = raws(taught(lessons).fork(lessons[0]), [quiet])
+    (raw,) = raws(taught(lessons).twin(lessons[0]), [quiet])
     assert b"hunter2" not in raw
 
 
@@ -189,12 +189,12 @@ def test_an_owner_that_is_to_be_kept_is_kept(name: str) -> None:
     assert redactor.record(record) is record
 
 
-def test_every_planted_form_is_found_by_forks() -> None:
+def test_every_planted_form_is_found_by_twins() -> None:
     records = [line(one.text, "/home/dev/shop") for one in list(planted(seed=5))[::9]]
     held = lesson(records)
-    fork, alone = taught([held]).fork(held), Redactor()
+    twin, alone = taught([held]).twin(held), Redactor()
     alone.learn(records)
-    assert [_shape(one) for one in raws(fork, records)] == [
+    assert [_shape(one) for one in raws(twin, records)] == [
         _shape(one) for one in raws(alone, records)
     ]
-    assert fork.report.kinds == alone.report.kinds
+    assert twin.report.kinds == alone.report.kinds

@@ -126,7 +126,7 @@ class Redactor:
         """Has all that follows go by what was learnt so far, wherever it is redacted."""
         self._ledger.settle()
 
-    def fork(self, lesson: Lesson | None = None) -> "Redactor":
+    def twin(self, lesson: Lesson | None = None) -> "Redactor":
         """Returns one that knows the same, and tells nothing of what it finds to this one.
 
         Lines that taught nothing in a lesson are not read a second time.
@@ -143,11 +143,11 @@ class Redactor:
 
     @property
     def outcome(self) -> Outcome:
-        """What a fork has found, for the one that it was forked from."""
+        """What a twin has found, for the one that it was made of."""
         return Outcome(tuple(self.report.found.values()), tuple(self._ledger.unsettled))
 
     def absorb(self, outcome: Outcome) -> bool:
-        """Takes what a fork has found, or declines: it named something as others did before."""
+        """Takes what a twin has found, or declines: it named something as others did before."""
         ledger = self._ledger.copied() if outcome.unsettled else self._ledger
         if not ledger.agrees(list(outcome.unsettled)):
             return False

@@ -1,6 +1,6 @@
 """Families of sessions to their files: here, or by several processes, the same bytes either way.
 
-A family is told by itself: by names that are its own, and through a fork of the redactor, which
+A family is told by itself: by names that are its own, and through a twin of the redactor, which
 knows what all of them have taught and tells nothing to the next. What two families may not both
 do is seen when their turn comes: the second is then drawn again, behind the first.
 """
@@ -190,7 +190,7 @@ class Drawer:
         """Yields the files of a family, drawn in this process."""
         through = self.redactor
         if through and not through.has_own_rules:
-            through = through.fork(self.lessons[number] if self.lessons else None)
+            through = through.twin(self.lessons[number] if self.lessons else None)
         members = self.families[number]
         yield from files_of(self.form, members, drawing, self.taken, through, self.held)
         if through is self.redactor:
@@ -258,9 +258,9 @@ def packed_lesson(item: "tuple[str, Rules, Members]") -> bytes:
 def packed_drawing(item: "tuple[str, Form, Members, bytes | None, Lesson | None]") -> bytes:
     """Returns what is made of a family, for the process that asks."""
     _, form, members, known, lesson = item
-    fork = _redactor(known).fork(lesson) if known else None
+    twin = _redactor(known).twin(lesson) if known else None
     drawing = Drawing()
-    files = list(files_of(form, members, drawing, set(), fork))
+    files = list(files_of(form, members, drawing, set(), twin))
     return pickle.dumps((drawing, files), pickle.HIGHEST_PROTOCOL)
 
 
