@@ -20,11 +20,13 @@ from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
 from plait.archive.resume import Resumption
+from plait.conversation.account.xray import XrayColumn, xray
 from plait.conversation.model import Conversation, Conversations
 from plait.conversation.prices import Prices
 from plait.errors import NoSuchSession
 from plait.graph.client import Context
 from plait.graph.paths import SPOKEN
+from plait.record.lineage import sent_lines
 from plait.view.changed_files import ChangedFiles, changed_files
 from plait.view.context_window import Weighed, context_window
 from plait.view.costs import SessionCost, session_cost
@@ -122,6 +124,14 @@ class LiveSession:
         if self.opened.session.file is None:
             return context_window(self.name, NO_CONTEXT, None)
         return weighed(self.opened, self.name, self.prices, self.resumption)
+
+    @cached_property
+    def xray(self) -> tuple[XrayColumn, ...]:
+        """What filled each request that led to where it stands."""
+        file = self.opened.session.file
+        if file is None:
+            return ()
+        return xray(sent_lines(file.path), self.resumption.context.chain)
 
     def presets(self, archive: Archive) -> tuple[PresetEffect, ...]:
         """Returns what each preset of a trim would leave, worked out once."""

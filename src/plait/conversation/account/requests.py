@@ -72,6 +72,8 @@ class Between:
     """The request behind whose answer a compaction left all as it was."""
     thinking: Thinking | None = None
     """What the prompt says of thinking."""
+    uuids: list[str] = field(default_factory=list)
+    """Of the lines, the nearest first."""
 
 
 def requests_in(lines: Iterable[tuple[int, Sent]]) -> list[Asked]:
@@ -132,6 +134,7 @@ def _connect(asked: Asked, entries: dict[str, Sent], found: dict[str, Asked]) ->
         if line.is_boundary and not since.preserved_behind:
             since.is_compacted = True
             since.preserved_behind = _preserved_behind(line, entries, found)
+        since.uuids.append(line.uuid or "")
         since.is_cleared |= line.subtype == CLEARING
         since.is_taken_up |= line.begins_process
         since.thinking = since.thinking or line.thinking_metadata

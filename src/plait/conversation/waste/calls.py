@@ -1,6 +1,7 @@
 """Lines to the calls in them: what was asked for, how much came back, what is named later."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -20,7 +21,7 @@ AROUND = 150
 MOST_SUBJECT = 120
 
 
-class _Piece(Struct, frozen=True, gc=False):
+class Piece(Struct, frozen=True, gc=False):
     """A block of a message, as far as calls are told."""
 
     type: str | None = None
@@ -45,8 +46,21 @@ class _Subjects(Struct, frozen=True, gc=False):
     limit: float | None = None
 
 
-_pieces = msgspec.json.Decoder(list[_Piece]).decode
+_pieces = msgspec.json.Decoder(list[Piece]).decode
+_parts = msgspec.json.Decoder(list[Raw]).decode
+_piece = msgspec.json.Decoder(Piece).decode
 _subjects = msgspec.json.Decoder(_Subjects).decode
+
+
+def sized_pieces(content: bytes) -> Iterator[tuple[int, Piece]]:
+    """Yields the blocks of a message that can be read, each with its length as it is written."""
+    try:
+        parts = _parts(content)
+    except MISFITS:
+        return
+    for part in parts:
+        with suppress(*MISFITS):
+            yield len(bytes(part)), _piece(part)
 
 
 @dataclass(slots=True)
@@ -106,7 +120,7 @@ class CallNotes:
             elif piece.type == "tool_result" and piece.tool_use_id:
                 self._answer(number, piece)
 
-    def _call(self, number: int, key: str, piece: _Piece) -> None:
+    def _call(self, number: int, key: str, piece: Piece) -> None:
         name, given = piece.name or "", bytes(piece.input)
         call = Noted(piece.id or "", key, name, number, given)
         try:
@@ -118,7 +132,7 @@ class CallNotes:
         call.subject = f"{name} {words}".strip()[:MOST_SUBJECT]
         self.calls.setdefault(call.id, call)
 
-    def _answer(self, number: int, piece: _Piece) -> None:
+    def _answer(self, number: int, piece: Piece) -> None:
         call = self.calls.get(piece.tool_use_id or "")
         if call is None or call.answered:
             return

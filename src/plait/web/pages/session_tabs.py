@@ -44,7 +44,8 @@ def _fragment(request: Request, head: Head, tab: str, body: str) -> Response:
 
 def _serve_context(request: Request) -> Response:
     look = SessionRequest(request)
-    body = context_body(look.head, look.opened.weighed, number_in(request, "from") or 1)
+    opened, start = look.opened, number_in(request, "from") or 1
+    body = context_body(look.head, opened.weighed, start, opened.xray)
     return html(request, tab_page(look.head, "context", body))
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plait.conversation.account.xray import XrayColumn
 from plait.view.amounts import dotted, many, tokens_in_words
 from plait.view.context_window import Omitted, Weighed, Weight
 from plait.view.page.conversation.blocks import prose, typed
@@ -11,6 +12,7 @@ from plait.view.page.figures.charts import bar, stack, swatches
 from plait.view.page.markup import esc, icon
 from plait.view.page.tabs.context_fill import STEP, fills_html
 from plait.view.page.tabs.head import Head, paged, unfolding
+from plait.view.page.tabs.xray import KINDS, is_told, xray_html
 
 MOST_SHOWN = 400_000
 """Characters of a block that stand in a page."""
@@ -41,34 +43,44 @@ REASONS = {
 }
 
 
-def context_body(head: Head, found: Weighed, start: int = 1) -> str:
-    """Returns the window, the messages and what is left out."""
+def context_body(
+    head: Head, found: Weighed, start: int = 1, columns: Sequence[XrayColumn] = ()
+) -> str:
+    """Returns the window, how it was filled through time, the messages and what is left out."""
     refusal = ""
     if not found.resumes:
         refusal = f'<p class="warn">Cannot be resumed: {esc(found.why_not or "")}</p>'
     if found.tokens is None and not found.messages:
         return f'{refusal}<p class="empty">There are no messages.</p>'
     return (
-        f"{refusal}{_window_html(found)}{fills_html(head, found)}"
+        f"{refusal}{_window_html(found, columns)}{xray_html(head, columns)}"
+        f"{fills_html(head, found)}"
         f"{_messages_html(head, found, start)}"
         f"{_left_out_html(head, found.left_out)}"
     )
 
 
-def _window_html(found: Weighed) -> str:
-    tokens, estimated, window, parts = found.tokens, found.estimated, found.window, found.parts
+def _window_html(found: Weighed, columns: Sequence[XrayColumn]) -> str:
+    tokens, estimated, window = found.tokens, found.estimated, found.window
+    shown = _shown(found, columns)
     used = max(tokens or 0, estimated)
     known = f"{tokens_in_words(tokens)} tokens after the last answer" if tokens else ""
     guess = f"{tokens_in_words(estimated)} tokens of messages, estimated"
     share = f"{100 * used / window:.0f} % of a window of {tokens_in_words(window)}"
-    drawn = stack((name, count / window) for name, count in parts.items())
-    keys = swatches(
-        (name, NAMES.get(name, name), tokens_in_words(count)) for name, count in parts.items()
-    )
+    drawn = stack((name, count / window) for name, _, count in shown)
+    keys = swatches((name, told, tokens_in_words(count)) for name, told, count in shown)
     sent = found.next_prompt.sentence if found.next_prompt else ""
     next_ = f'<p class="dim">{esc(sent[:1].upper() + sent[1:])}.</p>' if sent else ""
     told = f"<p>{dotted(known, guess, share)}</p>"
     return f'<section class="filled">{told}{drawn}{keys}{next_}</section>'
+
+
+def _shown(found: Weighed, columns: Sequence[XrayColumn]) -> list[tuple[str, str, int]]:
+    """Returns what fills the window: kind, name and tokens, as the last request held them."""
+    if is_told(columns):
+        last = columns[-1].fills
+        return [(kind, name, last[kind]) for kind, name in KINDS.items() if last.get(kind)]
+    return [(part, NAMES[part], count) for part, count in found.parts.items()]
 
 
 def _messages_html(head: Head, found: Weighed, start: int) -> str:

@@ -1,0 +1,78 @@
+"""What filled requests, by kind: all of it is told, and it grows by what came between."""
+
+import json
+from pathlib import Path
+
+from plait.archive import Archive
+from plait.conversation.account.xray import XrayColumn, xray
+from plait.record.lineage import sent_lines
+from tests.conversation.cached_talk import SYSTEM, CachedTalk
+from tests.conversation.test_waste import Working
+
+
+def columns(talk: CachedTalk, folder: Path) -> tuple[XrayColumn, ...]:
+    path = folder / "a.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in talk.lines), encoding="utf-8")
+    return xray(sent_lines(path), [talk.lines[-1]["uuid"]])
+
+
+def test_results_and_calls_fill_the_next_request(tmp_path: Path) -> None:
+    talk = Working()
+    talk.ask()
+    talk.call("Bash", {"command": "ls"}, "x" * 4000)
+    talk.call("Agent", {"description": "look"}, "y" * 8000)
+    first, second, third = columns(talk, tmp_path)
+    assert first.fills == {"system": SYSTEM + 40}
+    assert 900 < second.fills["results"] < 1100
+    assert "reports" not in second.fills
+    assert 1800 < third.fills["reports"] < 2200
+    assert third.fills["results"] == second.fills["results"]
+
+
+def test_a_compaction_is_a_cliff(tmp_path: Path) -> None:
+    talk = Working()
+    talk.ask()
+    talk.call("Bash", {"command": "ls"}, "x" * 40_000)
+    talk.compact()
+    talk.lines[-1]["message"] = {"role": "user", "content": "all that was said"}
+    talk.ask()
+    *_, before, after = columns(talk, tmp_path)
+    assert (before.is_compacted, after.is_compacted) == (False, True)
+    assert sum(after.fills.values()) < sum(before.fills.values()) / 5
+    assert "results" not in after.fills
+    assert after.fills["summary"] > 0
+
+
+def test_what_has_become_less_is_less_of_everything(tmp_path: Path) -> None:
+    talk = Working()
+    talk.ask()
+    talk.call("Bash", {"command": "ls"}, "x" * 4000)
+    talk.pieces = talk.pieces[3:]
+    talk.ask()
+    *_, before, after = columns(talk, tmp_path)
+    assert sum(after.fills.values()) < sum(before.fills.values())
+    assert after.fills.keys() == before.fills.keys()
+
+
+def test_only_what_led_here_is_shown(tmp_path: Path) -> None:
+    talk = Working()
+    talk.ask()
+    talk.ask(words=900)
+    talk.go_back(1)
+    talk.ask()
+    assert len(columns(talk, tmp_path)) == 2
+
+
+def test_kinds_add_up_to_what_was_read_in_real_logs(shared: Path) -> None:
+    archive, seen = Archive([shared / "corpus"]), 0
+    for session in archive.sessions:
+        if session.file is None or session.file.size > 3_000_000:
+            continue
+        chain = archive.resumption(session).context.chain
+        for one in xray(sent_lines(session.file.path), chain):
+            parts = one.parts
+            read = parts.read + parts.new + parts.again + parts.uncached
+            assert sum(one.fills.values()) == read
+            assert min(one.fills.values(), default=0) >= 0
+            seen += 1
+    assert seen > 1500
