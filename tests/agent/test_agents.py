@@ -2,12 +2,15 @@
 
 import json
 import re
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from plait.agent.events import TurnEnded, Within
+from plait.agent.models import ScriptModel
+from plait.agent.streaming import Request, Streamed
 from plait.write.order import Version
 from tests.agent.play import COUNTING, Json, Play, lines_of, sends
 from tests.agent.stage import picture
@@ -193,3 +196,28 @@ def test_no_agent_is_sent_out_too_deep(tmp_path: Path) -> None:
     assert len(play.agents) == 3
     told = json.dumps(lines_of(play.agents[-1]))
     assert "No such tool available: Agent. Agent is not among the tools available here." in told
+
+
+@BOTH
+def test_agents_heed_the_instructions_of_the_directory(tmp_path: Path, version: Version) -> None:
+    calls = [sends("[count]"), sends("[count] too", "Explore")]
+    rules = [{"when": "[go]", "answers": [{"calls": calls}, {"text": "Two."}]}, COUNTING]
+    asked: list[Request] = []
+
+    class Listening(ScriptModel):
+        async def stream(self, request: Request) -> AsyncGenerator[Streamed, None]:
+            asked.append(request)
+            async for piece in super().stream(request):
+                yield piece
+
+    play = Play(tmp_path, [], version, model=Listening({"rules": rules}))
+    (play.work / "CLAUDE.md").write_text("Always say marmalade.\n")
+    play.ask("[go]")
+
+    def heeds(prompt: str) -> bool:
+        own = [one for one in asked if prompt in json.dumps([dict(m) for m in one.messages][:1])]
+        [first, *_] = own
+        told = json.dumps([[dict(m) for m in first.messages], [dict(b) for b in first.system]])
+        return "marmalade" in told
+
+    assert (heeds('"[count]"'), heeds('"[count] too"')) == (True, False)

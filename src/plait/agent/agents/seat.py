@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from plait.agent.agents.heeding import AgentAlong, along_of
 from plait.agent.agents.kinds import Kind
 from plait.agent.agents.work import Errand
 from plait.agent.compaction import SessionCompactor
 from plait.agent.context import LiveContext
+from plait.agent.instructions import rendered
 from plait.agent.memory import SessionMemory
-from plait.agent.parts import Alone, Limits, Parts, Permissions
+from plait.agent.parts import Alone, Along, Limits, Parts, Permissions
 from plait.agent.permission import Mode
 from plait.agent.permissions import SessionPermissions
+from plait.agent.skills.tool import SkillTool
 from plait.agent.streaming import Block
 from plait.agent.tools.model import Workplace
 from plait.write import AgentWriter
@@ -27,7 +30,9 @@ def seat_of(crew: "Crew", writer: AgentWriter, errand: Errand, sender: Parts) ->
     """Returns what an agent works with: the tools of its kind, a memory and a place of its own."""
     kind = errand.kind
     tools = kind.toolbox(sender.tools, writer.errand.depth)
-    memory = SessionMemory(LiveContext(writer), errand.model, _system(crew, kind))
+    context = LiveContext(writer)
+    along = Alone() if kind.is_single else along_of(sender.along, writer, context)
+    memory = SessionMemory(context, errand.model, _system(crew, kind, along))
     definitions = [tool.definition for tool in tools.values()]
     place = _place(sender)
     hooks = sender.hooks and sender.hooks.of_agent(writer, place, kind.name)
@@ -35,7 +40,7 @@ def seat_of(crew: "Crew", writer: AgentWriter, errand: Errand, sender: Parts) ->
     if hooks and isinstance(permissions, SessionPermissions):
         permissions = replace(permissions, hooks=hooks)
     most = min(kind.max_turns or crew.longest, crew.longest)
-    return replace(
+    parts = replace(
         sender,
         writer=writer,
         memory=memory,
@@ -44,14 +49,20 @@ def seat_of(crew: "Crew", writer: AgentWriter, errand: Errand, sender: Parts) ->
         tools=tools,
         compactor=SessionCompactor(writer, memory, sender.model, tools=definitions),
         limits=Limits(most, sender.limits.dollars, sender.limits.retries),
-        along=Alone(),
+        along=along,
         hooks=hooks,
         recall=lambda: None,
     )
+    for name, tool in tools.items():
+        if isinstance(tool, SkillTool):
+            tools[name] = replace(tool, parts=parts)
+    return parts
 
 
-def _system(crew: "Crew", kind: Kind) -> Sequence[Block]:
-    texts = (kind.prompt, crew.around.text if crew.around else "")
+def _system(crew: "Crew", kind: Kind, along: Along) -> Sequence[Block]:
+    texts = [kind.prompt, crew.around.text if crew.around else ""]
+    if isinstance(along, AgentAlong) and along.instructions.is_told_beside:
+        texts += [rendered(files)] if (files := along.instructions.files()) else []
     return [{"type": "text", "text": text} for text in texts if text.strip()]
 
 

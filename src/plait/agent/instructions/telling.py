@@ -51,6 +51,15 @@ class SessionInstructions:
         """What was told that no line of the log says, in the older form."""
         self.notices: list[str] = []
 
+    @property
+    def is_told_beside(self) -> bool:
+        """Whether the model is told beside the log: the older form has no line for it."""
+        return self._writer.setting.is_older
+
+    def of_agent(self, writer: SessionWriter, context: LiveContext) -> "SessionInstructions":
+        """Returns the same for the log of an agent, which was told nothing yet."""
+        return SessionInstructions(writer, context, self._grounds)
+
     def files(self) -> list[Instruction]:
         """Reads what counts for the whole session."""
         reader = self._grounds.reader()
