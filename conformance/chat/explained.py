@@ -46,6 +46,16 @@ TALKS: dict[str, tuple[tuple[str, ...], str]] = {
     "local commands": (("command: ", "local_command: "), "what is printed is in our own words"),
     "interrupted answer": (("message.content[0].text",), "how far it came when it was stopped"),
     "agents that fail": (("Available agents",), "the client has kinds of its own"),
+    "rewound to the start": (("messageCount",), "lines of its own that the client writes once"),
+    "rewound over changes": (
+        ("messageCount", "fresh.txt.version"),
+        "lines of its own that the client writes once; the number of a copy that is none",
+    ),
+    "rewound and left": (
+        ("last-prompt explicit",),
+        "the client forgets a rewind that nothing follows; here it is said",
+    ),
+    "branched": (("custom-title",), "the client writes the names once more when it leaves"),
     "nobody to ask": (("result Bash user-rejected",), "why a command is asked about"),
 }
 """Talks that differ in lines which hold these words, and why."""

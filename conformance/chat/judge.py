@@ -12,7 +12,14 @@ from conformance.chat.explained import FIELDS
 from conformance.chat.explained import TALKS as TALKS_EXPLAINED
 from conformance.chat.kinds import Difference, Form, differences, forms
 from conformance.chat.players import Alternating, Genuine, Ours, play
-from conformance.chat.screens import SCREENED, Screened, with_ours, with_theirs
+from conformance.chat.screens import (
+    DRIVEN,
+    SCREENED,
+    Screened,
+    with_driven,
+    with_ours,
+    with_theirs,
+)
 from conformance.chat.talks import IN_TURN, LEAVE, TALKS, TURNS, Talk, answers, many_prompts
 from conformance.client import Client, objects
 from conformance.judge import Judge, safe
@@ -33,9 +40,10 @@ def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
     for talk in TALKS:
         if only in talk.name:
             yield from chat.played(talk)
-    for screened in SCREENED:
-        if only in screened.name:
-            yield from chat.screened(screened)
+    for screened in (one for one in SCREENED if only in one.name):
+        yield from chat.screened(screened)
+    for screened in (one for one in DRIVEN if only in one.name):
+        yield from chat.driven(screened)
     if only in IN_TURN.name:
         yield from chat.in_turn(IN_TURN)
     if only in LONG_ONE:
@@ -123,6 +131,21 @@ class ChatJudge:
             )
         except NotShown as fault:
             self.lines[talk.name] = [str(fault)]
+
+    def driven(self, talk: Screened) -> Iterator[Verdict]:
+        """Has our console drive the real client through a talk, and yields how that resumes."""
+        client = self.judge.client
+        with client.room.desk() as desk:
+            try:
+                born = seated(with_driven, client, desk, talk)
+            except NotShown as fault:
+                self.lines[talk.name] = [str(fault)]
+                return
+            self._keep(talk.name, desk)
+            self.lines[talk.name] = [] if born else ["there is no session"]
+            for number, file in enumerate(born, 1):
+                name = talk.name if number == 1 else f"{talk.name}, {number}"
+                yield self.judge.judged(PLACES, name, desk, file)
 
     def _compared(self, name: str, with_theirs: Playing, with_ours: Playing) -> Iterator[Verdict]:
         client = self.judge.client

@@ -10,11 +10,23 @@ from pathlib import Path
 from conformance.chat.talks import LEAVE
 from conformance.client import Client
 from conformance.sandbox import Desk
-from conformance.scenarios.shown import BUSY, DONE
+from conformance.scenarios.shown import BUSY, DONE, choose_point
 from conformance.terminal import Terminal, shown_by, terminal
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 BREATH = 1.5
+
+
+def chosen_in_a_list(screen: Terminal, number: int) -> None:
+    """Goes back before a prompt, as the real client lets one choose it."""
+    choose_point(screen, back=number, choice=0)
+    screen.wait_until_gone("Restore conversation")
+
+
+def said_by_number(screen: Terminal, number: int) -> None:
+    """Goes back before a prompt, as `plait chat` lets one say it."""
+    screen.type(f"/rewind {number} both")
+    screen.wait_for("stays in the log")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +40,7 @@ class Manner:
     refuse: tuple[str, ...]
     refused: str
     compacted: str
+    go_back: Callable[[Terminal, int], None]
     done: str = ""
     """What stands below a turn that is over; where nothing does, being busy tells."""
 
@@ -40,6 +53,7 @@ THEIRS = Manner(
     refuse=("Escape",),
     refused="User rejected",
     compacted="Compacted",
+    go_back=chosen_in_a_list,
     done=DONE,
 )
 OURS = Manner(
@@ -50,6 +64,7 @@ OURS = Manner(
     refuse=("n", "Enter"),
     refused="stopped",
     compacted="compacted:",
+    go_back=said_by_number,
 )
 
 
@@ -87,6 +102,12 @@ class Seat:
         time.sleep(BREATH)  # a question that has just come up takes no answer yet
         self.screen.press(*self.manner.refuse)
         self.screen.wait_for(self.manner.refused)
+        time.sleep(BREATH)
+        self.screen.press("C-u", "C-k")
+
+    def go_back(self, number: int) -> None:
+        """Goes back before a prompt, the newest being 1, and wipes what is put back."""
+        self.manner.go_back(self.screen, number)
         time.sleep(BREATH)
         self.screen.press("C-u", "C-k")
 
@@ -173,6 +194,50 @@ def compacted(seat: Seat) -> None:
     seat.begin("And now?", "Understood.")
 
 
+def three_turns(seat: Seat) -> None:
+    """Asks three things."""
+    for prompt in ("First things first.", "Second thoughts.", "Third time lucky."):
+        seat.ask(prompt)
+
+
+def rewound(seat: Seat) -> None:
+    """Goes back before the last prompt, and asks something else, twice."""
+    three_turns(seat)
+    seat.go_back(1)
+    seat.ask("Another third.")
+    seat.go_back(2)
+    seat.ask("Another second.")
+
+
+def rewound_to_the_start(seat: Seat) -> None:
+    """Goes back before the first prompt, and starts again."""
+    three_turns(seat)
+    seat.go_back(3)
+    seat.ask("Once more from the top.")
+
+
+def rewound_and_left(seat: Seat) -> None:
+    """Goes back and leaves, without another prompt."""
+    three_turns(seat)
+    seat.go_back(1)
+
+
+def rewound_over_changes(seat: Seat) -> None:
+    """Goes back before a prompt that changed a file, and has another one changed."""
+    seat.ask("[edit]")
+    seat.go_back(1)
+    seat.ask("[think and look]")
+
+
+def branched(seat: Seat) -> None:
+    """Branches off, and goes on in the branch."""
+    seat.ask("To begin with.")
+    seat.ask("[edit]")
+    seat.command("/branch")
+    time.sleep(BREATH)
+    seat.ask("On the branch.")
+
+
 @dataclass(frozen=True, slots=True)
 class Screened:
     """A talk on a screen."""
@@ -193,7 +258,21 @@ SCREENED = (
     Screened("renamed", renamed),
     Screened("cleared", cleared),
     Screened("compacted on a screen", compacted),
+    Screened("rewound", rewound),
+    Screened("rewound to the start", rewound_to_the_start),
+    Screened("rewound and left", rewound_and_left),
+    Screened("rewound over changes", rewound_over_changes),
+    Screened("branched", branched),
 )
+
+
+DRIVEN = (
+    Screened("driven, turns with tools", turns_with_tools),
+    Screened("driven, interrupted answer", interrupted),
+    Screened("driven, rewound", rewound),
+    Screened("driven, branched", branched),
+)
+"""What the real client does while our console drives it."""
 
 
 def with_theirs(client: Client, desk: Desk, talk: Screened) -> None:
@@ -213,11 +292,21 @@ def with_ours(client: Client, desk: Desk, talk: Screened) -> None:
     desk.hand_over()
 
 
+def with_driven(client: Client, desk: Desk, talk: Screened) -> None:
+    """Leads `plait chat` through a talk while it drives the real client."""
+    with _plait(client, desk, "--engine", "claude", *talk.leave) as screen:
+        talk.play(Seat(screen, OURS))
+        screen.wait_until_idle(OURS.busy)
+        screen.type("/exit")
+        screen.wait_for("goes on with it")
+    desk.hand_over()
+
+
 @contextmanager
 def _plait(client: Client, desk: Desk, *arguments: str) -> Iterator[Terminal]:
     """Starts `plait chat` on a screen that stays once it has ended."""
     command = (sys.executable, "-m", "plait", "chat", *arguments)
-    more = {"PYTHONPATH": str(SOURCE)}
+    more = {"PYTHONPATH": str(SOURCE), "PLAIT_CLAUDE": str(client.executable)}
     with shown_by(client, desk, command, user=0, more=more) as screen:
         screen.wait_for("/help lists commands")
         yield screen

@@ -80,6 +80,7 @@ def test_a_session_left_after_going_back_goes_on_there(tmp_path: Path) -> None:
     assert texts(desk.points) == ["One."]
 
 
+# checklist: P6
 def test_one_can_go_back_in_a_session_that_goes_on(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     file = desk.file("a.txt")
