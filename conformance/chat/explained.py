@@ -27,7 +27,7 @@ LEFT_OUT = {
     "attachment file": "files that were read are not attached anew after a compaction",
     "attachment plan_mode": "the maker's own words; it stands in the system prompt here",
     "attachment plan_mode_exit": "the maker's own words on planning",
-    "attachment command_permissions": "there are no rules of settings yet",
+    "attachment command_permissions": "what a command lends its turn is told in the rules here",
 }
 """Kinds of lines that only the client writes."""
 
@@ -57,5 +57,14 @@ TALKS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "branched": (("custom-title",), "the client writes the names once more when it leaves"),
     "nobody to ask": (("result Bash user-rejected",), "why a command is asked about"),
+    "rules, asked about": (("result Bash user-rejected",), "why a command is asked about"),
+    "hooks, heard of refusals": (
+        ("result Bash user-rejected", "permission_suggestions", "PostToolBatch: tool_calls"),
+        "why a command is asked about, and what could be allowed with it",
+    ),
+    "hooks, heard of a compaction": (
+        ("compact_boundary: ", "summary of a compaction: ", "meta: ", "command: "),
+        "what hooks say when a turn ends is preserved with it there, and hangs below it here",
+    ),
 }
 """Talks that differ in lines which hold these words, and why."""

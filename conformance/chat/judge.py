@@ -10,6 +10,7 @@ from typing import TypeAlias
 from conformance.chat.alike import differing, told
 from conformance.chat.explained import FIELDS
 from conformance.chat.explained import TALKS as TALKS_EXPLAINED
+from conformance.chat.hooked import HOOKED, differing_hearing, heard_at
 from conformance.chat.kinds import Difference, Form, differences, forms
 from conformance.chat.players import Alternating, Genuine, Ours, play
 from conformance.chat.screens import (
@@ -37,7 +38,7 @@ PLACES, LINES, FIELDS_OF = "chat", "chat, lines", "chat, fields"
 def verdicts(judge: Judge, only: str) -> Iterator[Verdict]:
     """Yields what came of all talks: how ours resume, how their lines and fields compare."""
     chat = ChatJudge(judge)
-    for talk in TALKS:
+    for talk in (*TALKS, *HOOKED):
         if only in talk.name:
             yield from chat.played(talk)
     for screened in (one for one in SCREENED if only in one.name):
@@ -151,8 +152,10 @@ class ChatJudge:
         client = self.judge.client
         with client.room.desk() as desk:
             theirs = self._written(f"client {name}", desk, with_theirs, self.theirs)
+            heard_there = heard_at(desk)
         with client.room.desk() as desk:
             ours = self._written(f"plait {name}", desk, with_ours, self.ours)
+            heard_here = heard_at(desk)
             for number, file in enumerate(desk.sessions(), 1):
                 yield self.judge.judged(
                     PLACES, name if number == 1 else f"{name}, {number}", desk, file
@@ -160,6 +163,7 @@ class ChatJudge:
         found = [f"{len(ours)} sessions here, {len(theirs)} there"] * (len(ours) != len(theirs))
         for one, other in zip(ours, theirs, strict=False):
             found += differing(one, other)
+        found += differing_hearing(heard_here, heard_there)
         self.lines[name] = found
 
     def in_turn(self, talk: Talk) -> Iterator[Verdict]:

@@ -96,6 +96,10 @@ def play(player: Player, desk: Desk, client: Client, talk: Talk) -> list[Path]:
     """Leads a client through a talk and returns the sessions that came of it, oldest first."""
     client.standin.choose = answers(desk.directory)
     lay_out(desk)
+    if talk.settings:
+        text = json.dumps(talk.settings)
+        (desk.config / "settings.json").write_text(text, encoding="utf-8")
+        desk.hand_over()
     born: list[Path] = []
     for step in talk.steps:
         player.step(desk, step.prompt, *_arguments(step, born))

@@ -1,8 +1,10 @@
 """Talks that both clients can be led through, prompt by prompt in print mode."""
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from conformance.scenarios.script import agent
 from conformance.scenarios.script import script as scenario_script
@@ -35,6 +37,8 @@ class Talk:
 
     name: str
     steps: tuple[Step, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """What the person's settings say."""
 
 
 def talk(name: str, *prompts: str) -> Talk:

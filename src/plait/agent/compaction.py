@@ -127,6 +127,8 @@ class SessionCompactor:
         """Has hooks told that room is made; raises ModelFault where one does not let it happen."""
         if self.hooks is None:
             return Effect()
+        if trigger == "manual":
+            self._writer.announce()
         effect = await self.hooks.before_compaction(trigger, focus)
         if blocked := why_blocked(effect):
             fault = ModelFault(blocked, kind=NO_SUMMARY)

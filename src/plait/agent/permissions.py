@@ -148,6 +148,7 @@ class SessionPermissions:
         finally:
             if waiting:
                 waiting.cancel()
+                await asyncio.wait([waiting])  # a hook that runs is ended with it
 
     async def _remind(self) -> None:
         """Has hooks told that somebody is waited for, once that takes a while."""

@@ -79,6 +79,7 @@ class CommandLog(Transcript):
         """Writes a command in a prompt's place; the first of a session belongs to no turn."""
         if is_new:
             self.prompt_id = self.ids.uuid() if self.tip else None
+            self._is_announced = False
         fields: Fields = self._of_a_turn if self.prompt_id else {}
         uuid = self.ids.uuid()
         self._before_prompt(uuid)

@@ -255,7 +255,8 @@ class SessionWriter(StateLog):
         is_prompt = bool(preserved) and preserved[0] == self._standing.prompt
         told: Fields = {"turnPosition": self._turn_position(before.prompts - is_prompt)}
         if trigger == "manual":
-            self.prompt_id = self.ids.uuid()
+            self.prompt_id = self.prompt_id if self._is_announced else self.ids.uuid()
+            self._is_announced = False
         elif self._standing.prompt:
             told["turnOrigin"] = "sdk" if self.is_unseen else "human"
             told["summarizedTurnPromptUuids"] = [self._standing.prompt]

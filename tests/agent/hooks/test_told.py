@@ -48,6 +48,9 @@ def test_every_event_tells_what_the_client_tells(tmp_path: Path) -> None:
     for event, fields in FIELDS.items():
         assert [*told[event][0]] == fields.split(), event
     assert [one["source"] for one in told["SessionStart"]] == ["startup", "compact"]
+    compaction = told["PreCompact"][0]["prompt_id"]
+    assert compaction == told["PostCompact"][0]["prompt_id"]
+    assert compaction not in {one["prompt_id"] for one in told["UserPromptSubmit"]}
     assert [*told["SessionStart"][1]] == f"{COMMON} prompt_id hook_event_name source model".split()
 
 
@@ -261,3 +264,10 @@ def test_an_agent_has_hooks_of_its_own(tmp_path: Path) -> None:
     inner = [one for one in told["PreToolUse"] if "agent_id" in one]
     assert [one["tool_name"] for one in inner] == ["Bash"]
     assert len(told["Stop"]) == 1
+
+
+def test_a_compaction_that_is_blocked_gives_its_id_to_nobody(tmp_path: Path) -> None:
+    theatre = Theatre(tmp_path, {"PreCompact": f"{KEEP}; exit 2"})
+    theatre.play("hello", "/compact", "and then?")
+    ids = [one["promptId"] for one in theatre.lines if one.get("promptSource")]
+    assert len({*ids, theatre.told()[0]["prompt_id"]}) == 3
