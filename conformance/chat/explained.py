@@ -16,7 +16,7 @@ LEFT_OUT = {
     "attachment deferred_tools_delta": "all tools are loaded here",
     "attachment deferred_tools_record": "all tools are loaded here",
     "attachment agent_listing_delta": "kinds of agents stand in the definition of the tool here",
-    "attachment skill_listing": "there are no skills",
+    "attachment skill_listing": "the client's own skills stand in it",
     "attachment auto_mode": "there is no such mode",
     "attachment session_context": "stands in the system prompt here",
     "attachment date": "stands in the system prompt here",
@@ -27,7 +27,6 @@ LEFT_OUT = {
     "attachment file": "files that were read are not attached anew after a compaction",
     "attachment plan_mode": "the maker's own words; it stands in the system prompt here",
     "attachment plan_mode_exit": "the maker's own words on planning",
-    "attachment command_permissions": "what a command lends its turn is told in the rules here",
 }
 """Kinds of lines that only the client writes."""
 
@@ -36,6 +35,7 @@ FIELDS = {
     ("lacks", "effort"): "no effort is asked for here",
     ("lacks", "perTurnEffort"): "no effort is asked for here",
     ("lacks", "thinkingDisplay"): "thoughts are shown here as they come",
+    ("lacks", "result Skill failed: toolResultTypedCommand"): "a hint for the client's own screen",
     ("has beyond", "slug"): "the client gives a name once a plan or an agent needs one",
 }
 """Fields that lines of any kind, or of one, may lack or have beyond."""
@@ -56,6 +56,7 @@ TALKS: dict[str, tuple[tuple[str, ...], str]] = {
         "the client forgets a rewind that nothing follows; here it is said",
     ),
     "branched": (("custom-title",), "the client writes the names once more when it leaves"),
+    "servers": (("result mcp__lab__echo",), "secrets of the environment reach no server here"),
     "nobody to ask": (("result Bash user-rejected",), "why a command is asked about"),
     "rules, asked about": (("result Bash user-rejected",), "why a command is asked about"),
     "hooks, heard of refusals": (

@@ -100,6 +100,11 @@ def play(player: Player, desk: Desk, client: Client, talk: Talk) -> list[Path]:
         text = json.dumps(talk.settings)
         (desk.config / "settings.json").write_text(text, encoding="utf-8")
         desk.hand_over()
+    for name, text in talk.files.items():
+        path = desk.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    desk.hand_over()
     born: list[Path] = []
     for step in talk.steps:
         player.step(desk, step.prompt, *_arguments(step, born))

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from conformance.chat import words as written
 from conformance.scenarios.script import agent
 from conformance.scenarios.script import script as scenario_script
 from tests.standin import Answer, Choose, Json, Script, by_script, call, calls, failed, said
@@ -39,6 +40,8 @@ class Talk:
     steps: tuple[Step, ...]
     settings: Mapping[str, Any] = field(default_factory=dict)
     """What the person's settings say."""
+    files: Mapping[str, str] = field(default_factory=dict)
+    """What lies in the directory besides."""
 
 
 def talk(name: str, *prompts: str) -> Talk:
@@ -92,6 +95,28 @@ TALKS = (
     talk("background agent", "[background agent]"),
     talk("agents that fail", "[failing agents]"),
     talk("local commands", "Hello there.", "/cost", "/context"),
+    replace(talk("instructions", "Hello.", "[read below]"), files=written.INSTRUCTIONS),
+    replace(
+        talk("commands", "/greet Bob 'and Eve'", "/git:say", "/plain more"), files=written.COMMANDS
+    ),
+    replace(talk("commands that fail", "Hello.", "/refused", "/fails x"), files=written.COMMANDS),
+    replace(talk("named files", "See @notes.txt#L2 and @notes.txt.", "@dot.png"), files={}),
+    Talk(
+        "skills",
+        (
+            Step("[use skill]", leave=written.WITH_SKILLS),
+            Step("And then?", CONTINUE, leave=written.WITH_SKILLS),
+        ),
+        files=written.SKILLS,
+    ),
+    Talk(
+        "servers",
+        (
+            Step("[use server]", leave=written.WITH_SERVERS),
+            Step("And then?", CONTINUE, leave=written.WITH_SERVERS),
+        ),
+        files=written.SERVERS,
+    ),
 )
 
 IN_TURN = talk(
@@ -166,6 +191,7 @@ def script(directory: Path) -> Script:
             said("I may not."),
         ],
     }
+    turns |= written.turns(directory)
     rules = [{"when": when, "answers": answers} for when, answers in turns.items()]
     return {**known, "rules": [*rules, *known["rules"]]}
 

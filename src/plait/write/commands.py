@@ -65,8 +65,9 @@ class CommandLog(Transcript):
         """
         called = CALLED.format(name=name) + (GIVEN.format(arguments) if arguments else "")
         unsaid: Fields = {} if self.setting.is_older else OF_WORDS
+        before = self._standing.words
         uuid = self.prompt(called, **unsaid)
-        self._standing.words = in_short(f"/{name} {arguments}") if arguments else None
+        self._standing.words = in_short(f"/{name} {arguments}") if arguments else before
         self.expansion(content, **self.companion)
         return uuid
 
