@@ -121,6 +121,12 @@ RUNS: dict[str, list[list[str]]] = {
 }
 
 
+@pytest.fixture(autouse=True)
+def no_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Has no test speak with a client that is installed."""
+    monkeypatch.setenv("PLAIT_CLAUDE", "/nowhere/claude")
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns the archive."""
