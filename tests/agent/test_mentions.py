@@ -192,3 +192,14 @@ def test_a_file_that_was_named_can_be_edited(tmp_path: Path) -> None:
     edit = {"calls": [{"name": "Edit", "input": given}]}
     words.ask("@n.txt change it", answers=[edit], mode="acceptEdits")
     assert path.read_text(encoding="utf-8") == "two\n"
+
+
+def test_files_that_go_along_are_told_apart(tmp_path: Path) -> None:
+    """A line break stands behind each that another one follows, as the client sends them."""
+    words = Words(tmp_path)
+    words.write("a.txt", "a")
+    words.write("b.txt", "b")
+    words.ask("@a.txt @b.txt")
+    texts = [block["text"] for one in words.messages for block in one["content"]]
+    assert [text.endswith("</system-reminder>\n") for text in texts[1:4]] == [True, True, True]
+    assert texts[4] == "@a.txt @b.txt"

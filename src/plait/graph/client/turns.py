@@ -87,8 +87,8 @@ class Talk:
         if folds and turn.results and not turn.blocks and _is_text(blocks[:1]):
             turn.results[-1] = _folded(turn.results[-1], blocks)
             return
-        # format: text meets text; an attachment is joined without the line break, its parts with it
-        is_joined = not one.is_note or (one.is_apart and one.place > 0)
+        # format: text meets text; of attachments only files and the like come with a line break
+        is_joined = not one.is_note or one.is_apart
         if is_joined and _is_text(turn.blocks[-1:]) and _is_text(blocks[:1]):
             turn.blocks[-1]["text"] += "\n"
         turn.results.extend(block for block in blocks if _is_result_block(block))
