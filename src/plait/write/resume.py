@@ -25,7 +25,7 @@ def past_of(records: Sequence[Record], size: int) -> Past:
         calls=_waiting_calls(path),
         response=answers[-1].message_id if answers else None,
         prompt=prompts[-1].uuid if prompts else None,
-        words=in_short(prompts[-1].message.text) if prompts and prompts[-1].message else None,
+        words=_words(prompts) or _last(records, "lastPrompt"),
     )
     return Past(
         standing=standing,
@@ -64,6 +64,12 @@ def _told_position(record: Record) -> int | None:
         return None
     told = mapping(record.fields.get("turnPosition")).get("turnIndex")
     return told if isinstance(told, int) else None
+
+
+def _words(prompts: Sequence[Record]) -> str | None:
+    """Returns what was typed last, in short; None where all that was asked were commands."""
+    last = prompts[-1].message if prompts else None
+    return in_short(last.text) if last else None
 
 
 def _blocks(record: Record) -> Iterable[object]:

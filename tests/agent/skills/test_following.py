@@ -247,3 +247,13 @@ def test_a_command_without_a_shell_says_so(tmp_path: Path) -> None:
     words.write(".claude/commands/say.md", f"{BASH}!`echo x`\n")
     [ended] = [one for one in words.ask("/say", forbidden=("Bash",)) if isinstance(one, TurnEnded)]
     assert ended.text.endswith("there is no tool that runs commands")
+
+
+def test_a_command_given_nothing_leaves_the_words_of_the_one_before(tmp_path: Path) -> None:
+    """Also where the session goes on with it, and nobody typed anything else."""
+    words = Words(tmp_path)
+    words.write(".claude/commands/plain.md", "Do it.\n")
+    words.ask("/plain first")
+    words.ask("/plain")
+    told = [line.get("lastPrompt") for line in words.lines if line["type"] == "last-prompt"]
+    assert told == ["/plain first", "/plain first"]
