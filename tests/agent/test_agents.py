@@ -129,6 +129,7 @@ def test_what_it_reports_in_the_older_form(tmp_path: Path) -> None:
     assert (output["totalToolUseCount"], output["status"]) == (1, "completed")
 
 
+# checklist: P98
 def test_the_older_form_tells_how_far_it_has_come(tmp_path: Path) -> None:
     play = Play(tmp_path, one_agent(), "2.1.29")
     play.ask("[go]")
