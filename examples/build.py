@@ -1,4 +1,4 @@
-"""Drawings to the gallery, edits, repairs, trims: every `drawing.txt` to the files beside it.
+"""Drawings to all shelves of examples: every `drawing.txt` to the files beside it.
 
 python examples/build.py            rebuild all
 python examples/build.py --check    report what differs, and fail
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
 
 def gallery(root: Path) -> Iterator[Path]:
     """Yields the folders of the examples, in order."""
-    for shelf in ("gallery", "edits", "repairs", "trims"):
+    for shelf in ("gallery", "edits", "repairs", "trims", "causes"):
         for drawing in sorted((root / shelf).glob("*/drawing.txt")):
             yield drawing.parent
 

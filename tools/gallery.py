@@ -1,6 +1,6 @@
-"""The examples gallery to transcripts that document it, and the repairs to one page.
+"""The examples gallery to transcripts that document it; repairs and causes to a page each.
 
-python -m tools.gallery        write docs/gallery and docs/repairs.md anew
+python -m tools.gallery        write docs/gallery, docs/repairs.md and docs/causes.md anew
 """
 
 from pathlib import Path
@@ -13,10 +13,19 @@ from plait.redact import Redactor
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = ROOT / "docs" / "gallery"
 REPAIRS = ROOT / "docs" / "repairs.md"
+CAUSES = ROOT / "docs" / "causes.md"
 INTRODUCTION = """# Repairs, before and after
 
 What [`plait repair`](guide/repair.md) makes of each kind of damage. The sessions lie in
 `examples/repairs`, drawn like those of the gallery.
+"""
+
+
+PAID_AGAIN = """# Causes, one session each
+
+What [`plait why`](guide/why.md) says of a session that paid again, for each cause. The sessions lie
+in `examples/causes`, drawn like those of the gallery; a cache that behaves like the provider's says
+what each of their requests read and wrote.
 """
 
 
@@ -31,11 +40,16 @@ def transcripts() -> dict[str, bytes]:
 def repairs() -> str:
     """Returns the page of the repairs: what is wrong, and what is planned."""
     return "\n".join(
-        (INTRODUCTION, *map(_repair, sorted((ROOT / "examples" / "repairs").iterdir())))
+        (INTRODUCTION, *map(_shown, sorted((ROOT / "examples" / "repairs").iterdir())))
     )
 
 
-def _repair(folder: Path) -> str:
+def causes() -> str:
+    """Returns the page of the causes: what happened, and what was paid for again."""
+    return "\n".join((PAID_AGAIN, *map(_shown, sorted((ROOT / "examples" / "causes").iterdir()))))
+
+
+def _shown(folder: Path) -> str:
     texts = [(folder / name).read_text(encoding="utf-8") for name in ("README.md", "expected.txt")]
     command = (folder / "command").read_text(encoding="utf-8").strip()
     plan = texts[1].partition("\n\n")[2]
@@ -52,6 +66,7 @@ def main() -> None:
     for name, data in found.items():
         (PAGES / name).write_bytes(data)
     REPAIRS.write_text(repairs(), encoding="utf-8")
+    CAUSES.write_text(causes(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -48,14 +48,18 @@ A `{"json": "object"}` puts keys into the line, `-key` takes one out. `$(uuid A1
 `$(agent x)`, `$(session x)` and `$(message A1)` stand for ids, in any text; `$(esc)` for ESC.
 
 Kinds may be spelled out: user, assistant, result, system SUBTYPE, attachment TYPE, progress TYPE,
-boundary (`after A9 keep=["A8"] anchor=C1 trigger=auto`), recap, command, output, notice of CALL,
-interruption, api-error, queued, unknown TYPE.
+boundary (`after A9 keep=["A8"] anchor=C1 trigger=auto`), system microcompact_boundary
+(`clear=["A1"]`: calls whose results go), recap, command, output, notice of CALL, interruption,
+api-error, queued, unknown TYPE.
 
 Lines without a uuid: mode, permission-mode, ai-title, custom-title, agent-name, tag, summary,
 last-prompt ("text" leaf NAME|zero|none explicit), enqueue, dequeue, remove, tools-used, pr-link,
 file-history-snapshot (of NAME files={}), `line {json}`; `raw "bytes"`, `raw b"\\xff"` (open),
 `blank`.
-`set key=value` changes version, cwd, model, branch, session… from there on.
+`set key=value` changes version, cwd, model, effort, branch, session… from there on.
+`cache=5m` or `cache=1h` has a cache like the provider's say what each request read and wrote:
+pauses, other processes (a line `cost-state`, a hook of a resume), models, versions, efforts and
+prompt snapshots cost what they do there; `forget` has it lose all.
 
 Other files: `file NAME` another session; `agent NAME of CALL type=Explore` a sub-agent of the
 session above it (`beside` old layout, `nometa`, `run=wf_1` of a workflow); `also PATH` any file in

@@ -168,6 +168,11 @@ def _set(sheet: Sheet, statement: Statement) -> None:
     sheet.settings = changed(sheet.settings, statement.tokens, statement.line)
 
 
+def _forget(sheet: Sheet, _: Statement) -> None:
+    """`forget`: the provider's cache loses what it holds."""
+    sheet.world.cache.forget()
+
+
 def _again(sheet: Sheet, statement: Statement) -> None:
     """`again NAME` (`=NAME`): the same line once more, with what the statement changes."""
     names = [word for word in statement.words() if word in sheet.records]
@@ -205,6 +210,7 @@ _VERBS: Final[dict[str, Callable[[Sheet, Statement], None]]] = {
     "raw": _raw,
     "blank": _blank,
     "set": _set,
+    "forget": _forget,
     "again": _again,
     "copy": _copy,
 }

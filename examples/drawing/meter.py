@@ -25,6 +25,10 @@ class Meter:
         """Forgets what a compaction left behind."""
         self.context, self.fresh = 0, SYSTEM_TOKENS
 
+    def sends(self, read: int, written: int) -> None:
+        """Takes over what a cache made of the next request."""
+        self.context, self.fresh = read, written
+
     def usage(self, message: str, output: int) -> Json:
         """Returns the figures of a response, the same ones each time it is asked."""
         if message not in self.spent:
@@ -59,6 +63,7 @@ def usage_fields(found: Json, settings: Settings, *, is_last: bool, thinking: in
     """Returns the `usage` of a line; before 2.1.92 only a response's last line knows it all."""
     if settings.is_before(2, 1, 92):
         return _old_usage(found, is_last)
+    is_hour = settings.cache == "1h"
     return {
         "input_tokens": 4,
         "cache_creation_input_tokens": found["fresh"],
@@ -68,8 +73,8 @@ def usage_fields(found: Json, settings: Settings, *, is_last: bool, thinking: in
         "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
         "service_tier": "standard",
         "cache_creation": {
-            "ephemeral_1h_input_tokens": 0,
-            "ephemeral_5m_input_tokens": found["fresh"],
+            "ephemeral_1h_input_tokens": found["fresh"] if is_hour else 0,
+            "ephemeral_5m_input_tokens": 0 if is_hour else found["fresh"],
         },
         "inference_geo": "",
         "iterations": [],

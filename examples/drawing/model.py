@@ -119,6 +119,9 @@ class Settings:
     pace: str = "second"
     team: str = ""
     slug: str = ""
+    effort: str = "medium"
+    cache: str = ""
+    """How long the provider holds what is sent (`5m`, `1h`); without, it holds all for ever."""
 
     def is_before(self, *version: int) -> bool:
         """Tells whether the client that writes is older than a version."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from .cache import saved
 from .clock import moment
 from .model import Json
 from .names import uuid_of
@@ -77,11 +78,14 @@ def _preserved(stroke: Stroke, fields: Json) -> Json:
 
 
 def _microcompact(stroke: Stroke) -> Json:
+    """Results that the client took out: `clear=["A1"]` names their calls."""
+    names = stroke.statement.fields().get("clear", [])
+    calls = [stroke.sheet.call(name, stroke.line).id for name in names]
     metadata = {
         "trigger": "auto",
         "preTokens": stroke.sheet.meter.context,
-        "tokensSaved": 8_100,
-        "compactedToolIds": [],
+        "tokensSaved": saved(stroke.sheet, calls) if calls else 8_100,
+        "compactedToolIds": calls,
         "clearedAttachmentUUIDs": [],
     }
     return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from .cache import asked
 from .meter import output_weight, usage_fields, weight
 from .model import Call, DrawingError, Field, Json, Statement, Text, Word
 from .names import call_id, message_id, request_id, signature, uuid_of
@@ -174,7 +175,7 @@ def _message(stroke: Stroke, group: list[_Block], found: list[_Block], *, is_las
     key = message_key(stroke.statement, stroke.sheet.name)
     options = stroke.statement.fields()
     output = stroke.sheet.outputs.get(key) or output_weight(stroke.statement)
-    figures = stroke.sheet.meter.usage(key, output)
+    figures = _figures(stroke, key, output)
     thoughts = [block.value["thinking"] for block in found if "thinking" in block.value]
     thinking = sum(map(weight, thoughts))
     reason = options.get("stop", "tool_use" if key in stroke.sheet.calling else "end_turn")
@@ -192,8 +193,16 @@ def _message(stroke: Stroke, group: list[_Block], found: list[_Block], *, is_las
     return message if stroke.is_before(2, 1, 92) else {**message, "stop_details": None}
 
 
+def _figures(stroke: Stroke, key: str, output: int) -> Json:
+    sheet = stroke.sheet
+    if sheet.settings.cache and key not in sheet.meter.spent:
+        model = str(stroke.statement.fields().get("model", sheet.settings.model))
+        sheet.meter.sends(*asked(sheet, stroke.parent, model, stroke.line))
+    return sheet.meter.usage(key, output)
+
+
 def _body(stroke: Stroke, message: Json, index: int, uuid: str, time: str) -> Json:
-    key = message_key(stroke.statement, stroke.sheet.name)
+    key, settings = message_key(stroke.statement, stroke.sheet.name), stroke.sheet.settings
     request = {"requestId": request_id(key)}
     named = {"type": "assistant", "uuid": uuid, "timestamp": time}
     if stroke.is_before(2, 1, 300):
@@ -205,11 +214,11 @@ def _body(stroke: Stroke, message: Json, index: int, uuid: str, time: str) -> Js
         **request,
         "requestRef": uuid_of(f"request {key}", stroke.sheet.name),
         "requestedModel": message["model"],
-        "promptCacheRequested": "5m",
+        "promptCacheRequested": settings.cache or "5m",
         **attribution,
         **named,
-        "effort": "medium",
-        "perTurnEffort": "medium",
+        "effort": settings.effort,
+        "perTurnEffort": settings.effort,
         "madeBy": "model",
     }
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .cache import Cache
 from .clock import Clock
 from .meter import Meter
 from .model import (
@@ -57,6 +58,7 @@ class World:
     sections: list[Section]
     sheets: dict[str, Sheet] = field(default_factory=dict)
     agents: dict[str, Section] = field(default_factory=dict)
+    cache: Cache = field(default_factory=Cache)
 
     def agent_of(self, file: str, call: str) -> Section | None:
         """Returns the section of the agent that a call sent out."""
