@@ -17,7 +17,7 @@ NOW = datetime(2026, 11, 15, tzinfo=UTC)
 def check(root: Path) -> int:
     """Compares every session of a folder with usage; returns how many requests that were."""
     archive = Archive([root])
-    owned = Owned(archive)
+    owned = Owned(archive.responses(), archive.sessions)
     found: dict[str, list[PaidRequest]] = {}
     for session in archive.sessions:  # several may have one id
         own = found.setdefault(session.id, [])

@@ -113,7 +113,9 @@ def test_all_that_is_asked_of_a_session_is_made_of_one_reading(log: Path) -> Non
 
 def test_a_page_and_all_its_tabs_are_made_of_one_reading(log: Path, tmp_path: Path) -> None:
     root, index = log.parents[2], tmp_path / "index"
-    Archive([root], index).update_index()
+    archive = Archive([root], index)
+    archive.update_index()
+    archive.abandoned(archive.responses().responses)  # sums over all sessions, kept in the index
     with bare(root, index) as server, counting(log) as opened:
         for tab in ("", "/context", "/timeline", "/files", "/usage"):
             assert status(server.get(f"/s/{log.stem}{tab}")) == 200

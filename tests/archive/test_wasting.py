@@ -91,7 +91,7 @@ def test_answers_on_a_branch_that_was_left_are_lost_as_a_whole(tmp_path: Path) -
 def test_real_logs_lose_less_than_they_sent(shared: Path) -> None:
     archive = Archive([shared / "corpus"])
     found = archive.waste()
-    owned = Owned(archive)
+    owned = Owned(archive.responses(), archive.sessions)
     again = sum(paid.again for one in archive.sessions for paid, _ in owned.requests(one))
     assert again > 7_000_000
     assert 0 < found.least_usd <= found.total_usd < found.input_usd

@@ -13,6 +13,7 @@ PATHS = (
     "/sessions",
     "/search?q=x",
     "/usage",
+    "/waste",
     f"/s/{SESSION}",
     f"/s/{SESSION}/raw",
     f"/s/{SESSION}/context",

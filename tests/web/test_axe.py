@@ -22,6 +22,7 @@ PLACES = (
     "/search?q=nothing-of-the-kind",
     "/usage",
     "/insights",
+    "/waste?range=all",
     MISSING,
     "/s/{rewind}",
     "/s/{rewind}/compare?a={rewind}&b={branch}",

@@ -19,7 +19,15 @@ from tests.web.lists import WALKS, at, empty, root, settled, text_of, told, walk
 from tests.web.reading_page import Served, served
 
 __all__ = ["at", "empty", "root"]
-PAGES = ("/", "/sessions", "/search?q=heron", "/search", "/usage?range=all", "/insights")
+PAGES = (
+    "/",
+    "/sessions",
+    "/search?q=heron",
+    "/search",
+    "/usage?range=all",
+    "/insights",
+    "/waste?range=all",
+)
 FRAGMENTS = ("/side", "/palette", "/palette?q=heron", "/sessions?part=1", "/search?q=heron&part=1")
 
 

@@ -15,7 +15,15 @@ from tests.web.reading_page import Reader, Served, reader, served
 
 __all__ = ["at", "reader", "root"]
 NARROW = 900
-PAGES = ("/", "/sessions", "/search?q=mile", "/search", "/usage?range=all", "/insights")
+PAGES = (
+    "/",
+    "/sessions",
+    "/search?q=mile",
+    "/search",
+    "/usage?range=all",
+    "/insights",
+    "/waste?range=all",
+)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from plait.archive.model import (
 )
 
 if TYPE_CHECKING:
-    from plait.archive.accounting import Why, WhyRequest, WhyTotals
+    from plait.archive.accounting import Why
     from plait.archive.choosing import chosen_conversation, described, short_name
     from plait.archive.context_fill import PresetEffect, preset_effects, weighed
     from plait.archive.edit_report import check_report, entry_of, packing_report, report_of
@@ -48,8 +48,9 @@ if TYPE_CHECKING:
     from plait.archive.traces import TracePlan, batched
     from plait.archive.tree import SessionTree, TreeWay, Unlinked, unlinked_in
     from plait.archive.usage import Counted
-    from plait.archive.wasting import Evidence, Waste, WasteFinding
     from plait.archive.watch import changes
+    from plait.conversation.account.told import WhyRequest, WhyTotals
+    from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
 
 __all__ = [
     "CLIENT",

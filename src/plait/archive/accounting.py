@@ -1,101 +1,35 @@
 """A session to what each of its requests cost and why, what it carries, what comes next."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from plait.archive.carried import Carried, carried
 from plait.archive.model import Session
-from plait.archive.usage import counted_paths
-from plait.conversation.account import Cause, PaidRequest, account_of
+from plait.archive.usage import Counted, counted_paths
+from plait.conversation.account import PaidRequest, account_of
 from plait.conversation.account.requests import UNNAMED
+from plait.conversation.account.told import WhyRequest, WhyTotals
 from plait.conversation.model import Called
 from plait.conversation.prices import Prices, Unit
 from plait.conversation.usage import BilledResponse, Tokens
-from plait.record.lineage import sent_lines
+from plait.record.lineage import Sent, sent_lines
 
 if TYPE_CHECKING:
     from plait.archive.archive import Archive
     from plait.archive.open_session import OpenSession
     from plait.archive.resume import Resumption
-    from plait.conversation.model import Item
+    from plait.conversation.model import Conversations, Item
     from plait.conversation.next_prompt import NextPrompt
 
 MILLION = 1_000_000
+ReadSent: TypeAlias = Callable[[Path], Iterable[tuple[int, Sent]]]
+"""What gives the lines of a file, as far as they tell what was sent."""
 LATEST = datetime.max.replace(tzinfo=UTC)
-
-
-class WhyRequest(Struct, frozen=True, kw_only=True, gc=False):
-    """One request, with what it took and what of that was there before."""
-
-    response: str
-    turn: int | None
-    """Of the conversation that goes on, also for agents that it sent out; None beside it."""
-    time: datetime | None
-    model: str | None
-    read: int
-    new: int
-    again: int
-    uncached: int
-    output: int
-    cause: Cause | None
-    cost_usd: float | None
-    """None where it has no price."""
-    again_cost_usd: float | None
-    agent: str | None = None
-    uuid: str | None = None
-    gap_seconds: float | None = None
-    """Since what it goes on from was last read."""
-    input_cost_usd: float | None = None
-    """Of all that the model read."""
-
-
-class CauseSum(Struct, gc=False):
-    """What one cause came to."""
-
-    requests: int = 0
-    again: int = 0
-    again_cost_usd: float = 0.0
-
-
-class WhyTotals(Struct):
-    """All requests together."""
-
-    requests: int = 0
-    read: int = 0
-    new: int = 0
-    again: int = 0
-    uncached: int = 0
-    output: int = 0
-    cost_usd: float = 0.0
-    """Of what has a price."""
-    again_cost_usd: float = 0.0
-    input_cost_usd: float = 0.0
-    """Of all that the model read."""
-    unpriced: int = 0
-    causes: dict[Cause, CauseSum] = field(default_factory=dict)
-
-    def add(self, one: WhyRequest) -> None:
-        """Takes in a request."""
-        self.requests += 1
-        self.read += one.read
-        self.new += one.new
-        self.again += one.again
-        self.uncached += one.uncached
-        self.output += one.output
-        self.cost_usd += one.cost_usd or 0.0
-        self.again_cost_usd += one.again_cost_usd or 0.0
-        self.input_cost_usd += one.input_cost_usd or 0.0
-        self.unpriced += one.cost_usd is None
-        if one.cause:
-            found = self.causes.setdefault(one.cause, CauseSum())
-            found.requests += 1
-            found.again += one.again
-            found.again_cost_usd += one.again_cost_usd or 0.0
 
 
 class WhyNext(Struct, frozen=True):
@@ -131,16 +65,9 @@ class Why(Struct, frozen=True, kw_only=True):
 def why_of(archive: "Archive", session: Session, prices: Prices, now: datetime) -> Why:
     """Returns why a session cost what it did, request for request."""
     opened = archive.open(session)
-    turns = _turns(opened)
-    found: list[WhyRequest] = []
-    totals = WhyTotals()
-    for paid, billed in Owned(archive).requests(session):
-        unit = prices.unit(billed.model, billed.tokens, billed.time)
-        one = _told(paid, billed, unit, turns.get(paid.uuid or ""))
-        found.append(one)
-        totals.add(one)
-    found.sort(key=lambda one: one.time or LATEST)
-    told = Why(session=session.id, requests=tuple(found), totals=totals, next=None)
+    turns = turns_in(opened.conversations) if opened.graph.sessions else {}
+    owned = Owned(archive.responses(), archive.sessions)
+    told = paid_requests(owned, session, turns, prices, opened.sent_lines)
     if session.file is None:
         return told
     resumption = opened.context()
@@ -149,6 +76,25 @@ def why_of(archive: "Archive", session: Session, prices: Prices, now: datetime) 
         next=_next(resumption.next_prompt, prices, now),
         carried=_carried(opened, resumption, turns, prices),
     )
+
+
+def paid_requests(
+    owned: "Owned",
+    session: Session,
+    turns: Mapping[str, int],
+    prices: Prices,
+    read: ReadSent = sent_lines,
+) -> Why:
+    """Returns the requests of a session with what each cost and why, in the order of time."""
+    found: list[WhyRequest] = []
+    totals = WhyTotals()
+    for paid, billed in owned.requests(session, read):
+        unit = prices.unit(billed.model, billed.tokens, billed.time)
+        one = _told(paid, billed, unit, turns.get(paid.uuid or ""))
+        found.append(one)
+        totals.add(one)
+    found.sort(key=lambda one: one.time or LATEST)
+    return Why(session=session.id, requests=tuple(found), totals=totals, next=None)
 
 
 def _carried(
@@ -161,7 +107,9 @@ def _carried(
     if file is None:
         return ()
     chain = frozenset(context.chain)
-    requests = [one for one in account_of(sent_lines(file.path)).requests if one.uuid in chain]
+    requests = [
+        one for one in account_of(opened.sent_lines(file.path)).requests if one.uuid in chain
+    ]
     fills = fills_of(context, resumption.written, turns)
     return carried(fills, requests, resumption.next_prompt.measure, prices)
 
@@ -169,11 +117,10 @@ def _carried(
 class Owned:
     """The responses of an archive by the file that each is counted to."""
 
-    def __init__(self, archive: "Archive") -> None:
-        counted = archive.responses()
+    def __init__(self, counted: Counted, sessions: Sequence[Session]) -> None:
         self.responses = counted.responses
         self._files: dict[Path, dict[str, BilledResponse]] = {}
-        paths = counted_paths(archive.sessions)
+        paths = counted_paths(sessions)
         for key, one in zip(counted.keys, counted.responses, strict=True):
             name = key if isinstance(key, str) else f"{UNNAMED}{key[1]}"
             self._files.setdefault(paths[one.file], {})[name] = one
@@ -182,14 +129,16 @@ class Owned:
         """Returns the responses that are counted to a file, by what they are known by."""
         return self._files.get(path, {})
 
-    def requests(self, session: Session) -> Iterator[tuple[PaidRequest, BilledResponse]]:
+    def requests(
+        self, session: Session, read: ReadSent = sent_lines
+    ) -> Iterator[tuple[PaidRequest, BilledResponse]]:
         """Yields the requests that are counted to a session, with the figures that count.
 
         A response that several files hold is counted to one, and another may say more of it.
         """
         for file in session.files:
             billed = self.of(file.path)
-            for paid in account_of(sent_lines(file.path)).requests if billed else ():
+            for paid in account_of(read(file.path)).requests if billed else ():
                 if found := billed.get(paid.response):
                     yield _as_billed(paid, found), found
 
@@ -245,14 +194,11 @@ def input_cost(billed: BilledResponse, prices: Prices) -> float | None:
     return unit.cost(sent_tokens(billed)) if unit else None
 
 
-def _turns(opened: "OpenSession") -> Mapping[str, int]:
+def turns_in(told: "Conversations") -> Mapping[str, int]:
     """Returns the turns of the conversation that goes on, by record and by call.
 
     What an agent did belongs to the turn that it was sent out in.
     """
-    if not opened.graph.sessions:
-        return {}
-    told = opened.conversations
     found: dict[str, int] = {}
     for turn in told.active.turns:
         _place(found, turn.items, turn.number)

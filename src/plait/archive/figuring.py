@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from plait.archive.index_or_logs import Answers
     from plait.archive.tree import SessionTree, TreeWay
     from plait.archive.usage import Counted
-    from plait.archive.wasting import Waste
     from plait.conversation.prices import Prices
     from plait.conversation.spending import By, Spending
     from plait.conversation.stats.model import Figures
     from plait.conversation.usage import BilledResponse
+    from plait.conversation.waste.findings import Waste
 
 
 class Figuring:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # a graph or a context needs no conversation: its modules are
     from plait.conversation.build import RecordAt
     from plait.conversation.model import Conversation, Conversations, Turn
     from plait.graph.rows import RowShape
+    from plait.record.lineage import Sent
 
 LEAF_MATTERS = frozenset({"rewind", "parallel", "retracted", "resent"})
 """Verdicts in which the record that the client goes on from has a say."""
@@ -133,6 +134,14 @@ class OpenSession:
         """Returns what can be read from the broken lines of one file."""
         log = self._logs.get(str(path))
         return log.recovered if log else []
+
+    def sent_lines(self, path: Path | str) -> "Iterator[tuple[int, Sent]]":
+        """Yields what the lines of one file tell of requests, as they were when it was read."""
+        from plait.record.lineage import sent_in
+
+        found = [(one.offset, one.line, one.raw) for one in self.records_of(path)]
+        found += [(o.offset, o.line, o.data) for o in self.recovered_of(path) if o.is_whole]
+        return sent_in((line, data) for _, line, data in sorted(found))
 
     @cached_property
     def client_records(self) -> list[Record]:

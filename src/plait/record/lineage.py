@@ -4,7 +4,8 @@ One typed pass that skips all texts, like that for bills. What does not fit it i
 record is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -110,15 +111,18 @@ _decode = msgspec.json.Decoder(Sent).decode
 
 def sent_lines(path: Path) -> Iterator[tuple[int, Sent]]:
     """Yields the lines of a file with their numbers; none if it has gone."""
-    try:
-        for number, view in views(path):
-            try:
-                told = _decode(view)
-                yield number, _lasting(told) if told.type in TOLD_APART else told
-            except MISFITS:
-                yield from ((number, one) for one in _odd(bytes(view), number))
-    except SourceError:
-        return
+    with suppress(SourceError):
+        yield from sent_in(views(path))
+
+
+def sent_in(found: Iterable[tuple[int, bytes | memoryview]]) -> Iterator[tuple[int, Sent]]:
+    """Yields lines that were read, or what was recovered of them, with their numbers."""
+    for number, view in found:
+        try:
+            told = _decode(view)
+            yield number, _lasting(told) if told.type in TOLD_APART else told
+        except MISFITS:
+            yield from ((number, one) for one in _odd(bytes(view), number))
 
 
 def _lasting(told: Sent) -> Sent:

@@ -1,12 +1,17 @@
 """Causes of what was paid for again to words that say what happened."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from plait.conversation.account import Cause
+from plait.conversation.account.told import WhyRequest
 from plait.conversation.waste import WasteKind
-from plait.view.amounts import hours_in_words
+from plait.view.amounts import hours_in_words, money_in_words, tokens_in_words
 from plait.view.usage import DECIMALS
 
+MOST_JUMPS = 20
+DEAR = 2
+"""A request that costs so many times the usual one is a jump."""
 NAMES: dict[Cause, str] = {
     "pause": "pause",
     "process": "another process",
@@ -57,3 +62,36 @@ def cause_in_words(cause: Cause, gap_seconds: float | None) -> str:
     if cause == "pause" and gap_seconds:
         return f"pause of {hours_in_words(gap_seconds * 1000)}"
     return NAMES[cause]
+
+
+def jumps_in(requests: Sequence[WhyRequest]) -> tuple[WhyRequest, ...]:
+    """Returns the requests that cost far more than most, or mostly what was paid before."""
+    costs = sorted(one.cost_usd or 0.0 for one in requests)
+    usual = costs[len(costs) // 2] if costs else 0.0
+    dear = [one for one in requests if _is_dear(one, usual)]
+    kept = sorted(dear, key=lambda one: -(one.cost_usd or 0.0))[:MOST_JUMPS]
+    return tuple(one for one in requests if one in kept)
+
+
+def _is_dear(one: WhyRequest, usual: float) -> bool:
+    cost, again = one.cost_usd or 0.0, one.again_cost_usd or 0.0
+    return cost > DEAR * usual or again * 2 > cost
+
+
+def reason_in_words(one: WhyRequest) -> str:
+    """Says why a request cost what it did: its cause, else what was new, else what was answered."""
+    told = cause_in_words(one.cause, one.gap_seconds) if one.cause else ""
+    if not told and one.new > one.read:
+        told = f"{tokens_in_words(one.new)} new"
+    if not told and one.output:
+        told = f"{tokens_in_words(one.output)} answered"
+    return f"{told} (agent)" if one.agent else told
+
+
+def saving_in_words(least: float, most: float) -> str:
+    """Says what is between, as one sum where that is all the same."""
+    if most - least < 0.005:
+        return money_in_words(most)
+    if not least:
+        return f"up to {money_in_words(most)}"
+    return f"{money_in_words(least)} to {money_in_words(most)}"

@@ -14,15 +14,17 @@ from threading import RLock
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
+from plait.archive.accounting import Why
 from plait.archive.archive import Archive
 from plait.archive.kept_pages import PageFolder, mark_of, pages_beside
-from plait.archive.live.cache import Cache, RunningSum
+from plait.archive.live.cache import Cache, RunningSum, SumSoFar
 from plait.archive.live.session import LiveSession, live_session
 from plait.archive.live.snapshot import Money, Snapshot
 from plait.archive.model import Session, StorePlace
 from plait.archive.raw_lines import LineSurvey, line_survey
 from plait.conversation.prices import Prices
 from plait.conversation.stats.model import Figures
+from plait.conversation.waste.findings import Waste
 from plait.line import LogFile
 from plait.view.page.lists.rows import ListedSession
 
@@ -69,6 +71,7 @@ class LiveArchive:
     """What was made of all sessions, or of a file."""
     _open: Cache = field(default_factory=lambda: Cache(MOST_BYTES))
     _figures: Cache = field(default_factory=lambda: Cache(MOST_FIGURES))
+    _wasted: Cache = field(default_factory=lambda: Cache(MOST_FIGURES))
     _state: Snapshot | None = None
     _lock: RLock = field(default_factory=RLock)
     _looked: float = 0.0
@@ -155,6 +158,33 @@ class LiveArchive:
             return RunningSum(lambda: self.now, lambda state: state.figures(*chosen))
 
         return self._figures.of(chosen, None, begin)
+
+    def waste(
+        self,
+        project: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> RunningSum[Snapshot, Waste]:
+        """Returns what was paid for in vain: in all sessions, of a project, in a span of time."""
+        chosen = project, since, until
+
+        def count(state: Snapshot) -> Waste:
+            return state.waste(self.money.whole().owned, self.prices, *chosen)
+
+        def begin() -> RunningSum[Snapshot, Waste]:
+            return RunningSum(lambda: self.now, count)
+
+        return self._wasted.of(chosen, None, begin)
+
+    def why(self, name: str) -> SumSoFar[Why]:
+        """Returns what the requests of a session cost and why, as far as all is counted."""
+        money, is_counting = self.money.ask()
+        if money is None:
+            return SumSoFar(None, is_counting)
+        one = self.opened(name)
+        source = one.opened.session.files, money
+        found = self.made.of(("why", name), source, lambda: one.why(money.owned))
+        return SumSoFar(found, is_counting)
 
     def rows(self) -> ListedSessions:
         """Returns all sessions as lists show them."""

@@ -10,6 +10,7 @@ from time import perf_counter
 
 import msgspec
 
+from plait.archive.accounting import Owned, Why, paid_requests, turns_in
 from plait.archive.archive import Archive
 from plait.archive.context_fill import PresetEffect, preset_effects, weighed
 from plait.archive.export.site import Site, conversations_in
@@ -26,7 +27,6 @@ from plait.conversation.prices import Prices
 from plait.errors import NoSuchSession
 from plait.graph.client import Context
 from plait.graph.paths import SPOKEN
-from plait.record.lineage import sent_lines
 from plait.view.changed_files import ChangedFiles, changed_files
 from plait.view.context_window import Weighed, context_window
 from plait.view.costs import SessionCost, session_cost
@@ -131,7 +131,7 @@ class LiveSession:
         file = self.opened.session.file
         if file is None:
             return ()
-        return xray(sent_lines(file.path), self.resumption.context.chain)
+        return xray(self.opened.sent_lines(file.path), self.resumption.context.chain)
 
     def presets(self, archive: Archive) -> tuple[PresetEffect, ...]:
         """Returns what each preset of a trim would leave, worked out once."""
@@ -178,6 +178,12 @@ class LiveSession:
     def spent(self) -> SessionCost:
         """What it took."""
         return session_cost(self.conversations, Site(self.prices).cost_of)
+
+    def why(self, owned: Owned) -> Why:
+        """Returns what its requests cost and why, where responses are counted to files so."""
+        turns = turns_in(self.told) if self.told else {}
+        read = self.opened.sent_lines
+        return paid_requests(owned, self.opened.session, turns, self.prices, read)
 
     @cached_property
     def growing(self) -> Growing:

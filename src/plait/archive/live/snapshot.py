@@ -13,13 +13,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plait.archive.accounting import Owned
 from plait.archive.archive import Archive
 from plait.archive.index.fresh import listed_facts
 from plait.archive.model import Facts, Session
+from plait.archive.usage import Counted
+from plait.archive.wasting import waste_of
 from plait.conversation.prices import Prices
 from plait.conversation.spending import BeyondLog, SpendingSum, beyond_log, spending
 from plait.conversation.stats.model import Figures
 from plait.conversation.usage import BilledResponse, known_time
+from plait.conversation.waste.findings import Waste
 from plait.errors import NoSuchSession, SourceError
 from plait.graph.rows import Mark, RowShape
 from plait.index.catalogue import CATALOGUE, Catalogue
@@ -48,10 +52,21 @@ LEAST = 2
 class Money:
     """All responses, and which of them were answered on branches that were left."""
 
-    responses: Sequence[BilledResponse]
+    counted: Counted
+    sessions: Sequence[Session]
     left: frozenset[str]
     beyond: Sequence[BeyondLog] = ()
     """What the client counted beyond them."""
+
+    @property
+    def responses(self) -> Sequence[BilledResponse]:
+        """All of them, each once."""
+        return self.counted.responses
+
+    @cached_property
+    def owned(self) -> Owned:
+        """The same by the file that each is counted to."""
+        return Owned(self.counted, self.sessions)
 
 
 class Snapshot:
@@ -170,7 +185,7 @@ class Snapshot:
             counted = archive.responses()
             found = counted.responses
             beyond = beyond_log(found, counted.own_costs, Prices()) if counted.own_costs else ()
-            return Money(found, archive.abandoned(found), beyond)
+            return Money(counted, archive.sessions, archive.abandoned(found), beyond)
 
     def keeping(self) -> "KeepStatus | None":
         """Returns what is kept and what will be lost, None where nothing can be kept."""
@@ -203,6 +218,23 @@ class Snapshot:
             if project in (None, one.project) and self._is_within(one, since, until)
         ]
         return self.archive.stats(chosen, since=since, until=until)
+
+    def waste(
+        self,
+        owned: Owned,
+        prices: Prices,
+        project: str | None,
+        since: datetime | None,
+        until: datetime | None,
+    ) -> Waste:
+        """Returns what was paid for in vain: in all sessions, of a project, in a span of time."""
+        chosen = [
+            one
+            for one in self.archive.sessions
+            if project in (None, one.project) and (since is None or _written_since(one, since))
+        ]
+        with self.archive as archive:
+            return waste_of(archive, prices, since, until, chosen, owned)
 
     def _is_within(self, session: Session, since: datetime | None, until: datetime | None) -> bool:
         if since is None and until is None:
@@ -253,6 +285,10 @@ class Snapshot:
             is_partly_priced=bool(total and total.unpriced),
             parent=parents.get(facts.session),
         )
+
+
+def _written_since(session: Session, since: datetime) -> bool:
+    return any(file.modified >= since.timestamp() for file in session.files)
 
 
 def _key(session: Session) -> str:

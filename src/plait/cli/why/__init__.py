@@ -17,14 +17,12 @@ from plait.cli.options import (
 from plait.cli.text import clipped, counted, number, safe_line, thousands
 from plait.errors import UserError
 from plait.view.amounts import money_in_words
-from plait.view.causes import NAMES, REASONS, cause_in_words, rounded
+from plait.view.causes import NAMES, REASONS, jumps_in, reason_in_words, rounded
 
 if TYPE_CHECKING:
     from plait.archive import Why
 
-MOST_JUMPS, MOST_CARRIED = 20, 10
-DEAR = 2
-"""A request that costs so many times the usual one is a jump."""
+MOST_CARRIED = 10
 
 
 @click.command("why")
@@ -79,7 +77,7 @@ def _print_why(request: Request, told: "Why", *, is_all: bool) -> None:
         output.print("no request says what it took")
         return
     _print_totals(request, told.totals)
-    shown = told.requests if is_all else _jumps(told.requests)
+    shown = told.requests if is_all else jumps_in(told.requests)
     if shown:
         output.print("")
         _print_requests(request, shown)
@@ -126,20 +124,6 @@ def _split(totals: WhyTotals) -> str:
     return ", ".join(f"{thousands(count)} {name}" for name, count in parts if count)
 
 
-def _jumps(requests: tuple[WhyRequest, ...]) -> tuple[WhyRequest, ...]:
-    """Returns the requests that cost far more than most, or mostly what was paid before."""
-    costs = sorted(one.cost_usd or 0.0 for one in requests)
-    usual = costs[len(costs) // 2]
-    dear = [one for one in requests if _is_dear(one, usual)]
-    kept = sorted(dear, key=lambda one: -(one.cost_usd or 0.0))[:MOST_JUMPS]
-    return tuple(one for one in requests if one in kept)
-
-
-def _is_dear(one: WhyRequest, usual: float) -> bool:
-    cost, again = one.cost_usd or 0.0, one.again_cost_usd or 0.0
-    return cost > DEAR * usual or again * 2 > cost
-
-
 def _print_requests(request: Request, requests: tuple[WhyRequest, ...]) -> None:
     output = request.output
     names = ("turn", "time", "sent", "again", "cost", "why")
@@ -149,21 +133,12 @@ def _print_requests(request: Request, requests: tuple[WhyRequest, ...]) -> None:
         sent = one.read + one.new + one.again + one.uncached
         cost = "?" if one.cost_usd is None else money_in_words(one.cost_usd)
         again = thousands(one.again) if one.again else ""
-        table.add_row(turn, _time(one.time), thousands(sent), again, cost, _reason(one))
+        table.add_row(turn, _time(one.time), thousands(sent), again, cost, reason_in_words(one))
     output.print(table)
 
 
 def _time(time: datetime | None) -> str:
     return f"{time.astimezone():%Y-%m-%d %H:%M}" if time else ""
-
-
-def _reason(one: WhyRequest) -> str:
-    told = cause_in_words(one.cause, one.gap_seconds) if one.cause else ""
-    if not told and one.new > one.read:
-        told = f"{thousands(one.new)} new"
-    if not told and one.output:
-        told = f"{thousands(one.output)} answered"
-    return f"{told} (agent)" if one.agent else told
 
 
 def _print_carried(request: Request, told: "Why") -> None:

@@ -17,7 +17,7 @@ from plait.cli.selection import members_of, point_in_time
 from plait.cli.text import SEPARATOR, clipped, counted, now, number, safe_line, short
 from plait.errors import UserError
 from plait.view.amounts import money_in_words
-from plait.view.causes import WASTE, rounded
+from plait.view.causes import WASTE, rounded, saving_in_words
 
 if TYPE_CHECKING:
     from plait.archive import Evidence, Session, Waste, WasteFinding
@@ -92,7 +92,7 @@ def _print_waste(request: Request, found: "Waste", titles: dict[str, str], *, is
         output.print("nothing was paid for in vain, as far as the logs tell")
         return
     share = f", {found.share_of_input:.0%} of what was sent" if found.share_of_input else ""
-    total = f"{_range(found.least_usd, found.total_usd)} could have been saved{share}"
+    total = f"{saving_in_words(found.least_usd, found.total_usd)} could have been saved{share}"
     output.print(f"{total} ({counted(found.sessions, 'session')})", style="bold")
     for finding in found.findings:
         _print_finding(request, finding, titles, is_all=is_all)
@@ -104,7 +104,7 @@ def _print_finding(
     output = request.output
     output.print("")
     what = f"{WASTE[finding.kind]}, {number(finding.count)} ×"
-    output.print(f"{_range(finding.least_usd, finding.cost_usd)}  {what}", style="bold")
+    output.print(f"{saving_in_words(finding.least_usd, finding.cost_usd)}  {what}", style="bold")
     ways = sorted(finding.entrypoints.items(), key=lambda pair: -pair[1])
     if len(ways) > 1:
         told = (f"{safe_line(name)} {money_in_words(cost)}" for name, cost in ways)
@@ -112,17 +112,6 @@ def _print_finding(
     output.print(f"  {finding.advice}", style="green")
     for one in finding.evidence if is_all else finding.evidence[:MOST_SHOWN]:
         output.print(clipped(f"  {_evidence(one, titles)}", output.width))
-
-
-def _range(least: float, most: float) -> str:
-    """Says what is between, as one sum where that is all the same."""
-    if most - least < 0.005:
-        return money_in_words(most)
-    return (
-        f"{money_in_words(least)} to {money_in_words(most)}"
-        if least
-        else (f"up to {money_in_words(most)}")
-    )
 
 
 def _evidence(one: "Evidence", titles: dict[str, str]) -> str:

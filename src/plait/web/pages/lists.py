@@ -15,6 +15,7 @@ from plait.index.query import Field
 from plait.view.page.figures.insights import Insights, insights_figures
 from plait.view.page.figures.period import USUAL, FiguresPage, Period, figures_page, period_in
 from plait.view.page.figures.usage import usage_figures, usage_in
+from plait.view.page.figures.waste import waste_figures
 from plait.view.page.lists.choice import (
     OFFERED,
     Choice,
@@ -24,7 +25,7 @@ from plait.view.page.lists.choice import (
     side_column,
     side_list,
 )
-from plait.view.page.lists.home import Home, KeptFigures, home_page, two_weeks
+from plait.view.page.lists.home import Home, KeptFigures, home_page, monday_of, two_weeks
 from plait.view.page.lists.rows import ListedSession, short_place
 from plait.view.page.lists.search import (
     SearchHit,
@@ -67,6 +68,7 @@ def _home_of(library: LiveArchive) -> Home:
     recent = [one for one in newest if not one.is_live][:RECENT]
     days = library.days()
     make = partial(two_weeks, money.responses if money else None, days, library.prices, now)
+    wasted, is_weighing = library.waste(since=monday_of(now)).ask(patience=0)
     weeks = library.made.of(("weeks", f"{now:%Y-%m-%d %H}"), (money, rows), make)
     return Home(
         now=now,
@@ -83,7 +85,8 @@ def _home_of(library: LiveArchive) -> Home:
         ],
         total=len(rows),
         looked=[str(root) for root in library.roots],
-        is_counting=is_counting,
+        is_counting=is_counting or is_weighing,
+        wasted=wasted,
     )
 
 
@@ -265,12 +268,28 @@ def _serve_usage(request: Request) -> Response:
     return _answered_figures(request, "usage", span, told, rows)
 
 
+def _serve_waste(request: Request) -> Response:
+    library = library_in(request)
+    span = period_in(request.query_params)
+    bounds = span.bounds(datetime.now(UTC), USUAL["waste"])
+    found, is_counting = library.waste(span.project or None, *bounds).ask()
+    rows = library.rows()
+    known = {one.name: one for one in rows.sessions}
+    told = waste_figures(found, known, is_counting=is_counting)
+    return _answered_figures(request, "waste", span, told, rows)
+
+
 def _answered_figures(
     request: Request, here: FiguresPage, span: Period, told: str, rows: ListedSessions
 ) -> Response:
     names = {name: short_place(place) for name, place in rows.places.items()}
     page = partial(figures_page, here, span, told, names)
-    return page_or_part(request, here.capitalize(), lambda: told, page, here=here)
+    place = "usage" if here == "waste" else here
+    return page_or_part(request, here.capitalize(), lambda: told, page, here=place)
 
 
-FIGURE_ROUTES = (Route("/usage", _serve_usage), Route("/insights", _serve_insights))
+FIGURE_ROUTES = (
+    Route("/usage", _serve_usage),
+    Route("/insights", _serve_insights),
+    Route("/waste", _serve_waste),
+)

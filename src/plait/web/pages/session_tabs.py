@@ -17,6 +17,7 @@ from plait.view.page.tabs.compare import compare_page, compared
 from plait.view.page.tabs.context import context_body, message_html
 from plait.view.page.tabs.files import files_body, handled_html, whole_patch
 from plait.view.page.tabs.head import Head, tab_page
+from plait.view.page.tabs.paid_again import PaidRequests
 from plait.view.page.tabs.raw import (
     MOST_PRETTY,
     SHOWN,
@@ -177,7 +178,11 @@ def _safe_name(path: Path) -> str:
 def _serve_spent(request: Request) -> Response:
     look = SessionRequest(request)
     by, start = request.query_params.get("by", "time"), number_in(request, "from") or 1
-    body = usage_body(look.head, look.opened.spent, by=by, start=start)
+    found, is_counting = look.library.why(look.name)
+    why = PaidRequests(is_counting=is_counting)
+    if found is not None:
+        why = PaidRequests(found.requests, found.totals, is_counting)
+    body = usage_body(look.head, look.opened.spent, why, by=by, start=start)
     return html(request, tab_page(look.head, "usage", body))
 
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from plait.view.page.markup import address, asked_in, day, esc, hidden, select, switch
 
-FiguresPage: TypeAlias = Literal["usage", "insights"]
-USUAL: dict[FiguresPage, str] = {"usage": "30d", "insights": "all"}
+FiguresPage: TypeAlias = Literal["usage", "insights", "waste"]
+USUAL: dict[FiguresPage, str] = {"usage": "30d", "insights": "all", "waste": "7d"}
 """The range of a page where none is asked for."""
 RANGES = {"7d": "7 days", "30d": "30 days", "90d": "90 days", "1y": "Year", "all": "All time"}
 DAYS = {"7d": 7, "30d": 30, "90d": 90, "1y": 365}

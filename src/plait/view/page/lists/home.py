@@ -7,10 +7,12 @@ from typing import NamedTuple
 from plait.conversation.prices import Prices
 from plait.conversation.spending import spending, within
 from plait.conversation.usage import BilledResponse
+from plait.conversation.waste.findings import Waste
 from plait.view.amounts import bytes_in_words, many, some, tokens_in_words, until
-from plait.view.page.figures.charts import row, scrolled, table
+from plait.view.causes import saving_in_words
+from plait.view.page.figures.charts import row, scrolled, share_in_words, table
 from plait.view.page.figures.heat import heat_map
-from plait.view.page.figures.period import uncounted
+from plait.view.page.figures.period import Period, uncounted
 from plait.view.page.lists.choice import Choice
 from plait.view.page.lists.rows import (
     ListedSession,
@@ -74,6 +76,15 @@ class Home(NamedTuple):
     total: int
     looked: Sequence[str]
     is_counting: bool = False
+    wasted: Waste | None = None
+    """What this week could have cost less; None where nobody has counted yet."""
+
+
+def monday_of(now: datetime) -> datetime:
+    """Returns when this week began here."""
+    here = now.astimezone()
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight - timedelta(days=here.weekday())
 
 
 def two_weeks(
@@ -85,9 +96,7 @@ def two_weeks(
     """Returns what this week took and what the last one did; None where nobody has counted."""
     if responses is None:
         return None, None
-    here = now.astimezone()
-    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
-    monday = midnight - timedelta(days=here.weekday())
+    monday = monday_of(now)
     this = _week_from(responses, days, prices, monday)
     return this, _week_from(responses, days, prices, monday - WEEK)
 
@@ -188,7 +197,22 @@ def _weeks(home: Home) -> str:
     return (
         f'<section class="weeks"{counting}><h2>Usage '
         '<small><a href="/usage">All figures</a></small></h2>'
-        f"{table((None, 'This week', 'Last week'), rows, 'figures two')}</section>"
+        f"{table((None, 'This week', 'Last week'), rows, 'figures two')}{_saving(home)}</section>"
+    )
+
+
+def _saving(home: Home) -> str:
+    """Returns what this week could have cost less, nothing where that is nothing."""
+    found = home.wasted
+    if found is None or not found.findings:
+        return ""
+    place = Period(since=f"{monday_of(home.now):%Y-%m-%d}").address("waste")
+    words = saving_in_words(found.least_usd, found.total_usd)
+    share = share_in_words(found.total_usd, found.input_usd)
+    of = f" <small>{share} of what was sent</small>" if share else ""
+    return (
+        f'<p class="saving">Could have been saved this week: <a href="{esc(place)}">'
+        f"{esc(words)}</a>{of}</p>"
     )
 
 

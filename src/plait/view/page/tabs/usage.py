@@ -9,6 +9,7 @@ from plait.view.page.conversation.entries import clock
 from plait.view.page.figures.charts import bar, cells, drawing, strip, table
 from plait.view.page.markup import esc
 from plait.view.page.tabs.head import Head, choice, paged
+from plait.view.page.tabs.paid_again import PaidRequests, paid_again_html
 from plait.view.text import DATED, shortened
 
 STEP = 200
@@ -30,19 +31,27 @@ RESPONSE_HEADS = (
     "cache read",
     "output",
     "cost",
+    "paid again",
 )
 
 
-def usage_body(head: Head, found: SessionCost, *, by: str, start: int = 1) -> str:
-    """Returns the sums, the window over time, and the responses."""
+def usage_body(
+    head: Head, found: SessionCost, why: PaidRequests, *, by: str, start: int = 1
+) -> str:
+    """Returns the sums, what was paid for again, the window over time, and the responses."""
     if not found.responses:
         return '<p class="empty">No model answered in this session.</p>'
     who = _sums_table("Who asked", found.by_who, found.total, NAMES)
     models = _sums_table("Models", found.by_model, found.total, {})
     return (
         f'{_cards(found.total)}<div class="sum-tables">{models}{who}</div>'
-        f"{_window_chart(found.responses)}{_responses_html(head, found, by, start)}"
+        f"{paid_again_html(head, why, _counted(found))}{_window_chart(found.responses)}"
+        f"{_responses_html(head, found, why, by, start)}"
     )
+
+
+def _counted(found: SessionCost) -> int:
+    return sum(one.tokens.total > 0 for one in found.responses)
 
 
 def _cards(total: CostSum) -> str:
@@ -114,7 +123,7 @@ def _window_chart(responses: Iterable[ResponseCost]) -> str:
     )
 
 
-def _responses_html(head: Head, found: SessionCost, by: str, start: int) -> str:
+def _responses_html(head: Head, found: SessionCost, why: PaidRequests, by: str, start: int) -> str:
     rows = list(found.responses)
     if by == "cost":
         rows.sort(key=lambda one: -(one.cost or 0))
@@ -122,14 +131,16 @@ def _responses_html(head: Head, found: SessionCost, by: str, start: int) -> str:
     base = f"{place}?by=cost&" if by == "cost" else f"{place}?"
     shown, pages = paged("responses", rows, start, base, STEP)
     orders = [("By time", place, by != "cost"), ("By cost", f"{place}?by=cost", by == "cost")]
-    body = table(RESPONSE_HEADS, (_paid_row(head, one) for one in shown), "figures-table responses")
+    causes = why.causes
+    rows_html = (_paid_row(head, one, causes.get(one.uuid or "", "")) for one in shown)
+    body = table(RESPONSE_HEADS, rows_html, "figures-table responses")
     return (
         f'<div class="lead-line"><h3>Responses</h3>{choice("Order", orders)}</div>{pages}'
         f'<div class="scroll" tabindex="0">{body}</div>{pages}'
     )
 
 
-def _paid_row(head: Head, one: ResponseCost) -> str:
+def _paid_row(head: Head, one: ResponseCost, cause: str) -> str:
     tokens = one.tokens
     cost = "–" if one.cost is None else money_in_words(one.cost)
     by = f"<small>{esc(shortened(one.by, 60))}</small>" if one.by else ""
@@ -144,5 +155,6 @@ def _paid_row(head: Head, one: ResponseCost) -> str:
         f"{esc(model)}{by}{left}{failed}",
         *map(str, kinds),
         cost,
+        ("why", esc(cause)),
     )
     return f"<tr>{told}</tr>"

@@ -1,0 +1,76 @@
+"""What was paid for in vain to a page of findings, the dearest first, each with its evidence."""
+
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
+from plait.view.amounts import dotted, many, money_in_words
+from plait.view.causes import WASTE, saving_in_words
+from plait.view.page.conversation.entries import clock
+from plait.view.page.figures.charts import section, share_in_words, strip
+from plait.view.page.figures.period import nothing_in, uncounted
+from plait.view.page.lists.rows import ListedSession
+from plait.view.page.markup import esc, session_address
+from plait.view.text import shortened
+
+LONGEST, MOST_SHOWN = 90, 5
+
+
+def waste_figures(
+    found: Waste | None, known: Mapping[str, ListedSession], *, is_counting: bool
+) -> str:
+    """Returns the findings with what all of them come to."""
+    if found is None:
+        return uncounted(is_counting=is_counting)
+    counting = '<p class="state" data-counting="1">Counting …</p>' if is_counting else ""
+    if not found.findings:
+        words = "Nothing was paid for in vain, as far as the logs tell."
+        return f"{nothing_in('waste', words)}{counting}"
+    told = "".join(_finding(one, known) for one in found.findings)
+    return f'{_sums(found)}<div class="wasted">{told}</div>{counting}'
+
+
+def _sums(found: Waste) -> str:
+    share = share_in_words(found.total_usd, found.input_usd)
+    least = money_in_words(found.least_usd) if found.least_usd else "$0"
+    things = sum(one.count for one in found.findings)
+    return strip(
+        (
+            ("Could have been saved", money_in_words(found.total_usd), "at most"),
+            ("Surely in vain", least, "at least"),
+            ("Of what was sent", share or "–", f"{money_in_words(found.input_usd)} in all"),
+            ("Findings", str(len(found.findings)), many(things, "thing")),
+        )
+    )
+
+
+def _finding(one: WasteFinding, known: Mapping[str, ListedSession]) -> str:
+    what = WASTE[one.kind]
+    ways = sorted(one.entrypoints.items(), key=lambda pair: -pair[1])
+    held = dotted(*(f"{name} {money_in_words(cost)}" for name, cost in ways))
+    by = f'<p class="held">{esc(held)}</p>' if len(ways) > 1 else ""
+    rows = "".join(_evidence(thing, known) for thing in one.evidence[:MOST_SHOWN])
+    rest = one.count - MOST_SHOWN
+    more = f'<p class="onward">and {many(rest, "more thing")}</p>' if rest > 0 else ""
+    advice = one.advice[:1].upper() + one.advice[1:]
+    note = f"{saving_in_words(one.least_usd, one.cost_usd)}, {one.count} ×"
+    inner = f'<p class="advice">{_with_code(advice)}.</p>{by}<ol class="short">{rows}</ol>{more}'
+    return section(esc(what[:1].upper() + what[1:]), inner, esc(note))
+
+
+def _with_code(text: str) -> str:
+    parts = esc(text).split("`")
+    return "".join(f"<code>{one}</code>" if at % 2 else one for at, one in enumerate(parts))
+
+
+def _evidence(one: Evidence, known: Mapping[str, ListedSession]) -> str:
+    session = known.get(one.session)
+    title = shortened(session.words, LONGEST) if session else one.session
+    place = session_address(one.session, "read") + (f"#{quote(one.uuid)}" if one.uuid else "")
+    what = f"<small>{esc(shortened(one.about, LONGEST))}</small>" if one.about else ""
+    when = f"{one.time:%Y-%m-%dT%H:%M:%SZ}" if one.time else None
+    return (
+        f'<li><span class="cost">{money_in_words(one.cost_usd)}</span>'
+        f'<a href="{esc(place)}">{esc(title)}{what}</a>'
+        f'<span class="when">{clock(when)}</span></li>'
+    )

@@ -1,0 +1,140 @@
+"""What was paid for again and in vain, on the page: the same figures as the commands tell."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from plait.archive import Archive
+from plait.view.amounts import money_in_words, tokens_in_words
+from plait.view.causes import NAMES, WASTE, jumps_in
+from plait.view.page.lists.home import monday_of
+from plait.view.page.tabs.head import Head
+from plait.view.page.tabs.paid_again import PaidRequests, paid_again_html
+from tests.conversation.cached_talk import MINUTES, OTHERS, START, CachedTalk
+from tests.web.lists import settled, told
+from tests.web.reading_page import Served, served
+
+LATE, EARLY, COPY = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "123")
+WEEK = timedelta(days=7)
+
+
+def wasteful(time: datetime) -> CachedTalk:
+    """Returns a session with a pause and another model in it."""
+    talk = CachedTalk(time=time)
+    talk.ask(words=9000)
+    talk.ask()
+    talk.ask(MINUTES * 2)
+    talk.model = OTHERS[1]
+    talk.ask()
+    return talk
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns an archive with a session of this week, an earlier one and its copy."""
+    found = tmp_path_factory.mktemp("wasteful")
+    folder = found / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    wasteful(monday_of(datetime.now(UTC)) + timedelta(hours=1)).write(folder / f"{LATE}.jsonl")
+    text = re.sub(r'"([mu]\d+)"', r'"late-\1"', (folder / f"{LATE}.jsonl").read_text())
+    (folder / f"{LATE}.jsonl").write_text(text)
+    wasteful(START - 4 * WEEK).write(folder / f"{EARLY}.jsonl")
+    (folder / f"{COPY}.jsonl").write_text((folder / f"{EARLY}.jsonl").read_text())
+    return found
+
+
+@pytest.fixture(scope="module")
+def at(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serves it, without an index."""
+    with served(root, tmp_path_factory.mktemp("index")) as one:
+        yield one
+
+
+def test_usage_of_a_session_tells_the_causes_of_the_command(
+    at: Served, root: Path, tmp_path: Path
+) -> None:
+    page = settled(at, f"/s/{LATE}/usage")
+    totals = told(root, tmp_path, "why", LATE)["totals"]
+    assert set(totals["causes"]) == {"pause", "model"}
+    assert f"{money_in_words(totals['again_cost_usd'])} for what the cache had held" in page
+    for cause, one in totals["causes"].items():
+        figures = (one["requests"], tokens_in_words(one["again"]))
+        cells = "".join(f"<td>{figure}</td>" for figure in figures)
+        cost = f"<td>{money_in_words(one['again_cost_usd'])}</td>"
+        assert re.search(
+            rf"{NAMES[cause]} <small>[^<]*</small></th>{re.escape(cells + cost)}", page
+        )
+
+
+def test_each_jump_leads_to_its_record(at: Served, root: Path) -> None:
+    page = settled(at, f"/s/{LATE}/usage")
+    jumps = jumps_in(Archive([root]).why(LATE).requests)
+    shown = re.search(r'<table class="figures-table jumps">.*?</table>', page)
+    assert shown and len(jumps) > 1
+    assert re.findall(r'href="([^"]*)"', shown[0]) == [f"/s/{LATE}#{one.uuid}" for one in jumps]
+    assert "pause of 10 min" in shown[0]
+    assert f"{4 - len(jumps)} other requests stand among" in page
+
+
+def test_each_response_says_why_it_was_paid_for_again(at: Served) -> None:
+    page = settled(at, f"/s/{LATE}/usage")
+    table = re.search(r'<table class="figures-table responses">.*?</table>', page)
+    assert table
+    causes = re.findall(r'<td class="why">([^<]*)</td>', table[0])
+    assert causes == ["", "", "pause of 10 min", "another model"]
+
+
+def test_a_copy_says_that_it_is_counted_elsewhere(at: Served) -> None:
+    pages = [settled(at, f"/s/{name}/usage") for name in (EARLY, COPY)]
+    copies = ["4 responses stand in others too, and are counted there" in one for one in pages]
+    assert sorted(copies) == [False, True]
+    assert "Nothing was paid for again" in pages[copies.index(True)]
+    assert "pause of 10 min" in pages[copies.index(False)]
+
+
+def test_a_cause_is_not_told_before_all_is_counted() -> None:
+    drawn = paid_again_html(Head(name="s", title="s"), PaidRequests(is_counting=True), 4)
+    assert "Counting …" in drawn
+    assert "data-counting" in drawn
+    assert "Nothing" not in drawn
+
+
+def test_home_tells_what_this_week_could_have_been_saved(
+    at: Served, root: Path, tmp_path: Path
+) -> None:
+    page = settled(at, "/")
+    since = f"{monday_of(datetime.now(UTC)):%Y-%m-%d}"
+    found = told(root, tmp_path, "waste", "--since", since)
+    words = money_in_words(found["total_usd"])
+    assert f'<a href="/waste?since={since}">{words}</a>' in page
+    assert f"{found['share_of_input'] * 100:.0f} % of what was sent" in page
+    assert f"<dd>{words}<small>at most" in settled(at, f"/waste?since={since}")
+
+
+def test_the_findings_are_those_of_the_command(at: Served, root: Path, tmp_path: Path) -> None:
+    page = settled(at, "/waste?range=all")
+    found = told(root, tmp_path, "waste")
+    assert {one["kind"] for one in found["findings"]} >= {"pause", "model"}
+    assert f"<dd>{money_in_words(found['total_usd'])}<small>at most" in page
+    for finding in found["findings"]:
+        words = WASTE[finding["kind"]]
+        assert f"<h2>{words[:1].upper()}{words[1:]} <small>" in page
+        for one in finding["evidence"]:
+            assert f'href="/s/{one["session"]}#{one["uuid"]}"' in page
+
+
+def test_waste_of_a_time_and_of_a_project(at: Served) -> None:
+    assert EARLY[:8] not in settled(at, "/waste?range=7d").replace(COPY, EARLY)
+    assert "Nothing was paid for in vain" in settled(at, "/waste?since=2020-01-01&until=2020-01-02")
+    assert "Nothing was paid for in vain" in settled(at, "/waste?range=all&project=nobody")
+
+
+def test_a_quiet_week_is_not_told_of(tmp_path: Path) -> None:
+    folder = tmp_path / "projects" / "-home-dev-shop"
+    folder.mkdir(parents=True)
+    wasteful(START - 4 * WEEK).write(folder / f"{EARLY}.jsonl")
+    with served(tmp_path, tmp_path / "index") as one:
+        assert "Could have been saved" not in settled(one, "/")
