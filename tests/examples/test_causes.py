@@ -151,8 +151,11 @@ def test_what_stands_before_the_messages_decides_what_is_read(between: str, read
     assert read_by(f"{first}\n{between}\n{second}") == [0, read]
 
 
-def test_a_response_on_several_lines_is_one_request() -> None:
-    assert read_by('U1\nA1< think "why" + "so"') == [0, 0]
+def test_a_response_on_several_lines_is_one_request_and_is_sent_once() -> None:
+    said, later = 'U1\nA1< think "why" + "so"', "\nU2<A1\nA2<\nU3<\nA3<"
+    [one, other, *rest] = read_by(said + later)
+    assert one == other == 0
+    assert [0, *rest] == read_by(f"{said} together{later}")
 
 
 def test_results_that_are_taken_out_weigh_less_from_there_on() -> None:
