@@ -209,7 +209,8 @@ def _held(folder: Path) -> dict[str, bytes]:
 
 
 SLOWLY = """
-import sys, time
+import signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored here
 from plait.archive.export import drawing
 from plait.line.folder import OutputFolder
 drawing.WORTH, write = 0, OutputFolder.write

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from plait.archive.export.earlier import DRAWN
 from tests.hostile.archive import hostile_archive
 from tests.hostile.conftest import rounds
 
@@ -22,7 +23,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def files_of(folder: Path) -> dict[str, bytes]:
     """Returns what an export has written; its manifest tells the same."""
-    found = (path for path in folder.rglob("*") if path.is_file())
+    found = (path for path in folder.rglob("*") if path.is_file() and path.name != DRAWN)
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
 
 

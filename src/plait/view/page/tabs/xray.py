@@ -47,8 +47,8 @@ def xray_html(head: Head, columns: Sequence[XrayColumn]) -> str:
     size = f"0 0 {PITCH * len(shown)} {HEIGHT + FOOT}"
     return (
         f'<figure class="xray"><figcaption>{label}</figcaption>'
-        f'<svg class="shares" viewBox="{size}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{esc(label)}">{drawn}</svg>{_again_words(columns)}</figure>'
+        f'<svg class="shares" viewBox="{size}" preserveAspectRatio="none" aria-hidden="true" '
+        f'focusable="false">{drawn}</svg>{_again_words(columns)}</figure>'
     )
 
 
