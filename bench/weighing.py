@@ -6,23 +6,34 @@ A growth is what the request of an answer has more than that of the answer befor
 Growths of less than 200 tokens, and sessions with fewer than four, are left out, and so is what
 the stand-in for the API answered. The weights were fitted to the same logs: the first row of the
 table is no forecast. The others learn a session's measure from its other growths alone.
+
+The second table is of single results: steps where nothing but one result came in between two
+requests of one model, at least three quarters of the characters that did. Old logs do not say
+what an answer wrote, so the call is estimated with it. It is weighed as `plait why` and
+`plait waste` weigh, by the measure of the session's other steps.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from bench.measure import SHARED
+from plait.conversation.account.requests import Asked, requests_in
 from plait.conversation.next_prompt import FEWEST, HIGHEST, LEAST_WEIGHED, LOWEST
 from plait.conversation.usage import SYNTHETIC, tokens_of
+from plait.conversation.waste.calls import CallNotes, Noted
+from plait.conversation.waste.losses import measured, shares_in
 from plait.graph.client import contributions
+from plait.graph.client.model import Block
 from plait.graph.client.weigh import tokens_in
-from plait.record import read
+from plait.record import Record, read
+from plait.record.lineage import sent_lines
 
 STANDIN = "claude-opus-5-5"
 LEAST, SHORTEST = 200, 4
+MOSTLY = 0.75
 Growth: TypeAlias = tuple[int, int]
 """What was weighed, and what usage says."""
 
@@ -35,6 +46,89 @@ def main() -> None:
     told("weighed, as fitted to these logs", [e for one in sessions for e in single(one, plain)])
     told("set right by the others", [e for one in sessions for e in single(one, measure)])
     told("second half, by the first", [e for one in sessions for e in halves(one)])
+    steps = [each for log in logs() if (each := list(single_results(log)))]
+    print(f"\n{sum(map(len, steps)):,} results in {len(steps)} sessions")
+    every = [step for one in steps for step in one]
+    for name, kept in SIZES.items():
+        some = [one for one in every if kept(one.took)]
+        told(f"plait why, {name}", [abs(one.why - one.took) / one.took for one in some])
+        told(f"plait waste, {name}", [abs(one.waste - one.took) / one.took for one in some])
+    rest = [one for log in logs() for one in without_answers(log)]
+    told("any result, less the output logged", [error for _, error in rest])
+    told("where that can be all of it", [error for is_whole, error in rest if is_whole])
+
+
+class Step(NamedTuple):
+    """A result that came in alone, with its call: what usage says, and as each estimates it."""
+
+    took: int
+    why: float
+    waste: float
+
+
+SIZES: dict[str, Callable[[int], bool]] = {
+    "all results": lambda took: True,
+    "of 2,000 tokens and more": lambda took: took >= 2_000,
+}
+
+
+def single_results(log: Path) -> Iterator[Step]:
+    """Yields the results of a log that came in alone, with estimates by its other steps."""
+    notes = CallNotes()
+    asked = requests_in(notes.over(sent_lines(log)))
+    shares = list(shares_in(asked, notes))
+    pairs = dict(named_growths(contributions(list(read(log)), log.stat().st_size)))
+    for one, _ in shares:
+        id_ = one.first.message.id if one.first.message else None
+        if id_ not in pairs or not is_real(one.model) or not is_alone(one, notes):
+            continue
+        weight, grown = pairs[id_]
+        if grown < LEAST:
+            continue
+        why = weight * measure([pair for other, pair in pairs.items() if other != id_])
+        by_character = measured(share for other, share in shares if other is not one)
+        yield Step(grown, why, characters(one, notes) * by_character)
+
+
+def without_answers(log: Path) -> Iterator[tuple[bool, float]]:
+    """Yields the error of all results that came in alone, less what logs say the answer wrote.
+
+    Before each stands whether that can be all of it: many logs keep only the first count.
+    """
+    notes = CallNotes()
+    asked = requests_in(notes.over(sent_lines(log)))
+    shares = list(shares_in(asked, notes))
+    for one, _ in shares:
+        call, before = lone_call(one, notes), one.before
+        if call is None or before is None or not is_real(one.model):
+            continue
+        took = one.tokens.total_input - before.tokens.total_input - before.tokens.output
+        if took >= LEAST:
+            by_character = measured(share for other, share in shares if other is not one)
+            spoken = notes.spoken.get(before.key, 0) * by_character
+            error = abs(call.characters * by_character - took) / took
+            yield before.tokens.output >= spoken / 2, error
+
+
+def is_alone(one: Asked, notes: CallNotes) -> bool:
+    """Tells whether nothing but one result came in before a request, far larger than its call."""
+    call = lone_call(one, notes)
+    return call is not None and call.characters >= MOSTLY * characters(one, notes)
+
+
+def lone_call(one: Asked, notes: CallNotes) -> Noted | None:
+    """Returns the call whose result alone came in before a request."""
+    between = one.since.uuids
+    made = [call for call in notes.calls.values() if one.before and call.response == one.before.key]
+    is_one = len(between) == 1 and between[0] in notes.results and len(made) == 1
+    return made[0] if is_one else None
+
+
+def characters(one: Asked, notes: CallNotes) -> int:
+    """Returns how many characters came between a request and the one before it."""
+    key = one.before.key if one.before else ""
+    made = (call.characters for call in notes.calls.values() if call.response == key)
+    return notes.spoken.get(key, 0) + sum(made)
 
 
 def logs() -> Iterator[Path]:
@@ -46,18 +140,26 @@ def logs() -> Iterator[Path]:
 
 def growths(log: Path) -> Iterator[Growth]:
     """Yields how requests grew, as weighed and by usage."""
+    for _, growth in named_growths(contributions(list(read(log)), log.stat().st_size)):
+        yield growth
+
+
+def named_growths(
+    sent: Iterable[tuple[Record, list[Block]]],
+) -> Iterator[tuple[str | None, Growth]]:
+    """Yields the same with the id of the answer that tells it."""
     answers: list[tuple[str | None, str | None, int, int]] = []
     total = 0
-    for record, blocks in contributions(list(read(log)), log.stat().st_size):
+    for record, blocks in sent:
         message = record.message if record.type == "assistant" else None
         usage = tokens_of(message.usage) if message and message.usage else None
         is_new = message is not None and (not answers or answers[-1][0] != message.id)
         if is_new and message and usage and usage.total_input and is_real(message.model):
             answers.append((message.id, message.model, usage.total_input, total))
         total += sum(map(tokens_in, blocks))
-    for (_, model, was, before), (_, same, now, after) in pairwise(answers):
+    for (_, model, was, before), (id_, same, now, after) in pairwise(answers):
         if model == same and now > was and after > before:
-            yield after - before, now - was
+            yield id_, (after - before, now - was)
 
 
 def is_real(model: str | None) -> bool:

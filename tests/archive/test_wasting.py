@@ -8,9 +8,12 @@ import pytest
 
 from plait.archive import Archive, Waste, losing
 from plait.archive.accounting import Owned
+from plait.conversation.prices import Prices
+from plait.conversation.prices.table import PriceFile, PriceList, Rate
 from plait.conversation.usage import Tokens
-from tests.conversation.cached_talk import MINUTES, START, CachedTalk
+from tests.conversation.cached_talk import MINUTES, OTHERS, START, CachedTalk
 
+DEAR, SMALL = OTHERS
 ONE, OTHER = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "12")
 
 
@@ -18,7 +21,7 @@ ONE, OTHER = (f"{digit * 8}-1111-4111-8111-111111111111" for digit in "12")
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "projects" / "-home-dev-shop"
     folder.mkdir(parents=True)
-    talk = CachedTalk()
+    talk = CachedTalk(SMALL)
     talk.ask(words=9000)
     talk.ask(MINUTES * 2)
     talk.write(folder / f"{ONE}.jsonl")
@@ -107,7 +110,7 @@ def test_an_index_keeps_what_was_lost_until_a_session_grows(root: Path, tmp_path
     with sqlite3.connect(tmp_path / "index" / "catalogue.sqlite") as catalogue:
         assert catalogue.execute("SELECT count(*) FROM losses").fetchone() == (2,)
     assert archive.waste() == read
-    talk = CachedTalk()
+    talk = CachedTalk(SMALL)
     talk.ask(words=9000)
     talk.ask(MINUTES * 2)
     talk.ask(MINUTES * 3)
@@ -115,3 +118,50 @@ def test_an_index_keeps_what_was_lost_until_a_session_grows(root: Path, tmp_path
     grown = Archive([root], tmp_path / "index").waste()
     assert grown == Archive([root]).waste()
     assert grown.total_usd > read.total_usd
+
+
+def asked(folder: Path, model: str, *pauses: timedelta) -> Waste:
+    place = folder / "projects" / "-home-dev-shop"
+    place.mkdir(parents=True)
+    talk = CachedTalk(model)
+    for pause in pauses:
+        talk.ask(pause)
+    talk.write(place / f"{ONE}.jsonl")
+    return Archive([folder]).waste()
+
+
+def test_small_questions_to_a_dear_model_cost_what_a_small_one_takes_less(tmp_path: Path) -> None:
+    found = asked(tmp_path, DEAR, MINUTES, MINUTES / 2)
+    (one,) = found.findings
+    assert (one.kind, one.count, one.least_usd) == ("oversized", 2, 0.0)
+    archive = Archive([tmp_path])
+    billed = archive.responses().responses
+    costs = [
+        [archive.prices.cost(model, two.tokens, two.time) or 0.0 for two in billed]
+        for model in (DEAR, "claude-haiku-5-5")
+    ]
+    assert one.cost_usd == pytest.approx(sum(costs[0]) - sum(costs[1]))
+
+
+@pytest.mark.parametrize(("price", "kinds"), [(1.4, []), (1.5, ["oversized"])])
+def test_a_model_is_dear_from_three_times_the_small_one_on(
+    tmp_path: Path, price: float, kinds: list[str]
+) -> None:
+    asked(tmp_path, DEAR, MINUTES)
+    own = PriceFile({DEAR: PriceList(input=Rate(1.0), output=Rate(price))})
+    found = Archive([tmp_path]).waste(prices=Prices(own))
+    assert [one.kind for one in found.findings] == kinds
+
+
+def test_what_was_sent_again_is_not_counted_with_the_model_too(tmp_path: Path) -> None:
+    found = asked(tmp_path, DEAR, MINUTES, MINUTES * 2)
+    archive = Archive([tmp_path])
+    spent = sum(
+        archive.prices.cost(one.model, one.tokens, one.time) or 0.0
+        for one in archive.responses().responses
+    )
+    told = {one.kind: one for one in found.findings}
+    assert told.keys() == {"pause", "oversized"}
+    assert found.total_usd < spent
+    warm = asked(tmp_path / "warm", DEAR, MINUTES, MINUTES / 2)
+    assert told["oversized"].cost_usd == pytest.approx(warm.total_usd, rel=0.01)

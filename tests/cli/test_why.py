@@ -128,9 +128,11 @@ def test_waste_ranks_what_was_paid_for_in_vain(
     assert "could have been saved" in found.splitlines()[0]
     assert "sent again after a pause that the cache did not survive, 1 ×" in found
     assert "go on before the cache is cold" in found
+    assert "small questions to a dear model, 3 ×" in found
+    assert "ask small things of a small model" in found
     assert f"{SESSION[:8]}  2026-11-02 " in found
     value = json.loads(wasted(capfd, root, "--json"))
-    assert [one["kind"] for one in value["findings"]] == ["pause", "model"]
+    assert [one["kind"] for one in value["findings"]] == ["oversized", "pause", "model"]
     assert value["total_usd"] == pytest.approx(sum(one["cost_usd"] for one in value["findings"]))
     assert {"kind", "cost_usd", "count", "evidence", "advice"} <= value["findings"][0].keys()
 

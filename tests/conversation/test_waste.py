@@ -1,6 +1,7 @@
 """Sessions to what was paid for in vain in them, by construction."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from plait.conversation.waste import Loss, losses_in
 from plait.conversation.waste.losses import GIANT
+from plait.conversation.waste.oversized import FEW, MOST_ADDED
 from plait.record.lineage import sent_lines
 from tests.conversation.cached_talk import MINUTES, OTHERS, CachedTalk
 
@@ -168,3 +170,93 @@ def test_content_that_is_no_list_or_no_json_is_passed_over(tmp_path: Path) -> No
     talk.lines[1]["message"]["content"] = [{"type": "tool_use", "id": 7}, "odd"]
     assert kinds(talk, tmp_path) == []
     assert lost(CachedTalk(), tmp_path, is_agent=True) == []
+
+
+def prompted(talk: Working, words: str = "is it done?", **more: Any) -> None:
+    """Has the model answer words that somebody typed."""
+    talk.ask(**more)
+    told = [line for line in talk.lines if line["type"] == "user"][-1]
+    told["message"] = {"role": "user", "content": words}
+
+
+def small(talk: Working, folder: Path) -> list[Loss]:
+    return [one for one in lost(talk, folder) if one.kind == "oversized"]
+
+
+def test_a_short_answer_to_a_short_prompt_is_what_a_small_model_could_give(
+    talk: Working, tmp_path: Path
+) -> None:
+    assert small(talk, tmp_path) == []  # nobody typed a word
+    prompted(talk)
+    (one,) = small(talk, tmp_path)
+    used = talk.lines[-1]["message"]["usage"]
+    assert (one.output, one.certain) == (used["output_tokens"], 0.0)
+    assert one.read == used["cache_read_input_tokens"]
+    assert one.write_5m == used["cache_creation_input_tokens"]
+
+
+def long_answer(talk: Working) -> None:
+    talk.lines[-1]["message"]["usage"]["output_tokens"] = FEW
+
+
+def long_prompt(talk: Working) -> None:
+    talk.lines[-2]["message"]["content"] = "word " * FEW
+
+
+def large_file(talk: Working) -> None:
+    talk.lines[-1]["message"]["usage"]["cache_read_input_tokens"] += MOST_ADDED
+
+
+def agent(talk: Working) -> None:
+    talk.lines[-1]["agentId"] = "a1"
+
+
+def sidechain(talk: Working) -> None:
+    talk.lines[-1]["isSidechain"] = True
+
+
+def call(talk: Working) -> None:
+    talk.call("Bash", {"command": "true"}, "")
+
+
+def result(talk: Working) -> None:
+    block = {"type": "tool_result", "tool_use_id": "t0", "content": "x"}
+    talk.lines[-2]["message"]["content"] = [block, {"type": "text", "text": "done"}]
+
+
+@pytest.mark.parametrize(
+    "otherwise", [long_answer, long_prompt, large_file, agent, sidechain, call, result]
+)
+def test_what_is_more_than_a_small_question_is_in_proportion(
+    talk: Working, tmp_path: Path, otherwise: Callable[[Working], None]
+) -> None:
+    prompted(talk)
+    assert len(small(talk, tmp_path)) == 1
+    otherwise(talk)
+    assert small(talk, tmp_path) == []
+
+
+def test_the_same_tokens_are_not_lost_to_the_model_and_in_another_way_too(
+    talk: Working, tmp_path: Path
+) -> None:
+    talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
+    prompted(talk)
+    giant, one = lost(talk, tmp_path)
+    used = talk.lines[-1]["message"]["usage"]
+    assert (giant.kind, one.kind) == ("giant", "oversized")
+    assert giant.read > GIANT
+    assert one.read + giant.read == pytest.approx(used["cache_read_input_tokens"])
+    prompted(talk, pause=MINUTES * 2)
+    pause = next(one for one in lost(talk, tmp_path) if one.kind == "pause")
+    later = small(talk, tmp_path)[-1]
+    written = talk.lines[-1]["message"]["usage"]["cache_creation_input_tokens"]
+    assert later.write_5m + pause.write_5m == written
+    assert later.read == pytest.approx(pause.write_5m - giant.read, rel=0.1)
+
+
+def test_a_compaction_takes_away_what_was_in_vain(talk: Working, tmp_path: Path) -> None:
+    talk.call("Bash", {"command": "cat log"}, "z" * (GIANT * CHARACTERS + 9000))
+    talk.compact()
+    prompted(talk)
+    (one,) = small(talk, tmp_path)
+    assert one.read == talk.lines[-1]["message"]["usage"]["cache_read_input_tokens"]

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from plait.archive.accounting import Owned, input_cost
 from plait.archive.model import Session
-from plait.conversation.prices import Prices
+from plait.conversation.prices import Prices, Unit
+from plait.conversation.prices.smaller import smaller_model
 from plait.conversation.usage import BilledResponse
 from plait.conversation.waste import Loss, WasteKind
 from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from plait.archive.archive import Archive
 
 MILLION = 1_000_000
+MUCH_DEARER = 3
+"""Times what an answer of the small model costs, from which on a model is dear."""
 
 ADVICE: dict[WasteKind, str] = {
     "pause": "go on before the cache is cold, or trim what is sent before you go on after a pause",
@@ -33,6 +38,7 @@ ADVICE: dict[WasteKind, str] = {
     "startup": "an agent costs its instructions first: send one out for larger tasks",
     "retry": "it had failed in the same words: say what to try instead",
     "abandoned": "answers that nobody went on from: fork or rewind earlier",
+    "oversized": "ask small things of a small model, in a session of its own",
 }
 
 
@@ -88,19 +94,26 @@ class _Found:
         unit = self._prices.unit(response.model, response.tokens, response.time)
         if unit is None:
             return
-        cost = (
-            loss.input * unit.input
-            + loss.output * unit.output
-            + loss.write_5m * unit.cache_write_5m
-            + loss.write_1h * unit.cache_write_1h
-            + loss.read * unit.cache_read
-        ) / MILLION
+        cost = _cost(loss, unit)
+        if loss.kind == "oversized":
+            cost -= self._cost_of_smaller(loss, response, unit, cost)
         if cost > 0:
             time = response.time
             one = Evidence(
                 session=session, uuid=loss.uuid, time=time, cost_usd=cost, about=loss.subject
             )
             self._kinds.setdefault(loss.kind, WasteFinding(kind=loss.kind)).add(one, loss)
+
+    def _cost_of_smaller(
+        self, loss: Loss, response: BilledResponse, unit: Unit, cost: float
+    ) -> float:
+        """Returns what the small model of the day would have taken; the same where none is far."""
+        tokens = replace(response.tokens, speed=None)
+        name = smaller_model(response.model or "")
+        small = self._prices.unit(name, tokens, response.time) if name else None
+        if small is None or unit.output < MUCH_DEARER * small.output:
+            return cost
+        return _cost(loss, small)
 
     def abandon(self, archive: "Archive", sessions: Sequence[Session], owned: Owned) -> None:
         """Takes in the answers on branches that were left."""
@@ -135,3 +148,13 @@ class _Found:
             share_of_input=total / self._input if self._input else None,
             sessions=sessions,
         )
+
+
+def _cost(loss: Loss, unit: Unit) -> float:
+    return (
+        loss.input * unit.input
+        + loss.output * unit.output
+        + loss.write_5m * unit.cache_write_5m
+        + loss.write_1h * unit.cache_write_1h
+        + loss.read * unit.cache_read
+    ) / MILLION

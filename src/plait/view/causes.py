@@ -45,6 +45,7 @@ WASTE: dict[WasteKind, str] = {
     "startup": "agents that cost more to start than to answer",
     "retry": "calls that failed again in the same words",
     "abandoned": "answers on branches that were left",
+    "oversized": "small questions to a dear model",
 }
 
 

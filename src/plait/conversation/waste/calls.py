@@ -16,6 +16,7 @@ from plait.record.lineage import NOTHING, Sent
 IMAGE = b'"type":"image"'
 PICTURE_CHARACTERS = 5440
 """About as many characters as take the tokens of a picture."""
+USER = "user"
 AROUND = 150
 """Characters that stand for what is around a call and a result."""
 MOST_SUBJECT = 120
@@ -94,6 +95,12 @@ class CallNotes:
     """Characters that each response holds."""
     words: list[tuple[int, bytes]] = field(default_factory=list)
     """What responses said, by line."""
+    prompts: dict[str, int] = field(default_factory=dict)
+    """Characters that the lines of people hold."""
+    results: set[str] = field(default_factory=set)
+    """Lines that hold the result of a call."""
+    unread: set[str] = field(default_factory=set)
+    """Responses whose blocks cannot be told: there may be a call among them."""
 
     def over(self, lines: Iterable[tuple[int, Sent]]) -> Iterator[tuple[int, Sent]]:
         """Yields lines as they come, and notes the calls in them."""
@@ -103,9 +110,11 @@ class CallNotes:
             yield number, line
 
     def _note(self, number: int, line: Sent, content: Raw) -> None:
+        key = key_of(line, number)
+        if line.type == USER and line.uuid:
+            self.prompts[line.uuid] = len(memoryview(content))
         if bytes(memoryview(content)[:1]) != b"[":
             return
-        key = key_of(line, number)
         if key is not None:
             held = bytes(content)
             self.spoken[key] = self.spoken.get(key, 0) + len(held)
@@ -113,11 +122,13 @@ class CallNotes:
         try:
             pieces = _pieces(content)
         except MISFITS:
+            self.unread.add(key or "")
             return
         for piece in pieces:
             if piece.type == "tool_use" and key and piece.id:
                 self._call(number, key, piece)
             elif piece.type == "tool_result" and piece.tool_use_id:
+                self.results.add(line.uuid or "")
                 self._answer(number, piece)
 
     def _call(self, number: int, key: str, piece: Piece) -> None:

@@ -6,14 +6,15 @@ many characters, and the input has grown by so many tokens. The median is the fi
 
 from collections.abc import Iterable, Iterator
 from statistics import median
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from plait.conversation.account.account import paid_request
 from plait.conversation.account.model import PaidRequest
 from plait.conversation.account.requests import Asked, requests_in
 from plait.conversation.tools import tool_named
 from plait.conversation.waste.calls import CallNotes, Noted
-from plait.conversation.waste.model import Loss, WasteKind
+from plait.conversation.waste.model import Loss, WasteKind, loss_of
+from plait.conversation.waste.oversized import oversized
 from plait.record.lineage import Sent
 
 Span: TypeAlias = tuple[float | None, float | None]
@@ -32,9 +33,12 @@ def losses_in(lines: Iterable[tuple[int, Sent]], *, is_agent: bool = False) -> l
     asked = requests_in(notes.over(lines))
     paid = {one.key: paid_request(one) for one in asked}
     carried = _Carried(asked, notes)
+    again, results = list(_again(asked, paid)), list(carried.results())
+    counted = {one.response: paid[one.response].again for one in again}
     return [
-        *_again(asked, paid),
-        *carried.results(),
+        *again,
+        *results,
+        *oversized(asked, counted, notes, carried.measure, carried.lost),
         *carried.retries(),
         *(_startup(asked) if is_agent and asked else ()),
     ]
@@ -48,7 +52,7 @@ def _again(asked: Iterable[Asked], paid: dict[str, PaidRequest]) -> Iterator[Los
         if cause is None or cause == "compaction" or cause == "edited":
             continue  # less is sent from then on
         minutes = min(told.again, one.tokens.cache_write_5m)
-        yield _loss(
+        yield loss_of(
             cause,
             one,
             write_5m=minutes,
@@ -57,26 +61,12 @@ def _again(asked: Iterable[Asked], paid: dict[str, PaidRequest]) -> Iterator[Los
         )
 
 
-def _loss(kind: WasteKind, asked: Asked, **figures: Any) -> Loss:
-    return Loss(
-        kind,
-        asked.key,
-        asked.line,
-        asked.model,
-        asked.sent.timestamp() if asked.sent else None,
-        asked.first.entrypoint,
-        total_input=asked.tokens.total_input,
-        uuid=asked.first.uuid,
-        **figures,
-    )
-
-
 def _startup(asked: list[Asked]) -> Iterator[Loss]:
     """Yields what an agent's first request took, where all its answers took less."""
     first = asked[0].tokens
     answered = sum(one.tokens.output for one in asked)
     if first.total_input > OUTPUT_IS_DEARER * answered:
-        yield _loss(
+        yield loss_of(
             "startup",
             asked[0],
             input=first.input,
@@ -89,6 +79,28 @@ def _startup(asked: list[Asked]) -> Iterator[Loss]:
 
 OUTPUT_IS_DEARER = 5
 """What a token of an answer costs, in tokens of a request."""
+
+
+def shares_in(asked: Iterable[Asked], notes: CallNotes) -> Iterator[tuple[Asked, float]]:
+    """Yields the requests that results came in with, and how many tokens a character took."""
+    calls = notes.by_response()
+    for one in asked:
+        before = one.before
+        if before is None or before.key not in calls or one.model != before.model:
+            continue
+        held = notes.spoken.get(before.key, 0)
+        held += sum(call.characters for call in calls[before.key])
+        grown = one.tokens.total_input - before.tokens.total_input
+        if grown > 0 and held >= LEAST:
+            yield one, grown / held
+
+
+def measured(shares: Iterable[float]) -> float:
+    """Returns how many tokens a character takes, by how requests have grown."""
+    found = list(shares)
+    if len(found) < FEWEST:
+        return USUAL
+    return min(max(median(found), LOWEST), HIGHEST)
 
 
 class _Carried:
@@ -105,29 +117,15 @@ class _Carried:
         for one in reversed(asked):
             if one.before and not one.since.is_compacted:
                 self._carriers[one.before.key] += self._carriers[one.key] + 1
-        self._measure = self._measured(asked)
-
-    def _measured(self, asked: Iterable[Asked]) -> float:
-        """Returns how many tokens a character takes, by how requests have grown."""
-        calls, shares = self._notes.by_response(), []
-        for one in asked:
-            before = one.before
-            if before is None or before.key not in calls or one.model != before.model:
-                continue
-            held = self._notes.spoken.get(before.key, 0)
-            held += sum(call.characters for call in calls[before.key])
-            grown = one.tokens.total_input - before.tokens.total_input
-            if grown > 0 and held >= LEAST:
-                shares.append(grown / held)
-        if len(shares) < FEWEST:
-            return USUAL
-        return min(max(median(shares), LOWEST), HIGHEST)
+        self.measure = measured(share for _, share in shares_in(asked, notes))
+        self.lost: dict[str, float] = {}
+        """Tokens of results in vain, by the request that they came with."""
 
     def results(self) -> Iterator[Loss]:
         """Yields results that were large, not used, or there already."""
         seen: dict[tuple[str, Span], Noted] = {}
         for call in self._notes.answered():
-            tokens = call.characters * self._measure
+            tokens = call.characters * self.measure
             sender = self._sender(call)
             if sender is None:
                 continue
@@ -166,9 +164,10 @@ class _Carried:
         is_needed_once: bool = False,
         certain: float = 1.0,
     ) -> Loss:
+        self.lost[sender.key] = self.lost.get(sender.key, 0.0) + tokens
         written = 0.0 if is_needed_once else tokens
         is_hour = sender.tokens.cache_write_1h > sender.tokens.cache_write_5m
-        return _loss(
+        return loss_of(
             kind,
             sender,
             write_1h=written if is_hour else 0.0,
@@ -187,6 +186,6 @@ class _Carried:
             if key in failed and maker and call.is_error:
                 share = len(call.given) / (self._notes.spoken.get(call.response) or 1)
                 output = maker.tokens.output * min(share, 1.0)
-                yield _loss("retry", maker, output=output, subject=call.subject)
+                yield loss_of("retry", maker, output=output, subject=call.subject)
             if call.is_error:
                 failed.add(key)

@@ -1,8 +1,10 @@
 """Something that was paid for and need not have been."""
 
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
+
+from plait.conversation.account.requests import Asked
 
 WasteKind: TypeAlias = Literal[
     "pause",
@@ -17,6 +19,7 @@ WasteKind: TypeAlias = Literal[
     "startup",
     "retry",
     "abandoned",
+    "oversized",
 ]
 """Causes of what was written again though no less is sent since, and:
 
@@ -26,6 +29,7 @@ WasteKind: TypeAlias = Literal[
     startup     an agent whose first request cost more than all that it answered
     retry       a call that had failed, in the same words
     abandoned   answers on a branch that was left
+    oversized   a short prompt, answered shortly and without a call, of a dear model
 """
 
 
@@ -54,3 +58,18 @@ class Loss(Struct, frozen=True, gc=False, array_like=True):
     subject: str = ""
     """What it was about: a file, a command, an agent."""
     uuid: str | None = None
+
+
+def loss_of(kind: WasteKind, asked: Asked, **figures: Any) -> Loss:
+    """Returns what was lost with a request."""
+    return Loss(
+        kind,
+        asked.key,
+        asked.line,
+        asked.model,
+        asked.sent.timestamp() if asked.sent else None,
+        asked.first.entrypoint,
+        total_input=asked.tokens.total_input,
+        uuid=asked.first.uuid,
+        **figures,
+    )
