@@ -7,9 +7,11 @@ import pytest
 
 from plait.archive import Archive
 from plait.archive.accounting import Owned, why_of
-from plait.conversation.account import PaidRequest, Parts
+from plait.conversation.account import PaidRequest, Parts, account_of
 from plait.conversation.prices import Prices
 from plait.conversation.spending import SpendingSum
+from plait.record.lineage import sent_lines
+from tests.conversation.cached_talk import MINUTES, CachedTalk
 
 NOW = datetime(2026, 11, 15, tzinfo=UTC)
 
@@ -60,3 +62,37 @@ def test_money_adds_up_to_usage(gallery: Path) -> None:
         spent = sum(one.again_cost_usd or 0 for one in told.requests)
         assert told.totals.again_cost_usd == pytest.approx(spent)
         assert spent <= told.totals.input_cost_usd + 1e-9
+
+
+def differing(root: Path) -> list[str]:
+    """Returns the files whose requests are others by the records that are held than on disk."""
+    archive = Archive([root])
+    return [
+        str(file.path)
+        for session in archive.sessions
+        for file in session.files
+        if account_of(archive.open(session).sent_lines(file.path))
+        != account_of(sent_lines(file.path))
+    ]
+
+
+def test_a_session_that_is_held_tells_of_requests_what_its_files_do(gallery: Path) -> None:
+    assert differing(gallery) == []
+
+
+def test_glued_and_torn_lines_tell_the_same_when_they_are_held(tmp_path: Path) -> None:
+    talk = CachedTalk()
+    talk.ask(words=9000)
+    talk.ask()
+    talk.ask(MINUTES * 2)
+    path = tmp_path / "11111111-1111-4111-8111-111111111111.jsonl"
+    talk.write(path)
+    first, second, *rest = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join((first.rstrip(b"\n"), second, *rest[:2], b'{"torn": ', *rest[2:])))
+    assert len(account_of(sent_lines(path)).requests) == 3
+    assert differing(tmp_path) == []
+
+
+@pytest.mark.long
+def test_sessions_that_are_held_tell_the_same_in_real_logs(shared: Path) -> None:
+    assert differing(shared / "corpus") == []
