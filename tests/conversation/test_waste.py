@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from plait.conversation.waste import Loss, losses_in
-from plait.conversation.waste.losses import GIANT
+from plait.conversation.waste import Loss
+from plait.conversation.waste.losses import GIANT, losses_in
 from plait.conversation.waste.oversized import FEW, MOST_ADDED
 from plait.record.lineage import sent_lines
 from tests.conversation.cached_talk import MINUTES, OTHERS, CachedTalk

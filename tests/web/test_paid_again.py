@@ -9,7 +9,8 @@ import pytest
 
 from plait.archive import Archive
 from plait.view.amounts import money_in_words, tokens_in_words
-from plait.view.causes import NAMES, WASTE, jumps_in
+from plait.view.causes import NAMES, WASTE, jumps_in, saving_in_words
+from plait.view.page.figures.waste import MOST_SHOWN
 from plait.view.page.lists.home import monday_of
 from plait.view.page.tabs.head import Head
 from plait.view.page.tabs.paid_again import PaidRequests, paid_again_html
@@ -109,7 +110,8 @@ def test_home_tells_what_this_week_could_have_been_saved(
     since = f"{monday_of(datetime.now(UTC)):%Y-%m-%d}"
     found = told(root, tmp_path, "waste", "--since", since)
     words = money_in_words(found["total_usd"])
-    assert f'<a href="/waste?since={since}">{words}</a>' in page
+    saving = saving_in_words(found["least_usd"], found["total_usd"])
+    assert f'<a href="/waste?since={since}">{saving}</a>' in page
     assert f"{found['share_of_input'] * 100:.0f} % of what was sent" in page
     assert f"<dd>{words}<small>at most" in settled(at, f"/waste?since={since}")
 
@@ -122,7 +124,7 @@ def test_the_findings_are_those_of_the_command(at: Served, root: Path, tmp_path:
     for finding in found["findings"]:
         words = WASTE[finding["kind"]]
         assert f"<h2>{words[:1].upper()}{words[1:]} <small>" in page
-        for one in finding["evidence"]:
+        for one in finding["evidence"][:MOST_SHOWN]:
             assert f'href="/s/{one["session"]}#{one["uuid"]}"' in page
 
 

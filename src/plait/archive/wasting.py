@@ -13,7 +13,6 @@ from msgspec.structs import replace
 from plait.archive.accounting import Owned, input_cost
 from plait.archive.model import Session
 from plait.conversation.prices import Prices, Unit
-from plait.conversation.prices.smaller import smaller_model
 from plait.conversation.usage import BilledResponse
 from plait.conversation.waste import Loss, WasteKind
 from plait.conversation.waste.findings import Evidence, Waste, WasteFinding
@@ -108,6 +107,8 @@ class _Found:
         self, loss: Loss, response: BilledResponse, unit: Unit, cost: float
     ) -> float:
         """Returns what the small model of the day would have taken; the same where none is far."""
+        from plait.conversation.prices.smaller import smaller_model
+
         tokens = replace(response.tokens, speed=None)
         name = smaller_model(response.model or "")
         small = self._prices.unit(name, tokens, response.time) if name else None

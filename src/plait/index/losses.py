@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from plait.conversation.waste import Loss, losses_in
+from plait.conversation.waste import Loss
+from plait.conversation.waste.losses import losses_in
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.record.lineage import sent_lines
 

@@ -1,10 +1,11 @@
 """Something that was paid for and need not have been."""
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from msgspec import Struct
 
-from plait.conversation.account.requests import Asked
+if TYPE_CHECKING:
+    from plait.conversation.account.requests import Asked
 
 WasteKind: TypeAlias = Literal[
     "pause",
@@ -60,7 +61,7 @@ class Loss(Struct, frozen=True, gc=False, array_like=True):
     uuid: str | None = None
 
 
-def loss_of(kind: WasteKind, asked: Asked, **figures: Any) -> Loss:
+def loss_of(kind: WasteKind, asked: "Asked", **figures: Any) -> Loss:
     """Returns what was lost with a request."""
     return Loss(
         kind,
