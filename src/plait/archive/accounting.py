@@ -191,7 +191,15 @@ def sent_tokens(billed: BilledResponse) -> Tokens:
 def input_cost(billed: BilledResponse, prices: Prices) -> float | None:
     """Returns what it cost to have a model read that, None where it has no price."""
     unit = prices.unit(billed.model, billed.tokens, billed.time)
-    return unit.cost(sent_tokens(billed)) if unit else None
+    if unit is None or unit.unknown:
+        return unit.cost(sent_tokens(billed)) if unit else None
+    tokens = billed.tokens
+    return (
+        unit.input * tokens.input
+        + unit.cache_write_5m * tokens.cache_write_5m
+        + unit.cache_write_1h * tokens.cache_write_1h
+        + unit.cache_read * tokens.cache_read
+    ) / MILLION
 
 
 def turns_in(told: "Conversations") -> Mapping[str, int]:
