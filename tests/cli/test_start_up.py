@@ -40,8 +40,8 @@ HELP = {
     **dict.fromkeys(READING.split(), 200),
     **dict.fromkeys(TELLING.split(), 260),
     "export": 300,
-    "open": 680,
-    "serve": 680,
+    "open": 690,
+    "serve": 690,
 }
 """And where a command only says what it takes; a server is loaded with its own."""
 SELDOM = {"rich", "tomllib", "difflib", "subprocess", "tantivy", "tempfile", "platformdirs"}

@@ -18,7 +18,6 @@ from plait.archive.archive import Archive
 from plait.archive.index.fresh import listed_facts
 from plait.archive.model import Facts, Session
 from plait.archive.usage import Counted
-from plait.archive.wasting import waste_of
 from plait.conversation.prices import Prices
 from plait.conversation.spending import BeyondLog, SpendingSum, beyond_log, spending
 from plait.conversation.stats.model import Figures
@@ -234,6 +233,8 @@ class Snapshot:
             if project in (None, one.project) and (since is None or _written_since(one, since))
         ]
         with self.archive as archive:
+            from plait.archive.wasting import waste_of
+
             return waste_of(archive, prices, since, until, chosen, owned)
 
     def _is_within(self, session: Session, since: datetime | None, until: datetime | None) -> bool:
