@@ -11,6 +11,7 @@ import pytest
 from plait.archive.export.earlier import DRAWN
 from tests.hostile.archive import hostile_archive
 from tests.hostile.conftest import rounds
+from tests.view.page.packed import packed_in
 
 PLAIT = (sys.executable, "-m", "plait")
 
@@ -24,7 +25,13 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def files_of(folder: Path) -> dict[str, bytes]:
     """Returns what an export has written; its manifest tells the same."""
     found = (path for path in folder.rglob("*") if path.is_file() and path.name != DRAWN)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+    return {path.relative_to(folder).as_posix(): _held(path) for path in found}
+
+
+def _held(path: Path) -> bytes:
+    """Returns what a file holds; the same may be packed in other bytes."""
+    parts = list(packed_in(path.read_bytes())) if path.suffix == ".js" else []
+    return repr(parts).encode() if parts else path.read_bytes()
 
 
 def killed(words: list[str], after: float) -> None:
