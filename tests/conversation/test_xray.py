@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from plait.archive import Archive
-from plait.conversation.account.xray import XrayColumn, xray
+from plait.conversation.xray import XrayColumn, xray
 from plait.record.lineage import sent_lines
 from tests.conversation.cached_talk import SYSTEM, CachedTalk
 from tests.conversation.test_waste import Working

@@ -3,7 +3,7 @@
 import re
 
 from plait.conversation.account.model import Cause, Parts
-from plait.conversation.account.xray import FillKind, XrayColumn
+from plait.conversation.xray import FillKind, XrayColumn
 from plait.view.page.tabs.head import Head
 from plait.view.page.tabs.xray import MOST_COLUMNS, xray_html
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from plait.archive.model import Session
-from plait.archive.usage import SERVICE_IDS, WORTH
+from plait.archive.usage import SERVICE_IDS, WORTH, counted_files
 from plait.conversation.waste import Loss
 from plait.line import LogFile
 
@@ -19,11 +19,6 @@ class FileLosses(NamedTuple):
 
 
 ReadLosses: TypeAlias = Callable[[Sequence[LogFile]], Iterator[bytes]]
-
-
-def counted_files(session: Session) -> list[LogFile]:
-    """Returns the files of a session whose responses are counted."""
-    return [file for file in session.files if file.kind != "journal"]
 
 
 def losses_by(jobs: int, lost: list[str]) -> ReadLosses:

@@ -93,8 +93,8 @@ def count(
     owners = {
         file.path: (file, session)
         for session in sessions
-        for file in session.files
-        if file.kind != "journal" and (since is None or file.modified >= since)
+        for file in counted_files(session)
+        if since is None or file.modified >= since
     }
     files = [owners[path][0] for path in sorted(owners, key=str)]
     ledger = Ledger()
@@ -105,10 +105,14 @@ def count(
     return Counted(responses, ledger.client_costs, tuple(ledger.drafts), ledger.own_costs())
 
 
+def counted_files(session: Session) -> list[LogFile]:
+    """Returns the files of a session whose responses are counted."""
+    return [file for file in session.files if file.kind != "journal"]
+
+
 def counted_paths(sessions: Iterable[Session]) -> list[Path]:
     """Returns the files that are counted, in the order of their numbers."""
-    files = (file for session in sessions for file in session.files if file.kind != "journal")
-    return sorted({file.path for file in files}, key=str)
+    return sorted({file.path for one in sessions for file in counted_files(one)}, key=str)
 
 
 def _origin_of(file: LogFile, session: Session, *, is_warmup: bool) -> Origin:

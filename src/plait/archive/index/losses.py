@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from plait.archive.index.fresh import FreshIndex
-from plait.archive.losing import FileLosses, ReadLosses, counted_files
+from plait.archive.losing import FileLosses, ReadLosses
 from plait.archive.model import Session
+from plait.archive.usage import counted_files
 from plait.index.catalogue import from_bytes, to_bytes
 from plait.index.losses import losses
 from plait.index.rows import keeping_losses, kept_losses

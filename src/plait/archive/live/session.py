@@ -21,9 +21,9 @@ from plait.archive.live.growth import Growing
 from plait.archive.model import Session
 from plait.archive.open_session import OpenSession, opened
 from plait.archive.resume import Resumption
-from plait.conversation.account.xray import XrayColumn, xray
 from plait.conversation.model import Conversation, Conversations
 from plait.conversation.prices import Prices
+from plait.conversation.xray import XrayColumn, xray
 from plait.errors import NoSuchSession
 from plait.graph.client import Context
 from plait.graph.paths import SPOKEN

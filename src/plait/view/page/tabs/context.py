@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plait.conversation.account.xray import XrayColumn
+from plait.conversation.xray import XrayColumn
 from plait.view.amounts import dotted, many, tokens_in_words
 from plait.view.context_window import Omitted, Weighed, Weight
 from plait.view.page.conversation.blocks import prose, typed

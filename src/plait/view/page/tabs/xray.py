@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from plait.conversation.account.xray import FillKind, XrayColumn
+from plait.conversation.xray import FillKind, XrayColumn
 from plait.view.amounts import many, tokens_in_words
 from plait.view.causes import NAMES as CAUSES
 from plait.view.page.markup import esc
