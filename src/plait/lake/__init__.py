@@ -1,0 +1,1 @@
+"""Arrow tables of sessions, kept as Delta tables, asked by SQL."""

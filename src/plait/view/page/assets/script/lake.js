@@ -1,0 +1,21 @@
+// Starts pages about a lake: the reader's colours, and times as their clock tells them.
+import { tellAgo } from "./ago.js";
+import { all, one } from "./dom.js";
+import { otherTheme, setTheme, storedTheme, tellTimes } from "./theme.js";
+
+document.documentElement.classList.add("scripted");
+if (storedTheme()) setTheme(storedTheme());
+tellTimes(document);
+tellAgo(document);
+for (const element of all("pre")) element.tabIndex = 0; // keys can move what is wider than the page
+document.addEventListener("click", (event) => {
+  if (event.target.closest("[data-do=theme]")) otherTheme();
+});
+document.addEventListener("keydown", (event) => {
+  if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "t") otherTheme();
+  if (event.key === "/") {
+    event.preventDefault();
+    one(".asking input").focus();
+  }
+});

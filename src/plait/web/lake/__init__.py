@@ -1,0 +1,1 @@
+"""A lake to pages and JSON, each person seeing what the policy says."""

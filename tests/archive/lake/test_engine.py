@@ -1,0 +1,56 @@
+"""Many items, whoever works: what fails is named, and the others are done."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.archive.lake.engine import Failure, LocalEngine
+from tests.archive.lake import tasks
+from tests.archive.lake.tasks import Number
+
+SIX = [Number(number) for number in range(6)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_is_made_of_each(jobs: int) -> None:
+    assert [*LocalEngine(jobs, worth=0).each(tasks.doubled, SIX)] == [0, 2, 4, 6, 8, 10]
+    assert [*LocalEngine(jobs, worth=0).each(tasks.doubled, [])] == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_fails_says_why_and_the_others_go_on(jobs: int) -> None:
+    assert [*LocalEngine(jobs, worth=0).each(tasks.uneven, SIX)] == [
+        0,
+        Failure(Number(1), "cannot read '1'"),
+        4,
+        Failure(Number(3), "no such file or directory"),
+        8,
+        Failure(Number(5), "cannot read '5'"),
+    ]
+
+
+def test_a_fault_of_ours_is_named() -> None:
+    found = [*LocalEngine(1).each(tasks.faulty, SIX[:1])]
+    assert found == [Failure(Number(0), "ZeroDivisionError: integer division or modulo by zero")]
+
+
+def test_what_kills_three_processes_fails_and_the_others_go_on() -> None:
+    engine = LocalEngine(2, worth=0)
+    failed = Failure(Number(2), "3 processes died while they read it", is_deadly=True)
+    assert [*engine.each(tasks.deadly, SIX)] == [0, 2, failed, 6, 8, 10]
+    assert len(engine.losses) == 3
+
+
+def test_what_kills_one_process_is_done_by_another(tmp_path: Path) -> None:
+    engine = LocalEngine(2, worth=0)
+    items = [Number(number, mark=tmp_path / "mark") for number in range(4)]
+    assert [*engine.each(tasks.dies_once, items)] == [0, 2, 4, 6]
+    assert len(engine.losses) == 1
+
+
+def test_little_is_done_by_this_process(tmp_path: Path) -> None:
+    small, large = Number(0, size=99), Number(1, size=1)
+    assert [*LocalEngine(2, worth=101).each(tasks.place, [small, large])] == [os.getpid()] * 2
+    others = [*LocalEngine(2, worth=100).each(tasks.place, [small, large])]
+    assert os.getpid() not in others

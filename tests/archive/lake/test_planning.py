@@ -1,0 +1,40 @@
+"""Jobs to chunks: as large as is good for who reads, as many as is good for who works."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+import pytest
+
+from plait.archive.lake.planning import chunks_of
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A job of which nothing but its size matters."""
+
+    size: int
+
+
+@pytest.mark.parametrize(
+    ("sizes", "chunks"),
+    [
+        ([], []),
+        ([1] * 3, [3]),
+        ([5, 3, 1], [2, 1]),  # eight at least
+        ([9, 1], [1, 1]),  # a large one is by itself
+        ([20] * 20, [1] * 20),  # a sixteenth of all, which is 25
+        ([10] * 100, [3] * 33 + [1]),  # 32 at the most
+    ],
+)
+def test_how_large_chunks_are(sizes: list[int], chunks: list[int]) -> None:
+    jobs = cast(Any, [Sized(size * MB) for size in sizes])
+    found = list(chunks_of(jobs, cast(Any, None)))
+    assert [len(one.jobs) for one in found] == chunks
+    assert [job for one in found for job in one.jobs] == jobs
+
+
+def test_many_small_ones_are_not_one_chunk() -> None:
+    jobs = cast(Any, [Sized(0)] * 501)
+    assert [len(one.jobs) for one in chunks_of(jobs, cast(Any, None))] == [500, 1]

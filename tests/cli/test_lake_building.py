@@ -1,0 +1,147 @@
+"""`plait lake build`, `ls` and `tidy` as they are typed."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from plait.cli.app import run
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "gallery"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with three projects of examples, from where commands are typed."""
+    monkeypatch.setenv("PLAIT_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("PLAIT_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("PLAIT_CACHE_DIR", str(tmp_path / "cache"))
+    for name in ("straight-line", "rewind", "torn-tail"):
+        shutil.copytree(EXAMPLES / name / "projects", tmp_path / "logs", dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def said(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, list[str]]:
+    """Returns the exit code and the lines that a command prints."""
+    code = run(["lake", *words])
+    out, err = capfd.readouterr()
+    return code, (out + err).replace(str(Path.cwd()), "").splitlines()
+
+
+def test_what_a_building_says(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, first = said(capfd, "build", "logs", "--to", "lake", "--source", "desk")
+    assert (code, first[0].split(",")[0], first[0][-6:]) == (0, "3 sessions built", ": lake")
+    assert said(capfd, "build", "logs", "--to", "lake", "--source", "desk") == (
+        0,
+        ["nothing new: 3 sessions as before"],
+    )
+    log = next((home / "logs").rglob("*.jsonl"))
+    log.unlink()
+    assert said(capfd, "build", "logs", "--to", "lake", "--source", "desk") == (
+        0,
+        [
+            "nothing new: 2 sessions as before",
+            "1 session no more there, still in the lake: `--prune` takes them out",
+        ],
+    )
+    code, told = said(capfd, "build", "logs", "--to", "lake", "--source", "desk", "--prune")
+    assert told[-1] == "1 session taken out: no more there"
+    code, listed = said(capfd, "ls", "--lake", "lake")
+    assert listed[1].split()[:2] == ["desk", "2"]
+    assert listed[-1] == "2 sessions, a lake of full: /lake"
+    assert said(capfd, "tidy", "--lake", "lake") == (
+        0,
+        ["nothing to tidy that is older than 24 hours"],
+    )
+
+
+def test_sessions_without_a_time_have_no_month(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    line = '{"type":"mode","mode":"normal","sessionId":"x"}\n'
+    (home / "timeless").mkdir()
+    (home / "timeless" / "x.jsonl").write_text(line, encoding="utf-8")
+    said(capfd, "build", "timeless", "--to", "lake", "--source", "desk")
+    assert said(capfd, "ls", "--lake", "lake")[1][1].split()[-1] == "none"
+    said(capfd, "build", "timeless", "logs", "--to", "lake", "--source", "desk")
+    assert "none" not in said(capfd, "ls", "--lake", "lake")[1][1]
+
+
+def test_what_fails_is_named_and_the_code_says_so(
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from plait.archive.lake import work
+    from plait.errors import SourceError
+
+    def refuse(*_: object) -> None:
+        raise SourceError("cannot read it: it is somebody else's")
+
+    monkeypatch.setattr(work, "tables_of", refuse)
+    code, told = said(capfd, "build", "logs", "--to", "lake", "--jobs", "1")
+    assert code == 1
+    assert [line.partition(": ")[2] for line in told[:3]] == [
+        "cannot read it: it is somebody else's"
+    ] * 3
+    assert told[3:] == ["3 sessions failed: what the lake had stays"]
+    code, as_json = said(capfd, "build", "logs", "--to", "lake", "--jobs", "1", "--json")
+    found = json.loads("".join(as_json))
+    assert (code, found["built"], len(found["failed"])) == (1, 0, 3)
+
+
+def test_a_machine_has_one_name_and_one_key(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    said(capfd, "build", "logs", "--to", "lake", "--profile", "counts")
+    name, key = (home / "state" / one for one in ("lake-source", "lake-key"))
+    before = name.read_text(), key.read_text()
+    assert key.stat().st_mode & 0o777 == 0o600
+    assert said(capfd, "build", "logs", "--to", "lake")[1] == ["nothing new: 3 sessions as before"]
+    assert (name.read_text(), key.read_text()) == before
+    (home / "team.key").write_text("short")
+    code, told = said(capfd, "build", "logs", "--to", "lake", "--key", "team.key")
+    assert (code, told[0]) == (2, "error: the key in 'team.key' is too short: names could be tried")
+
+
+def test_a_store_of_kept_sessions_is_a_root(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["keep", "--root", "logs"]) == 0
+    shutil.rmtree(home / "logs")
+    code, told = said(capfd, "build", str(home / "data" / "keep"), "--to", "lake")
+    assert (code, told[-1].split(",")[0]) == (0, "3 sessions built")
+    code, told = said(capfd, "build", "data/keep", "data/keep/../keep", "--to", "lake")
+    assert (code, told[0]) == (2, "error: one store of kept sessions at a time")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["build", "logs"], 2, "error: which lake?"),
+        (["build", "nowhere", "--to", "lake"], 3, "error: no such file or folder"),
+        (["build", "logs", "--to", "lake", "--address", "x:1"], 2, "error: `--address` is of"),
+        (["build", "logs", "--to", "ftp://x/y"], 2, "error: 'ftp://x/y' is no place for a lake"),
+        (["build", "ftp://x/y", "--to", "lake"], 2, "error: 'ftp://x/y' is no place"),
+        (["ls", "--lake", "nowhere"], 2, "error: there is no lake at '/nowhere'"),
+    ],
+)
+def test_what_cannot_be(
+    home: Path, capfd: pytest.CaptureFixture[str], words: list[str], code: int, told: str
+) -> None:
+    found, lines = said(capfd, *words)
+    assert (found, lines[0][: len(told)]) == (code, told)
+
+
+def test_which_option_names_the_lake_is_said(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert said(capfd, "build", "logs")[1][1] == "hint: `--to URL`: a folder or an address"
+    assert said(capfd, "ls")[1][1] == "hint: `--lake URL`: a folder or an address"
+
+
+def test_without_the_extra_it_says_what_to_type(
+    home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == "duckdb" else name)
+    assert said(capfd, "build", "logs", "--to", "lake") == (
+        5,
+        [
+            "error: a lake needs duckdb, which is not installed",
+            "hint: `pip install 'plait[lake]'`",
+        ],
+    )

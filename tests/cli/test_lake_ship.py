@@ -1,0 +1,190 @@
+"""`plait lake ship`: what would leave, what left, what is refused, and every hour by itself."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from plait.cli.app import run
+from plait.lake.store import Lake
+from tests.archive.lake.small import lines, log
+from tests.cli.test_keep_install import CRONTAB, SYSTEMCTL
+
+
+@pytest.fixture
+def home(nobodys_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Returns the home of somebody with one session, and programs that run things hourly."""
+    programs = nobodys_home / "bin"
+    programs.mkdir()
+    for name, text in (("crontab", CRONTAB), ("systemctl", SYSTEMCTL)):
+        (programs / name).write_text(text, encoding="utf-8")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PLAIT_JOBS", "1")
+    monkeypatch.setenv("PLAIT_STATE_DIR", str(nobodys_home / "state"))
+    monkeypatch.setenv("PLAIT_CONFIG", str(nobodys_home / "config.toml"))
+    monkeypatch.chdir(nobodys_home)
+    log(nobodys_home / ".claude", "one").write_bytes(lines("one", 0, 3))
+    return nobodys_home
+
+
+def plait(*words: str) -> int:
+    return run(["lake", "ship", *words])
+
+
+def test_a_dry_run_shows_what_would_leave_and_nothing_does(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert plait("--to", "lake", "--dry-run", "--person", "ann") == 0
+    told = capsys.readouterr().out
+    assert not (home / "lake").exists()
+    first, profile, whose, made, *rest = told.splitlines()
+    assert first.startswith("1 session would leave, ")
+    assert profile == "profile counts: figures alone, no text, no path, no name"
+    assert whose.startswith("source machine-")
+    assert whose.endswith(", person ann")
+    assert made == "there is no lake yet: it would be made"
+    rows = [line.split() for line in rest]
+    assert ["turns:", "3", "rows,"] in [row[:3] for row in rows]
+    assert ["model", "claude-opus-5-5"] in rows
+    assert ["title", "—"] in rows
+    assert next(row[1][:8] for row in rows if row[:1] == ["project"]) == "project-"
+    for said in ("question", "answer", "shop", "/home"):
+        assert said not in told
+
+
+def test_json_has_all_that_would_leave(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plait("--to", "lake", "--dry-run", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["profile"] == "counts"
+    assert told["is_new"] is True
+    assert len(told["sessions"]) == 1
+    assert told["tables"]["turns"]["rows"] == 3
+    assert told["tables"]["sessions"]["columns"]["version"] == ["2.1.0"]
+    assert told["bytes"] == sum(one["bytes"] for one in told["tables"].values())
+
+
+def test_what_left_does_not_leave_again(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plait("--to", "lake") == 0
+    assert "1 session shipped" in capsys.readouterr().out
+    assert Lake(str(home / "lake")).profile == "counts"
+    assert plait("--to", "lake", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["unchanged"], told["built"], told["profile"]) == (1, 0, "counts")
+    assert plait("--to", "lake", "--dry-run") == 0
+    assert capsys.readouterr().out == "nothing would leave: 1 session as before\n"
+
+
+def test_nothing_leaves_unless_it_is_said_where_to(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PLAIT_LAKE", str(home / "a lake to ask"))
+    assert plait() == 2
+    assert "nothing is shipped unless you say where to" in capsys.readouterr().err
+    assert plait("--install", "cron", "--yes") == 2
+    assert not (home / "a lake to ask").exists()
+    assert not (home / "crontab").exists()
+
+
+def test_everything_leaves_only_where_that_is_said(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Lake.create(str(home / "lake"), "full")
+    assert plait("--to", "lake") == 2
+    told = capsys.readouterr().err
+    assert "is a lake of full, and counts was to be shipped: nothing was" in told
+    assert "everything as it is: prompts, answers, files, secrets" in told
+    (home / "config.toml").write_text('ship_profile = "full"\nship_to = "lake"\n')
+    assert plait() == 4
+    assert "'full' is not set but said" in capsys.readouterr().err
+    (home / "config.toml").write_text('ship_to = "lake"\n')
+    assert plait("--profile", "full") == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('ship_profile = "some"', "unknown ship_profile 'some'"),
+        ('lake_options = ["REGION=x"]', "'REGION' is no option of an object store"),
+        ('lake_options = ["AWS_REGION"]', "'AWS_REGION' is no option of an object store"),
+        ('lake_options = "AWS_REGION=x"', "must be a list of strings"),
+    ],
+)
+def test_settings_that_are_none(
+    home: Path, capsys: pytest.CaptureFixture[str], line: str, said: str
+) -> None:
+    (home / "config.toml").write_text(line, encoding="utf-8")
+    assert plait("--to", "lake") == 4
+    assert said in capsys.readouterr().err
+
+
+def test_the_settings_say_where_to_and_by_which_key(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home / "key").write_text("a key of the team\n", encoding="utf-8")
+    (home / "config.toml").write_text('ship_to = "lake"\nlake_key = "~/key"\n', encoding="utf-8")
+    assert plait() == 0
+    other = ("--to", "other", "--key", "key", "--source", "other")
+    assert plait(*other) == 0
+    lakes = [Lake(str(home / name)) for name in ("lake", "other")]
+    named = [lake.dataset("sessions").to_table()["directory"].to_pylist() for lake in lakes]
+    assert named[0] == named[1]
+    (home / "key").write_text("short\n", encoding="utf-8")
+    assert plait() == 2
+    assert "too short" in capsys.readouterr().err
+
+
+def test_rules_are_about_what_is_redacted(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plait("--to", "lake", "--strict") == 2
+    assert "are about what is redacted" in capsys.readouterr().err
+    (home / "rules.toml").write_text('words = ["question"]\n', encoding="utf-8")
+    redacted = ("--to", "lake", "--profile", "redacted", "--rules", "rules.toml")
+    assert plait(*redacted) == 0
+    said = Lake(str(home / "lake")).dataset("text").to_table()["text"].to_pylist()
+    assert any("‹word 1› 0 of one" in text for text in said)
+
+
+@pytest.mark.parametrize("command", ["ship", "build"])
+def test_what_is_redacted_does_not_name_whose_machine_it_is(home: Path, command: str) -> None:
+    (home / ".gitconfig").write_text("[user]\n\tname = Anselm Quist\n", encoding="utf-8")
+    told = lines("one", 0, 3).replace(b"question 2", b"as Anselm Quist says, 2")
+    log(home / ".claude", "one").write_bytes(told)
+    assert run(["lake", command, "--to", "lake", "--profile", "redacted"]) == 0
+    said = Lake(str(home / "lake")).dataset("text").to_table()["text"].to_pylist()
+    assert any("says, 2 of one" in text for text in said)
+    assert not any("Quist" in text for text in said)
+
+
+def test_every_hour_by_itself_and_no_more(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ("--to", "lake", "--team", "core", "--key", "my key", "--install", "cron")
+    assert plait(*asked, "--dry-run") == 0
+    assert not (home / "crontab").exists()
+    assert plait(*asked, "--yes") == 0
+    line = (home / "crontab").read_text(encoding="utf-8")
+    assert line.startswith("37 * * * * ")
+    said = f"lake ship --to {home}/lake --profile counts --team core --key '{home}/my key'"
+    assert line.endswith(f"{said} # plait lake ship\n")
+    assert "sessions are shipped from now on, every hour" in capsys.readouterr().out
+    assert f"PLAIT_STATE_DIR={home}/state" in line
+    assert plait(*asked, "--yes") == 0
+    assert "shipped already so" in capsys.readouterr().out
+    assert plait("--uninstall", "--yes") == 0
+    assert not (home / "crontab").exists()
+    capsys.readouterr()
+    assert plait("--uninstall", "--json") == 0
+    assert not any(one["changes"] for one in json.loads(capsys.readouterr().out))
+
+
+def test_systemd_does_it_too(home: Path) -> None:
+    assert plait("--to", "s3://team/lake", "--profile", "full", "--install", "--yes") == 0
+    unit = (home / "config/systemd/user/plait-ship.service").read_text(encoding="utf-8")
+    assert "lake ship --to s3://team/lake --profile full\n" in unit
+    assert plait("--uninstall", "systemd", "--yes") == 0
+    assert not (home / "config/systemd/user/plait-ship.timer").exists()
+    assert "--user enable --now plait-ship.timer" in (home / "systemctl").read_text()
+
+
+def test_one_at_a_time(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert plait("--install", "--uninstall") == 2
+    assert "one at a time" in capsys.readouterr().err

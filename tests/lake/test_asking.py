@@ -1,0 +1,177 @@
+"""Questions in SQL: what holds is seen, and nothing but the tables is reached."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait.errors import UserError
+from plait.lake.asking import Answer, asking
+from tests.lake.small import SmallLake
+
+LAKE = SmallLake(
+    sessions=[{"session": "a", "person": "ann"}, {"session": "b", "person": "bob"}],
+    responses=[
+        {"session": "a", "model": "opus", "output": 5, "cost_usd": 1.0},
+        {"session": "b", "model": "opus", "output": 7, "cost_usd": 2.0},
+        {"session": "b", "build": 9, "model": "opus", "output": 100, "cost_usd": 50.0},
+        {"session": "c", "model": "opus", "output": 100, "cost_usd": 50.0},
+    ],
+)
+
+
+WHOLE = asking(LAKE)
+
+
+def rows(sql: str, lake: SmallLake = LAKE, **values: object) -> list[tuple[object, ...]]:
+    asked = WHOLE if lake is LAKE else asking(lake)
+    return list(asked.ask(sql, values).rows())
+
+
+def test_rows_that_hold_no_more_are_not_seen() -> None:
+    """Session b was built anew, c is not there yet: the rows of 9 and of c are nobody's."""
+    assert rows("SELECT sum(cost_usd), sum(output), count(*) FROM responses") == [(3.0, 12, 2)]
+
+
+@settings(max_examples=20)
+@given(st.sets(st.integers(1, 6)), st.lists(st.integers(1, 6), max_size=12))
+def test_a_row_is_seen_where_its_build_is_among_the_sessions(
+    held: set[int], built: list[int]
+) -> None:
+    lake = SmallLake(
+        sessions=[{"session": "a", "build": one} for one in held],
+        turns=[{"session": "a", "build": one} for one in built],
+    )
+    found = rows("SELECT build FROM turns ORDER BY build", lake)
+    assert found == [(one,) for one in sorted(built) if one in held]
+
+
+def test_only_tables_that_are_named_are_opened_and_the_sessions_first() -> None:
+    lake = SmallLake()
+    rows("SELECT count(*) FROM Responses JOIN turns USING (build)", lake)
+    assert lake.opened == ["sessions", "turns", "responses"]
+
+
+def test_all_tables_are_there_where_none_is_named() -> None:
+    found = {name for (name,) in rows("SHOW TABLES") if not str(name).startswith("stored ")}
+    assert found == set(LAKE.tables)
+
+
+def test_statements_before_the_last_are_run_and_undone() -> None:
+    asked = asking(LAKE)
+    for _ in (1, 2):
+        made = asked.ask("CREATE TABLE mine AS SELECT 4 AS n; SELECT n + 1 FROM mine")
+        assert list(made.rows()) == [(5,)]
+
+
+def test_one_asking_answers_many_threads_and_after_what_was_wrong() -> None:
+    asked = asking(LAKE)
+
+    def ask(number: int) -> list[tuple[object, ...]]:
+        if number % 3 == 0:
+            with pytest.raises(UserError):
+                asked.ask("SELECT nothing FROM responses")
+        sql = f"SELECT sum(output) + {number} FROM responses"
+        return list(asked.ask(sql).rows())
+
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(ask, range(12))) == [[(12 + one,)] for one in range(12)]
+
+
+def test_an_answer_is_the_same_as_it_is_worked_out_and_whole() -> None:
+    sql = "SELECT session, output FROM responses ORDER BY 1"
+    assert list(asking(LAKE).stream(sql).rows()) == rows(sql) == [("a", 5), ("b", 7)]
+
+
+def test_sums_of_whole_numbers_are_whole_numbers_and_names_are_unlike() -> None:
+    answer = asking(LAKE).ask("SELECT sum(output) AS n, count(*) AS n FROM responses")
+    assert answer.columns == ("n", "n_2")
+    assert [str(field.type) for field in answer.schema] == ["int64", "int64"]
+
+
+def test_values_stand_for_parameters() -> None:
+    assert rows("SELECT sum(output) FROM responses WHERE output > $than", than=5) == [(7,)]
+
+
+SECRET = "a-secret-word"
+REACHING = (
+    "SELECT * FROM read_csv('{file}')",
+    "SELECT * FROM read_text('{file}')",
+    "SELECT * FROM '{file}'",
+    "SELECT * FROM glob('{folder}/*')",
+    "COPY sessions TO '{folder}/out.csv'",
+    "EXPORT DATABASE '{folder}/out'",
+    "ATTACH '{folder}/out.db'",
+    "INSTALL httpfs",
+    "LOAD httpfs",
+    "SET enable_external_access = true",
+    "SET lock_configuration = false",
+    "SET temp_directory = '{folder}'",
+    "SELECT * FROM LAKE",
+    "SELECT * FROM secret_frame",
+    "SELECT getenv('HOME')",
+)
+
+
+@pytest.mark.parametrize("sql", REACHING)
+def test_a_question_reaches_the_tables_alone(
+    sql: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a file nor an address, nor a setting, nor a variable of this program."""
+    file = tmp_path / "secret.csv"
+    file.write_text(f"word\n{SECRET}\n")
+    secret_frame = LAKE.tables["sessions"]
+    monkeypatch.setattr("plait.lake.asking.secret_frame", secret_frame, raising=False)
+    with pytest.raises(UserError) as refused:
+        rows(sql.format(file=file, folder=tmp_path))
+    assert SECRET not in refused.value.message
+    assert [*tmp_path.iterdir()] == [file] and secret_frame.num_rows == 2
+
+
+def test_a_file_that_is_reached_for_is_not_named_as_if_it_could_be() -> None:
+    with pytest.raises(UserError, match="a question reaches the tables of the lake alone"):
+        rows("SELECT * FROM read_csv('/etc/passwd')")
+
+
+WRONG = {
+    "": ("nothing is asked", "`plait lake sql"),
+    "-- a word": ("nothing is asked", "`plait lake sql"),
+    "SELEC 1": ('that cannot be asked: syntax error at or near "SELEC"', "`plait lake tables`"),
+    "SELECT outputt FROM responses": ("that cannot be asked: ", "did you mean 'output'?"),
+    "SELECT * FROM response": ("that cannot be asked: ", "did you mean 'responses'?"),
+    "SELECT $n::INT": ("that cannot be asked: values were not provided", "`plait lake tables`"),
+    "SELECT sum(9223372036854775807) FROM responses": (
+        "that cannot be asked: ",
+        "`plait lake tables`",
+    ),
+}
+
+
+@pytest.mark.parametrize("sql", WRONG)
+def test_what_cannot_be_asked_is_said(sql: str) -> None:
+    with pytest.raises(UserError) as refused:
+        rows(sql)
+    message, hint = WRONG[sql]
+    assert refused.value.message.startswith(message) and refused.value.hints[0].startswith(hint)
+    assert "\n" not in refused.value.message
+
+
+def test_a_lake_of_counts_says_that_it_has_no_words() -> None:
+    with pytest.raises(UserError, match="this lake has no table 'text'") as refused:
+        rows("SELECT * FROM text", SmallLake("counts"))
+    assert refused.value.hints[0].startswith("a lake of counts keeps sessions, ")
+
+
+def test_a_type_that_is_called_as_a_table_is_one() -> None:
+    assert rows("SELECT 4::text", SmallLake("counts")) == [("4",)]
+
+
+def test_what_memory_does_not_hold_goes_to_a_folder_that_goes_with_the_answer() -> None:
+    answer: Answer | None = asking(LAKE).stream("SELECT current_setting('temp_directory')")
+    assert answer is not None
+    ((place,),) = answer.rows()
+    assert Path(place).is_dir() and Path(place).stat().st_mode & 0o77 == 0
+    del answer
+    assert not Path(place).exists()

@@ -1,0 +1,85 @@
+"""Values of a log as columns: what Arrow cannot hold is made to fit, the rest is as it was."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.archive.lake.columns import array_of, table_of
+from plait.archive.lake.reading import Owner
+from plait.record.time import moment
+
+TIME = pa.timestamp("us", "UTC")
+STAMPS = (
+    None,
+    "2026-11-02T09:00:00.000Z",
+    "2026-11-02T09:00:00Z",
+    "2026-11-02T11:00:00.123456+02:00",
+    "2026-11-02",
+    "2026-13-45T99:00:00.000Z",
+    "0000-00-00T00:00:00.000Z",
+    "half past nine, I think Z",
+    "\ud800026-11-02T09:00:00.00Z",
+    "",
+)
+
+
+@given(st.lists(st.sampled_from(STAMPS) | st.datetimes().map("{:%Y-%m-%dT%H:%M:%S.123Z}".format)))
+def test_times_are_the_moments_that_they_name(stamps: list[str | None]) -> None:
+    assert array_of(stamps, TIME).to_pylist() == [moment(one) for one in stamps]
+
+
+def test_a_time_in_the_usual_form_is_read_to_the_millisecond() -> None:
+    found = array_of(["2026-11-02T09:00:00.250Z", None], TIME)
+    assert found.to_pylist() == [datetime(2026, 11, 2, 9, 0, 0, 250_000, UTC), None]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("plain", "plain"),
+        ("naïve ✓ 𝄞", "naïve ✓ 𝄞"),
+        ("a\ud83dz", "a\ufffdz"),
+        ("\udc00", "\ufffd"),
+        ("\ud834\udd1e", "𝄞"),
+        (None, None),
+    ],
+)
+def test_half_of_a_pair_is_replaced(given: str | None, kept: str | None) -> None:
+    assert array_of([given, "x"], pa.string()).to_pylist() == [kept, "x"]
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        (2**63 - 1, 2**63 - 1),
+        (2**63, 2**63 - 1),
+        (-(2**63), -(2**63)),
+        (-(10**30), -(2**63)),
+        (None, None),
+        (7, 7),
+    ],
+)
+def test_a_number_without_end_is_the_largest_that_there_is(
+    given: int | None, kept: int | None
+) -> None:
+    assert array_of([given, 10**20], pa.int64()).to_pylist() == [kept, 2**63 - 1]
+
+
+def test_rows_begin_with_whose_they_are() -> None:
+    owner = Owner(7, "here", "s\udc80", "-home", "2026-11")
+    columns: dict[str, list[Any]] = {
+        "code": ["cycle", "order"],
+        "sentence": ["a", "b"],
+        "file": ["f", None],
+        "line": [1, None],
+        "uuid": [None, "u"],
+    }
+    found = table_of("findings", owner, columns).to_pylist()
+    assert [list(row.values())[:5] for row in found] == [
+        [7, "here", "s\ufffd", "-home", "2026-11"]
+    ] * 2
+    assert [row["line"] for row in found] == [1, None]

@@ -1,0 +1,217 @@
+"""A lake in an object store: several at once, uploads that break off, places that are closed."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from plait.archive import Archive
+from plait.archive.lake import Manner
+from plait.errors import SourceError, UserError
+from plait.lake.asking import asking
+from plait.lake.model import Labels
+from plait.lake.places import NoLake, Place
+from plait.lake.places import told as saying
+from plait.lake.store import Lake, Written
+from tests.archive.lake.small import holding, lines, log
+from tests.lake.object_store import ObjectStore, object_store
+from tests.lake.rows import everywhere, held, tables
+
+NAMES = ("sessions", "turns")
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[ObjectStore]:
+    """Runs one server for all."""
+    with object_store() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def lake(store: ObjectStore) -> Lake:
+    """Returns a lake in the bucket; each test has a source of its own in it."""
+    return Lake.create(store.new_url(), "counts", store.options)
+
+
+@pytest.fixture
+def desk(lake: Lake, request: pytest.FixtureRequest) -> "Desk":
+    """Returns one who builds there."""
+    return Desk(lake, request.node.name)
+
+
+class Desk:
+    """Whoever brings sessions of one source into a lake."""
+
+    def __init__(self, lake: Lake, source: str) -> None:
+        self.lake, self.source = lake, source
+
+    def build(self, *sessions: tuple[str, int], month: str = "2026-11") -> Written:
+        """Writes sessions, each with the number of its building."""
+        rows = tables(
+            *((session, self._build(number)) for session, number in sessions),
+            source=self.source,
+            month=month,
+            names=NAMES,
+        )
+        return self.lake.write(rows)
+
+    def holds(self, *sessions: tuple[str, int]) -> bool:
+        """Tells whether these hold, in all tables, and nothing else of this source."""
+        rows = ((self.source, session, self._build(number)) for session, number in sessions)
+        return held(self.lake, NAMES, self.source) == everywhere(*rows, names=NAMES)
+
+    def _build(self, number: int) -> int:
+        return hash(self.source) // 1000 + number
+
+
+def test_a_lake_is_the_same_as_in_a_folder(store: ObjectStore, desk: Desk) -> None:
+    desk.lake.commit([desk.build(("a", 1), ("b", 2))])
+    desk.lake.commit([desk.build(("b", 3), month="2026-10")])
+    desk.lake.forget([(desk.source, "a")])
+    again = Desk(Lake(desk.lake.url, store.options), desk.source)
+    assert again.holds(("b", 3))
+    assert again.lake.known(desk.source)["month"].to_pylist() == ["2026-10"]
+    answer = asking(again.lake).ask(f"SELECT session FROM turns WHERE source = '{desk.source}'")
+    assert list(answer.rows()) == [("b",)]
+    assert not any(one.endswith("/") for one in store.keys(desk.lake.url))
+
+
+def test_two_builders_at_once_leave_one_set_of_each_session(store: ObjectStore, desk: Desk) -> None:
+    barrier = Barrier(2, timeout=60)
+
+    def builder(number: int) -> None:
+        own = Desk(Lake(desk.lake.url, store.options), desk.source)
+        for build in (number, number + 1):
+            written = own.build(("a", build), (f"own{build}", build + 50))
+            barrier.wait()
+            own.lake.commit([written])
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(builder, (10, 20)))
+    own = [(f"own{build}", build + 50) for build in (10, 11, 20, 21)]
+    assert desk.holds(("a", 11), *own) or desk.holds(("a", 21), *own)
+
+
+def test_an_upload_that_broke_off_is_not_seen(store: ObjectStore, desk: Desk) -> None:
+    desk.lake.commit([desk.build(("a", 1))])
+    key = desk.lake.url.removeprefix("s3://team") + "/turns/month=2026-11/half.parquet"
+    begun = store.ask("POST", f"{key}?uploads").decode()
+    upload = begun.partition("<UploadId>")[2].partition("</UploadId>")[0]
+    store.ask("PUT", f"{key}?partNumber=1&uploadId={upload}", b"PAR1 and no more")
+    assert desk.holds(("a", 1))
+
+
+def test_a_file_that_did_not_come_whole_is_not_taken(store: ObjectStore, desk: Desk) -> None:
+    written = desk.build(("a", 1))
+    key = desk.lake.url.removeprefix("s3://team") + "/turns/" + written.parts["turns"][0].path
+    for method in ("PUT", "DELETE"):
+        store.ask(method, key, b"PAR1" if method == "PUT" else b"")
+        with pytest.raises(SourceError, match=r"turns/.* is not there as it was written"):
+            desk.lake.commit([written])
+    assert desk.holds()
+
+
+def test_where_nobody_may_write_files_nothing_changes(store: ObjectStore, desk: Desk) -> None:
+    with (
+        store.denied("s3:PutObject", f"{desk.lake.url}/turns"),
+        pytest.raises(SourceError, match=f"no leave to write to '{desk.lake.url}'") as caught,
+    ):
+        desk.build(("a", 2))
+    assert "turns" in caught.value.hints[0]
+    assert desk.holds()
+
+
+def test_where_nobody_may_commit_what_held_holds(store: ObjectStore, desk: Desk) -> None:
+    desk.lake.commit([desk.build(("a", 1))])
+    written = desk.build(("a", 2), ("b", 3))
+    for table in ("turns", "sessions"):
+        with (
+            store.denied("s3:PutObject", f"{desk.lake.url}/{table}/_delta_log"),
+            pytest.raises(SourceError, match=f"no leave to write to '{desk.lake.url}'"),
+        ):
+            desk.lake.commit([written])
+        assert desk.holds(("a", 1))
+    desk.lake.commit([written])
+    assert desk.holds(("a", 2), ("b", 3))
+
+
+def test_who_may_not_read_a_table_reads_the_others(store: ObjectStore, desk: Desk) -> None:
+    url = desk.lake.url
+    with store.denied("s3:GetObject", f"{url}/findings"):
+        with pytest.raises(SourceError, match=f"no leave to read findings in '{url}'"):
+            desk.lake.dataset("findings")
+        assert desk.holds()
+
+
+def test_where_nobody_may_read_it_is_said(store: ObjectStore, lake: Lake) -> None:
+    with (
+        store.denied("s3:GetObject", lake.url),
+        pytest.raises(SourceError, match=f"no leave to read '{lake.url}'"),
+    ):
+        Lake(lake.url, store.options)
+
+
+def test_options_may_be_called_as_delta_lets_them(store: ObjectStore, lake: Lake) -> None:
+    plain = {name.removeprefix("AWS_").lower(): value for name, value in store.options.items()}
+    assert Lake(lake.url, plain).known("nobody").num_rows == 0
+
+
+def test_where_no_lake_is_it_says_so(store: ObjectStore) -> None:
+    url = store.new_url()
+    with pytest.raises(UserError, match=f"there is no lake at '{url}'"):
+        Lake(url, store.options)
+
+
+def test_where_no_bucket_is_it_says_so(store: ObjectStore) -> None:
+    told = "could not read 's3://nobody/lake': there is no bucket 'nobody'"
+    with pytest.raises(SourceError, match=told) as caught:
+        Lake("s3://nobody/lake", store.options)
+    assert caught.value.hints == ("check its name, or make it",)
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("HTTP error ↳ error sending request", ": the object store does not answer"),
+        ("AWS Error NETWORK_CONNECTION during PutObject", ": the object store does not answer"),
+        ("the disk is full", ""),
+    ],
+)
+def test_where_nothing_answers_it_says_so(reason: str, told: str) -> None:
+    with (
+        pytest.raises(SourceError) as caught,
+        saying(Place("s3://team/lake"), "read"),
+    ):
+        raise OSError(reason)
+    assert caught.value.message == f"could not read 's3://team/lake'{told}"
+    assert (caught.value.hints == (reason,)) is not bool(told)
+
+
+@pytest.mark.long
+def test_what_is_tidied_is_the_same_in_fewer_objects(store: ObjectStore, desk: Desk) -> None:
+    for number in range(2):
+        desk.lake.commit([desk.build(("a", number), (f"s{number}", 10 + number))])
+    desk.build(("lost", 99))
+    before = held(desk.lake, NAMES)
+    assert desk.lake.tidy(timedelta(0)).rows >= 1
+    assert held(desk.lake, NAMES) == before
+    assert desk.holds(("a", 1), ("s0", 10), ("s1", 11))
+    keys = [one for one in store.keys(desk.lake.url) if one.endswith(".parquet")]
+    kept = [one for one in keys if "_delta_log" not in one and "month=2026-11" in one]
+    assert sorted(one.partition("/")[0] for one in kept) == sorted(NAMES)
+
+
+def test_what_is_new_is_shipped_there(tmp_path: Path, store: ObjectStore) -> None:
+    log(tmp_path, "one").write_bytes(lines("one", 0, 3))
+    lakes, url = Archive([tmp_path], jobs=1).lake, store.new_url()
+    manner = Manner(Labels("desk"), "counts", key=b"k" * 32)
+    assert len(lakes.rehearse(url, manner, options=store.options).sessions) == 1
+    with pytest.raises(NoLake):
+        Lake(url, store.options)
+    assert lakes.ship(url, manner, options=store.options).built == 1
+    assert lakes.ship(url, manner, options=store.options).unchanged == 1
+    lakes.ship(str(tmp_path / "lake"), manner)
+    assert holding(url, store.options) == holding(tmp_path / "lake")

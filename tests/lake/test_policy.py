@@ -1,0 +1,131 @@
+"""Policies: who is let in, who sees how much of what, and what is wrong with one."""
+
+from pathlib import Path
+
+import pytest
+
+from plait.errors import ConfigError
+from plait.lake.policy import Policy, Whose, digest, policy_in, read_policy
+from plait.lake.serving import PolicyFile
+
+TEXT = f"""
+[people.ann]
+key = "{digest("ann-key")}"
+teams = ["core"]
+
+[people.bob]
+key = "{digest("bob-key")}"
+
+[people.eve]
+
+[[see]]
+who = ["team:core"]
+of = ["team:core", "project:-work-shop*"]
+what = "sessions"
+
+[[see]]
+who = ["ann"]
+of = ["person:bob"]
+what = "text"
+
+[[see]]
+who = ["everyone"]
+of = ["project:open"]
+"""
+POLICY = policy_in(TEXT, "policy.toml")
+LEVELS = {
+    ("ann", "ann", "", "x"): "text",
+    ("ann", "bob", "", "x"): "text",
+    ("ann", "cat", "core", "x"): "sessions",
+    ("ann", "cat", "other", "-work-shop-2"): "sessions",
+    ("ann", "bob", "core", "-work-shop"): "text",
+    ("ann", "cat", "other", "-work-site"): None,
+    ("ann", "", "", ""): None,
+    ("bob", "ann", "core", "-work-shop"): None,
+    ("bob", "bob", "core", "x"): "text",
+    ("bob", "ann", "core", "open"): "sessions",
+    ("bob", "ann", "core", "OPEN"): None,
+    ("eve", "ann", "core", "open"): "sessions",
+    ("nobody", "ann", "core", "open"): None,
+    ("nobody", "nobody", "core", "x"): None,
+    ("", "", "", "open"): None,
+}
+
+
+@pytest.mark.parametrize("case", LEVELS)
+def test_who_sees_how_much(case: tuple[str, str, str, str]) -> None:
+    name, *whose = case
+    assert POLICY.level(name, Whose(*whose)) == LEVELS[case]
+
+
+def test_everything_is_everything() -> None:
+    policy = policy_in("[people.root]\n[[see]]\nwho=['root']\nof=['everything']", "p")
+    assert policy.level("root", Whose("", "", "")) == "sessions"
+
+
+def test_any_project_is_a_project() -> None:
+    policy = policy_in("[people.ann]\n[[see]]\nwho=['ann']\nof=['project:*']", "p")
+    assert policy.level("ann", Whose("bob", "", "shop")) == "sessions"
+    assert policy.level("ann", Whose("bob", "core", "")) is None
+
+
+def test_a_key_is_known_by_its_digest_alone() -> None:
+    assert POLICY.who_has("ann-key") == "ann" and POLICY.who_has(" ANN-KEY\n") == "ann"
+    assert POLICY.who_has("bob-key") == "bob"
+    for wrong in ("", "eve", digest("ann-key"), "ann", "ann-key2"):
+        assert POLICY.who_has(wrong) is None
+
+
+def test_without_a_word_nobody_sees_what_is_not_theirs() -> None:
+    assert Policy().level("ann", Whose("ann", "", "")) is None
+    assert policy_in("[people.ann]", "p").level("ann", Whose("bob", "", "")) is None
+
+
+WRONG = {
+    "fewest = 1": "'fewest' must be 2 at least",
+    "[people.everyone]": "nobody can be called 'everyone'",
+    "[people.'team:x']": "nobody can be called 'team:x'",
+    "[people.'']": "nobody can be called ''",
+    "[people.ann]\nkey = 'ann-key'": "the key of 'ann' is no digest",
+    f"[people.ann]\nkey = '{digest('x').upper()}'": "the key of 'ann' is no digest",
+    f"people.a.key = '{digest('x')}'\npeople.b.key = '{digest('x')}'": "the same key",
+    "[[see]]\nwho = ['ann']\nof = ['everything']": "nobody is called 'ann'",
+    "[[see]]\nwho = ['everyone']\nof = ['shop']": "'shop' names no person, team or project",
+    "[[see]]\nwho = ['everyone']\nof = ['team:']": "'team:' names no person",
+    "[[see]]\nwho = ['everyone']\nof = ['everything']\nwhat = 'all'": "invalid enum value",
+    "[[see]]\nwho = ['everyone']": "missing required field `of`",
+    "see = 1": "expected `array`",
+    "sea = 1": "unknown field `sea`",
+    "[": "invalid",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_with_a_policy_is_said(text: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        policy_in(text, "policy.toml")
+    assert refused.value.message.startswith("the policy in 'policy.toml' is not right: ")
+    assert WRONG[text].lower() in refused.value.message.lower()
+
+
+def test_a_policy_that_is_not_there_or_no_text(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such file"):
+        read_policy(tmp_path / "none.toml")
+    (tmp_path / "odd.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="it is not text"):
+        read_policy(tmp_path / "odd.toml")
+
+
+def test_a_policy_that_changes_is_read_again_and_a_wrong_one_lets_nobody_in(tmp_path: Path) -> None:
+    file = tmp_path / "policy.toml"
+    file.write_text(TEXT)
+    policy = PolicyFile(file)
+    assert policy().who_has("bob-key") == "bob"
+    file.write_text(TEXT.replace(digest("bob-key"), digest("another")))
+    assert policy().who_has("bob-key") is None and policy().who_has("another") == "bob"
+    file.write_text(f"{TEXT}\n[[see]]")
+    assert policy() == Policy()
+    file.unlink()
+    assert policy() == Policy()
+    file.write_text(TEXT)
+    assert policy() == POLICY

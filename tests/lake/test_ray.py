@@ -1,0 +1,193 @@
+"""Work that a Ray cluster does: who answers, and what is told of what dies."""
+
+import pickle
+import socket
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from plait import __version__
+from plait.archive.lake import ray_engine
+from plait.archive.lake.engine import Failure
+from plait.archive.lake.ray_engine import STARTS, RayEngine, worked
+from plait.errors import MissingExtra, UserError
+
+
+@dataclass(frozen=True)
+class Word:
+    """Something to work on."""
+
+    text: str
+    size: int = 1
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def shouted(word: Word) -> str:
+    """Returns a word in capitals; there is one that it does not like."""
+    if word.text == "hush":
+        raise ValueError("not so loud")
+    return word.text.upper()
+
+
+def _worked(word: str, patience: int = 3) -> Any:
+    return worked({"item": pickle.dumps((shouted, Word(word), patience))})
+
+
+@pytest.fixture
+def deaths(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """How many workers died of what is worked on."""
+    told = [0]
+    monkeypatch.setattr(ray_engine, "_deaths", lambda: told[0])
+    yield told
+
+
+def test_what_a_worker_makes_goes_back_in_bytes(deaths: list[int]) -> None:
+    row = _worked("ahoy")
+    assert (row["name"], row["deaths"]) == ("ahoy", 0)
+    assert pickle.loads(row["found"]) == "AHOY"
+
+
+def test_what_fails_is_told_with_its_reason(deaths: list[int]) -> None:
+    found = pickle.loads(_worked("hush")["found"])
+    assert found == Failure(Word("hush"), "ValueError: not so loud")
+
+
+@pytest.mark.parametrize(
+    ("died", "found"),
+    [
+        (2, "AHOY"),
+        (3, Failure(Word("ahoy"), "3 workers died while they read it", is_deadly=True)),
+    ],
+)
+def test_what_is_deadly_is_given_up(deaths: list[int], died: int, found: object) -> None:
+    deaths[0] = died
+    row = _worked("ahoy", patience=3)
+    assert (row["deaths"], pickle.loads(row["found"])) == (died, found)
+
+
+def test_nothing_to_do_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert [*RayEngine("127.0.0.1:1").each(shouted, [])] == []
+
+
+def test_an_address_where_nobody_listens_is_told_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(UserError) as told:
+        next(RayEngine(f"127.0.0.1:{port}").each(shouted, [Word("ahoy")]))
+    address = f"'127.0.0.1:{port}'"
+    assert told.value.message == f"no Ray cluster answers at {address}: connection refused"
+    assert told.value.hints == ("`ray start --head` begins one, and says its address",)
+
+
+def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match="Ray is not installed") as told:
+        next(RayEngine().each(shouted, [Word("ahoy")]))
+    assert told.value.hints == ("pip install 'plait[lake,ray]'",)
+
+
+class Slow:
+    """Stands for Ray on a machine that has too much to do."""
+
+    def __init__(self, in_vain: int) -> None:
+        self.in_vain = in_vain
+        self.began: list[tuple[str, dict[str, Any]]] = []
+        self.ended = 0
+
+    def init(self, address: str, **given: Any) -> None:
+        """Begins after some attempts in vain."""
+        self.began.append((address, given))
+        if len(self.began) <= self.in_vain:
+            raise Exception("The current node timed out during startup.\nThis could …")
+
+    def shutdown(self) -> None:
+        """Ends what did not begin."""
+        self.ended += 1
+
+
+@pytest.mark.parametrize(
+    ("address", "in_vain", "said"),
+    [
+        (None, STARTS - 1, None),
+        (None, STARTS, "Ray does not run here: the current node timed out during startup."),
+        ("host:1", 1, "no Ray cluster answers at 'host:1': the current node timed out"),
+    ],
+)
+def test_a_cluster_of_our_own_is_begun_again(
+    address: str | None, in_vain: int, said: str | None
+) -> None:
+    slow = Slow(in_vain)
+    if said:
+        with pytest.raises(UserError, match=said):
+            ray_engine._begin(slow, address, 2)
+    else:
+        ray_engine._begin(slow, address, 2)
+    assert slow.ended == in_vain
+    assert {one for one, _ in slow.began} == {address or "local"}
+    assert all(("num_cpus" in given) is (address is None) for _, given in slow.began)
+
+
+class Machines:
+    """Stands for Ray with some machines, each with a version of Plait."""
+
+    def __init__(self, *versions: str) -> None:
+        self.versions = versions
+        self.asked: list[int] = []
+        self.util = self.scheduling_strategies = self
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """Returns the machines, and beside them a head that does not work, and a dead one."""
+        alive = {"Alive": True, "Resources": {"CPU": 4.0}}
+        others = [alive | {"Resources": {}}, alive | {"Alive": False}]
+        found = [*(alive for _ in self.versions), *others]
+        address = "NodeManagerAddress"
+        return [one | {"NodeID": at, address: f"10.0.0.{at}"} for at, one in enumerate(found)]
+
+    def NodeAffinitySchedulingStrategy(self, node: int, _: bool) -> int:  # noqa: N802
+        """Returns where a question goes."""
+        return node
+
+    def remote(self, **_: Any) -> Any:
+        """Returns what makes a question."""
+        return lambda _: self
+
+    def options(self, scheduling_strategy: int) -> Any:
+        """Returns a question to one machine."""
+        return Question(self, scheduling_strategy)
+
+    def get(self, node: int) -> str:
+        """Returns the answer of a machine."""
+        self.asked.append(node)
+        return self.versions[node]
+
+
+@dataclass
+class Question:
+    """Which version a machine has."""
+
+    to: Machines
+    node: int
+
+    def remote(self) -> int:
+        """Asks it."""
+        return self.node
+
+
+def test_machines_with_this_plait_may_work() -> None:
+    machines = Machines(__version__, __version__)
+    ray_engine._check_machines(machines)
+    assert machines.asked == [0, 1]
+
+
+@pytest.mark.parametrize("version", ["0.0.1", "none"])
+def test_a_machine_with_another_plait_is_named(version: str) -> None:
+    with pytest.raises(UserError) as told:
+        ray_engine._check_machines(Machines(__version__, version))
+    assert told.value.message == f"machine '10.0.0.1' has Plait {version}, not {__version__}"
+    assert told.value.hints == (f"type `pip install 'plait[lake,ray]=={__version__}'` there",)

@@ -1,0 +1,72 @@
+"""Tables of a lake on a disk, asked of every column: no file is left out that answers."""
+
+from datetime import timedelta
+from typing import Any
+
+import pyarrow.dataset as ds
+import pytest
+
+from plait.lake.asking import asking
+from plait.lake.schema import TABLES, Kind
+from plait.lake.store import Lake
+from tests.lake.small import DAY, table_of
+
+VALUES: dict[Kind, tuple[Any, Any]] = {
+    "text": ("one", "two"),
+    "int": (1, 2),
+    "float": (1.5, 2.5),
+    "flag": (True, False),
+    "time": (DAY, DAY + timedelta(days=1)),
+    "bytes": (b"one", b"two"),
+}
+MONTHS = ("2026-10", "2026-11")
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Makes two sessions in two months, unlike in every column."""
+    made = Lake.create(str(tmp_path_factory.mktemp("lake")), "full")
+    for at in (0, 1):
+        rows = {
+            name: table_of(
+                name, [{one.name: _value(one.name, one.kind, at) for one in table.columns}]
+            )
+            for name, table in TABLES.items()
+        }
+        made.commit([made.write(rows)])
+    return made
+
+
+def _value(name: str, kind: Kind, at: int) -> Any:
+    if name == "month":
+        return MONTHS[at]
+    return [at] if kind == "ints" else VALUES[kind][at]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_row_is_found_by_each_of_its_columns(lake: Lake, table: str) -> None:
+    stored = lake.dataset(table)
+    for one in TABLES[table].columns:
+        for at in (0, 1) if one.kind != "ints" else ():
+            is_it = ds.field(one.name) == _value(one.name, one.kind, at)
+            assert stored.count_rows(filter=is_it) == 1, (one.name, at)
+
+
+def test_a_question_finds_it_in_the_same_way(lake: Lake) -> None:
+    asked = asking(lake)
+    for one in TABLES["responses"].columns:
+        sql = f'SELECT month FROM responses WHERE "{one.name}" = $v'
+        found = asked.ask(sql, {"v": _value(one.name, one.kind, 1)}).rows()
+        assert list(found) == [(MONTHS[1],)], one.name
+
+
+def test_files_of_other_months_and_buildings_are_not_opened(lake: Lake) -> None:
+    stored = lake.dataset("responses")
+    for name, value in (("month", MONTHS[0]), ("build", 1)):
+        (left,) = stored.get_fragments(filter=ds.field(name) == value)
+        assert f"month={MONTHS[0]}" in left.path
+
+
+def test_what_is_asked_of_a_lake_on_a_disk(lake: Lake) -> None:
+    sql = "SELECT sum(cost_usd), max(s.person) FROM responses r JOIN sessions s USING (build)"
+    assert list(asking(lake).ask(sql).rows()) == [(4.0, "two")]

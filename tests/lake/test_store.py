@@ -1,0 +1,256 @@
+"""A lake in a folder: what is written holds at once in all tables, or not at all."""
+
+import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError, DeltaError
+
+from plait.errors import MissingExtra, SourceError, UserError
+from plait.lake.schema import TABLES, schema_of
+from plait.lake.store import Lake
+from tests.lake.rows import everywhere, held, tables
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """Returns an empty lake of all tables."""
+    return Lake.create(str(tmp_path / "lake"), "full")
+
+
+def test_what_is_written_is_seen_by_nobody_until_it_is_committed(lake: Lake) -> None:
+    written = lake.write(tables(("s1", 1), names=TABLES))
+    assert held(lake, TABLES) == everywhere(names=TABLES)
+    lake.commit([written])
+    assert held(lake, TABLES) == everywhere(("desk", "s1", 1), names=TABLES)
+
+
+def test_a_session_that_is_built_again_takes_the_place_of_what_it_was(lake: Lake) -> None:
+    lake.commit([lake.write(tables(("s1", 1), ("s2", 2)))])
+    lake.commit([lake.write(tables(("s2", 3), month="2026-10")), lake.write(tables(("s3", 4)))])
+    assert held(lake) == everywhere(("desk", "s1", 1), ("desk", "s2", 3), ("desk", "s3", 4))
+
+
+def test_the_same_id_of_another_source_is_another_session(lake: Lake) -> None:
+    lake.commit([lake.write(tables(("s1", 1), source="desk"))])
+    lake.commit([lake.write(tables(("s1", 2), source="lap"))])
+    assert held(lake) == everywhere(("desk", "s1", 1), ("lap", "s1", 2))
+    assert lake.known("lap")["build"].to_pylist() == [2]
+
+
+def test_of_one_session_twice_in_a_commit_the_last_holds(lake: Lake) -> None:
+    lake.commit([lake.write(tables(("s1", 1))), lake.write(tables(("s1", 2)))])
+    assert held(lake) == everywhere(("desk", "s1", 2))
+
+
+def test_of_one_id_in_two_folders_both_hold(lake: Lake) -> None:
+    lake.commit([lake.write(tables(("s1", 1)))])
+    lake.commit([lake.write(tables(("s1", 2), ("s1", 3)))])
+    assert held(lake) == everywhere(("desk", "s1", 2), ("desk", "s1", 3))
+
+
+def test_a_commit_again_changes_nothing(lake: Lake) -> None:
+    written = lake.write(tables(("s1", 1)))
+    lake.commit([written])
+    lake.commit([written])
+    lake.commit([])
+    assert held(lake) == everywhere(("desk", "s1", 1))
+
+
+def test_what_is_forgotten_holds_no_more(lake: Lake) -> None:
+    lake.commit([lake.write(tables(("s1", 1), ("s2", 2)))])
+    lake.forget([("desk", "s1"), ("lap", "s2")])
+    assert held(lake) == everywhere(("desk", "s2", 2))
+
+
+def test_columns_come_back_as_the_schema_has_them(lake: Lake) -> None:
+    given = tables(("s1", 1), names=TABLES)
+    lake.commit([lake.write(given)])
+    for name, rows in given.items():
+        assert lake.dataset(name).to_table().equals(rows)
+        assert lake.dataset(name).schema.equals(schema_of(name))
+
+
+def test_any_column_can_be_asked_for_by_those_who_read_delta(lake: Lake) -> None:
+    """What is said of a file in the log of its table must not hide its rows."""
+    given = tables(("s1", 1), names=("sessions", "raw"))
+    lake.commit([lake.write(given)])
+    found = DeltaTable(f"{lake.url}/raw").to_pyarrow_dataset()
+    for column in ("build", "source", "session", "month", "line", "data"):
+        assert found.count_rows(filter=pc.field(column) == given["raw"][column][0]) == 1, column
+
+
+def test_kin_is_kept_by_session(lake: Lake) -> None:
+    def rows(*given: tuple[str, str, str, list[int]]) -> pa.Table:
+        names = ("source", "session", "fingerprint", "ties")
+        return pa.table(dict(zip(names, map(list, zip(*given, strict=True)), strict=True)))
+
+    lake.keep_kin(rows(("a/b c%", "s1", "f1", [1, 2]), ("a/b c%", "s2", "f2", [3])))
+    lake.keep_kin(rows(("a/b c%", "s1", "f3", [4]), ("lap", "s1", "f4", [])))
+    found = sorted(tuple(one.values()) for one in lake.kin("a/b c%").to_pylist())
+    assert found == [("a/b c%", "s1", "f3", [4]), ("a/b c%", "s2", "f2", [3])]
+    assert lake.kin("lap")["ties"].to_pylist() == [[]]
+    assert lake.kin("nobody").num_rows == 0
+
+
+def test_a_lake_of_counts_has_no_words(tmp_path: Path) -> None:
+    lake = Lake.create(str(tmp_path), "counts")
+    assert not {"raw", "text"} & set(lake.tables)
+    with pytest.raises(UserError, match="a lake of counts has no table 'text'"):
+        lake.write(tables(("s1", 1), names=TABLES))
+    assert not [*tmp_path.rglob("*.parquet")]
+    with pytest.raises(UserError, match="no table 'text'"):
+        lake.dataset("text")
+
+
+def test_a_lake_is_made_once(tmp_path: Path) -> None:
+    Lake.create(str(tmp_path), "counts")
+    again = Lake.create(tmp_path.as_uri(), "counts")
+    assert (again.url, again.profile) == (str(tmp_path), "counts")
+    with pytest.raises(UserError, match="is a lake of counts, not of full") as caught:
+        Lake.create(str(tmp_path), "full")
+    assert "--profile counts" in caught.value.hints[0]
+
+
+def test_several_who_make_a_lake_at_once_make_one(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        made = list(threads.map(lambda _: Lake.create(str(tmp_path), "counts"), range(4)))
+    made[0].commit([made[1].write(tables(("s1", 1)))])
+    assert held(made[3]) == everywhere(("desk", "s1", 1))
+
+
+@pytest.mark.parametrize("reach", [0, 1, 5, 8])
+def test_a_lake_that_was_not_finished_is_none_and_can_be_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reach: int
+) -> None:
+    real, made = DeltaTable.create, list[object]()
+
+    def killed(*given: Any, **named: Any) -> DeltaTable:
+        if len(made) == reach:
+            raise KeyboardInterrupt
+        made.append(None)
+        return real(*given, **named)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(DeltaTable, "create", killed)
+        Lake.create(str(tmp_path), "counts")
+    with pytest.raises(UserError, match="there is no lake"):
+        Lake(str(tmp_path))
+    assert held(Lake.create(str(tmp_path), "counts")) == everywhere()
+
+
+def test_who_comes_second_in_making_a_table_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = DeltaTable.create
+
+    def second(*given: Any, **named: Any) -> DeltaTable:
+        real(*given, **named)
+        raise DeltaError("version 0 already exists")
+
+    monkeypatch.setattr(DeltaTable, "create", second)
+    assert held(Lake.create(str(tmp_path), "counts")) == everywhere()
+
+
+def test_a_lake_of_another_edition_is_not_written_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Lake.create(str(tmp_path), "counts")
+    monkeypatch.setattr("plait.lake.store.VERSION", 7)
+    with pytest.raises(UserError, match="its tables are of version 1, not 7"):
+        Lake.create(str(tmp_path), "counts")
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("{}/none", "there is no lake at '{}/none'"),
+        ("ftp://host/lake", "'ftp://host/lake' is no place for a lake"),
+        ("/a%20b", "'/a%20b' is no place for a lake: '%20' in it reads as an escaped letter"),
+        ("s3:///lake", "'s3:///lake' names no bucket"),
+    ],
+)
+def test_where_no_lake_is_it_says_so(tmp_path: Path, url: str, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        Lake(url.format(tmp_path))
+    assert caught.value.message == said.format(tmp_path)
+
+
+def test_a_file_where_the_lake_should_be_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SourceError, match=r"could not make a lake at '.*file'"):
+        Lake.create(str(tmp_path / "file"), "counts")
+
+
+def test_a_folder_of_any_name_can_be_a_lake(tmp_path: Path) -> None:
+    url = str(tmp_path / "Ünser Läke #1? 50% a")
+    lake = Lake.create(url, "full")
+    lake.commit([lake.write(tables(("s1", 1)))])
+    assert held(Lake(url)) == everywhere(("desk", "s1", 1))
+    assert Path(url).is_dir()
+
+
+def test_a_lake_goes_to_a_worker_and_its_files_come_back(lake: Lake) -> None:
+    there = pickle.loads(pickle.dumps(lake))
+    written = pickle.loads(pickle.dumps(there.write(tables(("s1", 1)))))
+    lake.commit([written])
+    assert held(lake) == everywhere(("desk", "s1", 1))
+    assert written.size > 0
+    assert len(pickle.dumps(written)) < 20_000
+
+
+@pytest.mark.parametrize("damage", ["cut", "lost"])
+def test_a_file_that_did_not_come_whole_is_not_taken(lake: Lake, damage: str) -> None:
+    written = lake.write(tables(("s1", 1)))
+    file = Path(lake.url, "turns", written.parts["turns"][0].path)
+    if damage == "cut":
+        file.write_bytes(file.read_bytes()[:-1])
+    else:
+        file.unlink()
+    with pytest.raises(SourceError, match=r"turns/.* is not there as it was written"):
+        lake.commit([written])
+    assert held(lake) == everywhere()
+
+
+def test_what_waited_too_long_is_not_taken(lake: Lake) -> None:
+    """Somebody may have tidied it away, or is about to."""
+    written = lake.write(tables(("s1", 1)))
+    late = replace(written.parts["turns"][0], modified=1)
+    with pytest.raises(SourceError, match="waited too long to be committed"):
+        lake.commit([replace(written, parts={"turns": (late,)})])
+    assert held(lake) == everywhere()
+
+
+def test_where_others_write_all_the_time_it_is_said(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise CommitFailedError("0")
+
+    written = lake.write({"sessions": tables(("s1", 1))["sessions"]})
+    monkeypatch.setattr("plait.lake.keyed.ATTEMPTS", 2)
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", refused)
+    with pytest.raises(SourceError, match=r"others write to '.*/sessions' all the time"):
+        lake.commit([written])
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "deltalake", None)
+    monkeypatch.delitem(sys.modules, "plait.lake.places")
+    with pytest.raises(MissingExtra, match="a lake needs pyarrow and deltalake") as caught:
+        import_module("plait.lake.places")
+    assert "plait[lake]" in caught.value.hints[0]
+
+
+def test_options_are_not_shown() -> None:
+    from plait.lake.places import place_of
+
+    assert "hush" not in repr(place_of("s3://lake/a", {"AWS_SECRET_ACCESS_KEY": "hush"}))

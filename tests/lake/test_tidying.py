@@ -1,0 +1,205 @@
+"""A lake that is tidied: the same rows in fewer files, and nothing lost that is not old."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable
+
+from plait.lake.store import Lake, Written
+from plait.lake.tidying import Tidied
+from tests.lake.rows import FEW, everywhere, files, held, tables
+
+NOW = timedelta(0)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    """Returns an empty lake."""
+    return Lake.create(str(tmp_path / "lake"), "counts")
+
+
+def build(lake: Lake, *sessions: tuple[str, int], month: str = "2026-11") -> Written:
+    """Brings sessions into a lake."""
+    written = lake.write(tables(*sessions, month=month))
+    lake.commit([written])
+    return written
+
+
+def build_long_ago(lake: Lake, *sessions: tuple[str, int]) -> None:
+    """Brings sessions into a lake whose files look as if they were written hours ago."""
+    written = lake.write(tables(*sessions))
+    past = int((2 * HOUR).total_seconds() * 1000)
+    aged = {
+        name: tuple(replace(one, modified=one.modified - past) for one in parts)
+        for name, parts in written.parts.items()
+    }
+    lake.commit([replace(written, parts=aged)])
+
+
+def holding(*sessions: tuple[str, int]) -> dict[str, list[tuple[str, str, int]]]:
+    return everywhere(*(("desk", *one) for one in sessions))
+
+
+@contextmanager
+def before_first(kind: type, name: str, deed: Callable[[], object]) -> Iterator[None]:
+    """Has something else happen right before the first call of what is outside of the lake."""
+    real, is_first = getattr(kind, name), [True]
+
+    def call(*given: Any, **named: Any) -> Any:
+        if is_first.pop() if is_first else False:
+            deed()
+        return real(*given, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, name, call)
+        yield
+
+
+def test_small_files_become_one_and_what_does_not_hold_goes(lake: Lake) -> None:
+    build(lake, ("a", 1), ("b", 2))
+    build(lake, ("a", 3))
+    build(lake, ("c", 4), month="2026-10")
+    lake.write(tables(("never", 5)))
+    assert lake.tidy(NOW) == Tidied(joined=4, made=2, rows=2, deleted=7)
+    assert held(lake) == holding(("a", 3), ("b", 2), ("c", 4))
+    assert [lake.dataset(name).count_rows() for name in FEW] == [3, 3, 3]
+    there, known = files(lake)
+    assert there == known
+    assert len(known) == 6
+    assert lake.tidy(NOW) == Tidied()
+
+
+def test_rows_of_which_nothing_holds_leave_no_file(lake: Lake) -> None:
+    build(lake, ("a", 1))
+    lake.forget([("desk", "a")])
+    assert lake.tidy(NOW) == Tidied(joined=2, made=0, rows=2, deleted=3)
+    assert files(lake) == (set(), set())
+
+
+def test_what_is_young_is_left_alone(lake: Lake) -> None:
+    """Whoever wrote it may be about to commit it."""
+    build(lake, ("a", 1))
+    build(lake, ("a", 2))
+    waiting = lake.write(tables(("b", 3)))
+    before = files(lake)
+    assert lake.tidy(HOUR) == Tidied()
+    assert files(lake) == before
+    lake.commit([waiting])
+    assert held(lake) == holding(("a", 2), ("b", 3))
+
+
+def test_files_that_are_joined_stay_for_those_who_read_them(lake: Lake) -> None:
+    build_long_ago(lake, ("a", 1))
+    build_long_ago(lake, ("b", 2))
+    reading = lake.dataset("turns")
+    assert lake.tidy(HOUR) == Tidied(joined=4, made=2)
+    assert reading.count_rows() == 2
+    there, known = files(lake)
+    assert len(there - known) == 4
+    lake.tidy(NOW)
+    assert not files(lake)[0] & (there - known)
+
+
+def test_files_grow_to_a_size_and_no_further(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = [build(lake, (f"s{number}", number)).parts["turns"][0].size for number in range(5)]
+    monkeypatch.setattr("plait.lake.tidying.WHOLE", 2 * max(sizes) + 1)
+    lake.tidy(NOW)
+    assert len(_paths(lake)) == 3
+    assert held(lake) == holding(*((f"s{number}", number) for number in range(5)))
+
+
+def test_what_has_half_the_size_is_left_alone(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not where something in it does not hold."""
+    large = build(lake, *((f"l{number}", number) for number in range(1000)))
+    small = build(lake, ("s", 1000))
+    (one,), (other,) = large.parts["turns"], small.parts["turns"]
+    monkeypatch.setattr("plait.lake.tidying.WHOLE", 2 * one.size)
+    lake.tidy(NOW)
+    assert _paths(lake) == {one.path, other.path}
+    lake.forget([("desk", "l0")])
+    lake.tidy(NOW)
+    assert not _paths(lake) & {one.path, other.path}
+    assert lake.dataset("turns").count_rows() == 1000
+
+
+def _paths(lake: Lake) -> set[str]:
+    return {one.path for one in lake.dataset("turns").get_fragments()}
+
+
+def test_rows_keep_their_order_however_few_are_held_at_a_time(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        build(lake, *((f"s{number}{letter}", number) for letter in "abc"))
+    before = sorted(lake.dataset("turns").to_table(["session"])["session"].to_pylist())
+    monkeypatch.setattr("plait.lake.tidying.GROUP", 1)
+    lake.tidy(NOW)
+    assert lake.dataset("turns").to_table(["session"])["session"].to_pylist() == before
+
+
+def test_what_sessions_share_is_tidied_too(lake: Lake) -> None:
+    for number in range(2):
+        rows = {"source": ["a b", "c"], "session": [f"s{number}", "t"]}
+        ties = pa.array([[number], [7]], pa.list_(pa.int64()))
+        lake.keep_kin(pa.table({**rows, "fingerprint": ["f", "g"], "ties": ties}))
+    lake.tidy(NOW)
+    there, known = files(lake)
+    assert there == known
+    assert len(known) == 2
+    assert sorted(lake.kin("a b")["ties"].to_pylist()) == [[0], [1]]
+    assert lake.kin("c")["ties"].to_pylist() == [[7]]
+
+
+def test_of_two_who_tidy_one_does_it(lake: Lake) -> None:
+    build(lake, ("a", 1), ("b", 2))
+    build(lake, ("a", 3))
+    other = Lake(lake.url)
+    with before_first(DeltaTable, "create_write_transaction", lambda: other.tidy(NOW)):
+        found = lake.tidy(NOW)
+    assert found.rows < 2, "the other left out some of them"
+    assert held(lake) == holding(("a", 3), ("b", 2))
+    assert lake.dataset("turns").count_rows() == 2
+
+
+def test_who_writes_while_it_is_tidied_loses_nothing(lake: Lake) -> None:
+    build_long_ago(lake, ("a", 1))
+    build_long_ago(lake, ("b", 2))
+    other = Lake(lake.url)
+    with before_first(DeltaTable, "create_write_transaction", lambda: build(other, ("c", 3))):
+        assert lake.tidy(HOUR) == Tidied(joined=4, made=2)
+    assert held(lake) == holding(("a", 1), ("b", 2), ("c", 3))
+
+
+def test_who_writes_the_same_session_meanwhile_comes_first(lake: Lake) -> None:
+    """The second reads again what it replaces: none of both is there twice."""
+    build(lake, ("a", 1))
+    other = Lake(lake.url)
+    written = lake.write(tables(("a", 2), ("b", 3)))
+    with before_first(pq.ParquetWriter, "write_table", lambda: build(other, ("a", 4), ("c", 5))):
+        lake.commit([written])
+    assert held(lake) == holding(("a", 2), ("b", 3), ("c", 5))
+
+
+def test_two_who_bring_the_same_new_session_leave_one(lake: Lake) -> None:
+    """Nothing that the second takes out tells it of the first: its version must be the next."""
+    other = Lake(lake.url)
+    written = lake.write(tables(("a", 1)))
+    with before_first(pq.ParquetWriter, "write_table", lambda: build(other, ("a", 2))):
+        lake.commit([written])
+    assert held(lake) == holding(("a", 1))
+
+
+def test_many_versions_are_read_from_one_file(lake: Lake) -> None:
+    for number in range(12):
+        build(lake, ("a", number))
+    assert list(Path(lake.url, "turns", "_delta_log").glob("*.checkpoint.parquet"))
+    assert lake.tidy(NOW).rows == 2 * 11
+    assert held(lake) == holding(("a", 11))

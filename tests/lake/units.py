@@ -1,0 +1,44 @@
+"""Sessions of an archive to what a lake takes in in one go, and to the rows of all of it."""
+
+from collections.abc import Iterable, Iterator
+
+import pyarrow as pa
+
+from plait.archive import Archive
+from plait.archive.families import families_of, in_order, sharing_pairs
+from plait.archive.index.details import read_facts, references_of
+from plait.archive.lake.model import Unit
+from plait.archive.lake.tables import tables_of
+from plait.archive.model import Session
+from plait.conversation.prices import Prices
+from plait.lake.model import Labels, Profile
+
+
+def units_of(archive: Archive, profile: Profile = "full") -> Iterator[Unit]:
+    """Yields the families of an archive, each building with a number of its own."""
+    sessions = archive.sessions
+    ties = {number: references_of(*read_facts(one)) for number, one in enumerate(sessions)}
+    roots = tuple(root.path for root in archive.roots)
+    for family in families_of(ties, sharing_pairs(ties, {})):
+        members = tuple(in_order(sessions[number] for number in family))
+        builds = tuple(sessions.index(one) + 1 for one in members)
+        yield Unit(members, builds, "as it is", Labels("here", "ada"), profile, roots)
+
+
+def lake_of(archive: Archive, profile: Profile = "full") -> dict[str, pa.Table]:
+    """Returns the rows of all sessions of an archive."""
+    return joined(tables_of(unit, Prices()) for unit in units_of(archive, profile))
+
+
+def joined(tables: Iterable[dict[str, pa.Table]]) -> dict[str, pa.Table]:
+    """Returns the rows of several units, by table."""
+    found: dict[str, list[pa.Table]] = {}
+    for one in tables:
+        for name, table in one.items():
+            found.setdefault(name, []).append(table)
+    return {name: pa.concat_tables(several) for name, several in found.items()}
+
+
+def session_named(archive: Archive, name: str) -> Session:
+    """Returns the session with an id."""
+    return next(one for one in archive.sessions if one.id == name)

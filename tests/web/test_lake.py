@@ -1,0 +1,401 @@
+"""A lake that two people look at: each sees what the policy says, and nothing else leaks.
+
+Every session has words of its own in all that it says. Whoever may not see them must not meet
+them on any page, by any link, in any answer for programs, in any error.
+"""
+
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from plait.errors import SourceError
+from plait.lake.policy import Policy, digest, policy_in
+from plait.lake.questions import Question, questions
+from plait.lake.store import Lake
+from plait.web.guard import Keys
+from tests.lake.small import DAY, SmallLake
+from tests.web.lake_server import Visitor, lake_served
+
+ANN, BOB = "ann-has-a-key", "bob-has-a-key"
+TEXT = f"""
+fewest = 2
+[people.ann]
+key = "{digest(ANN)}"
+teams = ["core"]
+[people.bob]
+key = "{digest(BOB)}"
+[[see]]
+who = ["team:core"]
+of = ["project:shop"]
+what = "sessions"
+"""
+POLICY = policy_in(TEXT, "policy.toml")
+SESSIONS = (
+    ("a", "ann", "house", "apricot", "axle"),
+    ("b", "bob", "shop", "banana", "bolt"),
+    ("c", "bob", "site", "cherry", "crank"),
+    ("d", "cat", "site", "damson", "dowel"),
+)
+"""Sessions: id, person, project, a word that is said in it, a name that it has."""
+NAMES = {one[0]: f"{one[0]}{one[0]}session" for one in SESSIONS}
+HIDDEN = {
+    "ann": (
+        "banana",
+        "cherry",
+        "damson",
+        "crank",
+        "dowel",
+        "site",
+        "cat",
+        "ccsession",
+        "ddsession",
+    ),
+    "bob": ("apricot", "damson", "axle", "dowel", "house", "aasession", "ddsession", ">cat<"),
+}
+SHOWN = {
+    "ann": ("apricot", "axle", "bolt", "shop", "aasession", "bbsession"),
+    "bob": ("banana", "cherry", "bolt", "crank", "bbsession", "ccsession"),
+}
+
+
+def rows() -> SmallLake:
+    """Returns the sessions, each with its words and names in every column that can have them."""
+    whose: list[dict[str, Any]] = [
+        {
+            "session": NAMES[one],
+            "build": at,
+            "source": f"machine-of-{person}",
+            "person": person,
+            "project": project,
+            "directory": f"/home/{person}/{project}",
+            "git_branch": name,
+            "title": f"The {word}",
+            "month": "2026-09",
+            "started": DAY,
+            "time": DAY,
+            "text": f"a **{word}** <b>",
+            "sentence": word,
+            "about": word,
+            "data": word.encode(),
+            "tool": name,
+            "model": "opus",
+            "path": f"/home/{person}/{name}",
+            "outcome": "failed",
+            "before_rewind": True,
+            "action": "edited",
+            "cost_usd": 2.5,
+            "output": 10,
+            "again": 5,
+            "cause": "pause",
+            "again_usd": 1.0,
+            "family": NAMES["a"],
+            "typed": True,
+            "kind": "prompt",
+            "state": "active",
+            "turn": 1,
+            "uuid": f"uuid-{one}",
+        }
+        for at, (one, person, project, word, name) in enumerate(SESSIONS, 1)
+    ]
+    tables = dict.fromkeys(SmallLake().tables, whose)
+    return SmallLake(**tables)
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """Makes the lake on the disk."""
+    made = Lake.create(str(tmp_path_factory.mktemp("lake")), "full")
+    made.commit([made.write(rows().tables)])
+    return made
+
+
+@pytest.fixture(scope="module")
+def port(lake: Lake) -> Iterator[int]:
+    """Serves it to both."""
+    with lake_served(lake, lambda: POLICY) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def people(port: int) -> dict[str, Visitor]:
+    """Lets both in, each by the door."""
+    found = {"ann": Visitor(port), "bob": Visitor(port)}
+    assert found["ann"].enter(ANN) == found["bob"].enter(BOB) == 200
+    return found
+
+
+API = (
+    "me",
+    "sessions",
+    "usage",
+    *(f"usage?by={by}" for by in ("person", "team", "model", "month")),
+    "questions",
+    *(f"questions/{name}" for name in questions()),
+    "questions/cost?by=session",
+    "questions/cost?by=person&person=cat",
+    *(f"sessions?person={one}" for one in ("ann", "bob")),
+)
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_no_page_that_links_lead_to_says_what_is_hidden(
+    name: str, people: dict[str, Visitor]
+) -> None:
+    pages = people[name].walk()
+    assert len(pages) > 15 and any(path.startswith("/s/") for path in pages)
+    everything = "\n".join(pages.values())
+    assert [word for word in HIDDEN[name] if word in everything] == []
+    assert [word for word in SHOWN[name] if word not in everything] == []
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_no_program_is_told_what_is_hidden(name: str, port: int) -> None:
+    who = Visitor(port, key=ANN if name == "ann" else BOB)
+    found = "\n".join(who.page(f"/api/{path}") for path in API)
+    assert [word for word in HIDDEN[name] if word in found] == []
+    assert who.json("me") == {"person": name, "has_text": True}
+
+
+def test_figures_are_of_what_is_seen(port: int) -> None:
+    ann, bob = Visitor(port, key=ANN), Visitor(port, key=BOB)
+    assert ann.json("sessions")["total"] == bob.json("sessions")["total"] == 2
+    assert ann.json("usage")["total"]["cost_usd"] == 5.0
+    cost = {one["heading"]: one["cost_usd"] for one in ann.json("questions/cost?by=person")["rows"]}
+    assert cost == {"ann": 2.5, "bob": 2.5}
+    assert ann.json("questions/cost?by=person&person=cat")["rows"] == []
+
+
+def test_the_rest_is_told_of_several_together_and_of_one_never(port: int) -> None:
+    """To Ann c of Bob and d of Cat; to Bob a of Ann and d of Cat; never one of them alone."""
+    for key in (ANN, BOB):
+        (rest,) = Visitor(port, key=key).json("usage")["rest"]
+        assert rest == {
+            "month": "2026-09",
+            "people": 2,
+            "sessions": 2,
+            "responses": 2,
+            "tokens": 20,
+            "cost_usd": 5.0,
+        }
+
+
+def test_too_few_people_are_not_told_of(lake: Lake) -> None:
+    few = policy_in(TEXT.replace("fewest = 2", "fewest = 3"), "p")
+    with lake_served(lake, lambda: few) as port:
+        assert Visitor(port, key=ANN).json("usage")["rest"] == []
+        visitor = Visitor(port)
+        visitor.enter(ANN)
+        assert "The rest" not in visitor.page("/usage") + visitor.page("/")
+
+
+def place(one: str) -> str:
+    person = next(person for session, person, *_ in SESSIONS if session == one)
+    return f"machine-of-{person}/{NAMES[one]}"
+
+
+@pytest.mark.parametrize("one", ["c", "d"])
+def test_a_hidden_session_answers_as_one_that_is_not_there(
+    one: str, port: int, people: dict[str, Visitor]
+) -> None:
+    nowhere = "machine-of-bob/eesession"
+    ann = people["ann"]
+    assert ann.ask(f"/s/{place(one)}")[:2] == ann.ask(f"/s/{nowhere}")[:2]
+    by_key = Visitor(port, key=ANN)
+    for end in ("", "/text"):
+        hidden = by_key.ask(f"/api/sessions/{place(one)}{end}")
+        assert hidden[:2] == by_key.ask(f"/api/sessions/{nowhere}{end}")[:2]
+        assert hidden[0] == 404
+
+
+def test_a_session_without_its_words_says_so(people: dict[str, Visitor], port: int) -> None:
+    page = people["ann"].page(f"/s/{place('b')}")
+    assert "Its words are not shown to you." in page and "bolt" in page and "banana" not in page
+    assert Visitor(port, key=ANN).json(f"sessions/{place('b')}/text") == {"passages": []}
+    own = people["bob"].page(f"/s/{place('b')}")
+    assert "<strong>banana</strong>" in own and "&lt;b&gt;" in own
+
+
+@pytest.mark.parametrize(
+    ("word", "is_found"), [("apricot", True), ("banana", False), ("damson", False)]
+)
+def test_a_search_tells_nothing_of_words_that_are_hidden(
+    word: str, is_found: bool, port: int, people: dict[str, Visitor]
+) -> None:
+    found = Visitor(port, key=ANN).json(f"search?q={word}")
+    assert found["total"] == len(found["passages"]) == int(is_found)
+    page = people["ann"].page(f"/search?q={word}")
+    assert ("Nothing that you may read holds" not in page) == is_found
+
+
+def test_a_search_for_a_hidden_word_answers_as_for_one_that_nobody_said(
+    people: dict[str, Visitor],
+) -> None:
+    hidden, nobodys = (people["ann"].page(f"/search?q={word}") for word in ("damson", "nobody"))
+    assert hidden.replace("damson", "nobody") == nobodys
+
+
+WRONG_KEYS = ("", "wrong", digest(ANN), ANN[:-1], "ann", Keys("the secret").key)
+
+
+@pytest.mark.parametrize("key", WRONG_KEYS)
+def test_nobody_enters_without_a_key_of_the_policy(key: str, port: int) -> None:
+    """The key that the server itself would have opens nothing, either."""
+    visitor = Visitor(port)
+    assert visitor.enter(key) == 401 and visitor.cookie == ""
+    assert Visitor(port, key=key or "x").ask("/api/sessions")[0] == 401
+    assert visitor.ask("/")[0] == visitor.ask("/api/me")[0] == 401
+
+
+def test_a_ticket_of_the_server_opens_nothing(port: int) -> None:
+    assert Visitor(port).enter(Keys("the secret").ticket()) == 401
+
+
+def test_a_cookie_is_of_one_person_and_cannot_be_made_anothers(port: int) -> None:
+    visitor = Visitor(port)
+    visitor.enter(ANN)
+    name, _, value = visitor.cookie.partition("=")
+    signature = value.rpartition(".")[2]
+    bobs = urlsafe_b64encode(b"bob").decode()
+    for forged in (f"{bobs}.{signature}", value[:-1], "", Keys("the secret").cookie, "."):
+        assert Visitor(port, cookie=f"{name}={forged}").ask("/")[0] == 401
+    assert Visitor(port, cookie=f"{name}={value}").ask("/")[0] == 200
+
+
+def test_a_key_that_is_taken_away_lets_nobody_in_any_more(lake: Lake) -> None:
+    """Neither by the key nor by a cookie that was given for it; others stay."""
+    now = [POLICY]
+    with lake_served(lake, lambda: now[0]) as port:
+        ann, bob = Visitor(port), Visitor(port)
+        ann.enter(ANN)
+        bob.enter(BOB)
+        now[0] = policy_in(TEXT.replace(digest(ANN), digest("another")), "p")
+        assert ann.ask("/")[0] == Visitor(port, key=ANN).ask("/api/me")[0] == 401
+        assert bob.ask("/")[0] == 200
+        now[0] = policy_in(TEXT.replace(f'key = "{digest(BOB)}"', ""), "p")
+        assert bob.ask("/")[0] == 401
+        now[0] = Policy()
+        assert ann.ask("/")[0] == bob.ask("/")[0] == 401
+
+
+def test_what_a_policy_takes_away_is_gone_at_once(lake: Lake) -> None:
+    now = [POLICY]
+    with lake_served(lake, lambda: now[0]) as port:
+        ann = Visitor(port, key=ANN)
+        assert ann.json("sessions")["total"] == 2
+        now[0] = policy_in(TEXT.replace("project:shop", "project:none"), "p")
+        assert ann.json("sessions")["total"] == 1
+        assert ann.ask(f"/api/sessions/{place('b')}")[0] == 404
+
+
+SPYING = Question(
+    asks="what an error says", sql="SELECT count(*) FROM sessions WHERE CAST(title AS INT) > 1"
+)
+BROKEN = Question(asks="nothing", sql="SELECT nothing FROM sessions")
+
+
+def test_errors_tell_nothing_of_the_lake(
+    lake: Lake, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine quotes the value that it could not read, a store the place that it lies in."""
+    known = {"spying": SPYING, "broken": BROKEN}
+    with (
+        caplog.at_level(logging.CRITICAL),
+        lake_served(lake, lambda: POLICY, lambda: known) as port,
+    ):
+        ann = Visitor(port, key=ANN)
+        for name in known:
+            status, text, _ = ann.ask(f"/api/questions/{name}")
+            assert (status, text) == (
+                400,
+                '{"error":"this question cannot be answered","hints":[]}',
+            )
+
+        def refuse(_: str) -> None:
+            raise SourceError(f"cannot read '{lake.url}'")
+
+        monkeypatch.setattr(lake, "dataset", refuse)
+        bob = Visitor(port, key=BOB)
+        assert bob.ask("/api/sessions")[:2] == (
+            503,
+            '{"error":"the lake cannot be read at the moment","hints":[]}',
+        )
+
+
+ODD = (
+    "/questions/nothing",
+    "/api/questions/nothing",
+    "/questions/cost?by=planet",
+    "/api/questions/cost?limit=many",
+    "/api/questions/cost?since=soon",
+    "/api/questions/cost?sql=1",
+    "/api/usage?by=session",
+    "/?start=-1",
+    "/?start=1e9",
+    "/s/x/../../etc/passwd",
+    "/s/%00/%0d%0a",
+    "/nothing",
+    "/api/nothing",
+    "/sql?q=SELECT+1",
+    "/api/sql",
+)
+
+
+@pytest.mark.parametrize("path", ODD)
+def test_what_cannot_be_asked_is_said(path: str, port: int, people: dict[str, Visitor]) -> None:
+    who = Visitor(port, key=ANN) if path.startswith("/api/") else people["ann"]
+    status, text, headers = who.ask(path)
+    assert (status in (400, 404) and "error" in text.lower()) or "Plait" in text
+    assert "content-security-policy" in headers
+    assert [word for word in HIDDEN["ann"] if word in text] == []
+
+
+QUOTED = ("' OR true --", "%", "\x00")
+
+
+@pytest.mark.parametrize("text", QUOTED)
+def test_what_is_asked_is_a_value_never_sql(text: str, port: int) -> None:
+    from urllib.parse import quote
+
+    ann = Visitor(port, key=ANN)
+    assert ann.json(f"sessions?person={quote(text)}")["total"] == 0
+    assert ann.json(f"search?q=apricot&project={quote(text)}")["total"] == 0
+    assert ann.json(f"search?q={quote(text)}")["total"] == 0
+    assert ann.json(f"questions/cost?project={quote(text)}")["rows"] == []
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH"])
+def test_a_lake_is_only_read(method: str, port: int) -> None:
+    for path in ("/api/sessions", f"/api/sessions/{place('a')}", "/api/questions/cost"):
+        assert Visitor(port, key=ANN).ask(path, method)[0] == 405
+
+
+def test_another_page_or_host_gets_nothing(people: dict[str, Visitor]) -> None:
+    ann = people["ann"]
+    assert ann.ask("/", Origin="http://evil.example")[0] == 403
+    assert ann.ask("/", Host="evil.example")[0] == 421
+
+
+def test_a_lake_of_counts_is_shown_without_words(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    made = Lake.create(str(tmp_path_factory.mktemp("counts")), "counts")
+    tables = {name: rows().tables[name] for name in made.tables}
+    made.commit([made.write(tables)])
+    with lake_served(made, lambda: POLICY) as port:
+        ann = Visitor(port)
+        ann.enter(ANN)
+        assert "This lake keeps counts alone" in ann.page("/search?q=apricot")
+        assert "This lake keeps counts alone." in ann.page(f"/s/{place('a')}")
+
+
+def test_whoever_serves_a_lake_alone_sees_all_of_it(lake: Lake) -> None:
+    with lake_served(lake, None) as port:
+        owner = Visitor(port)
+        assert owner.enter(Keys("the secret").key) == 200
+        sessions = (f"/s/{place(one)}" for one, *_ in SESSIONS)
+        pages = "\n".join(owner.page(path) for path in ("/", "/usage", *sessions))
+        assert all(word in pages for *_, said, name in SESSIONS for word in (said, name))
+        assert "The rest" not in pages

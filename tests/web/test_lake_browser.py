@@ -1,0 +1,98 @@
+"""Pages of a lake in a browser: somebody enters, looks around, on a desk and on a phone."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from plait.lake.policy import digest, policy_in
+from tests.lake.small import DAY, SmallLake
+from tests.web.lake_server import lake_served
+from tests.web.test_axe import faults
+
+KEY = "ann-has-a-key"
+POLICY = policy_in(f'fewest = 2\n[people.ann]\nkey = "{digest(KEY)}"', "policy.toml")
+LONG = "a-branch-with-a-name-that-goes-on-and-on/" * 4
+PLACES = ("/", "/search?q=parser", "/questions/cost", "/s/home/a")
+
+
+def rows() -> SmallLake:
+    """Returns a session of Ann with long names, and two of others in the same month."""
+    whose = [
+        {"session": one, "person": person, "month": "2026-09", "project": f"/work/{LONG}"}
+        for one, person in (("a", "ann"), ("b", "bob"), ("c", "cat"))
+    ]
+    told = [
+        {
+            **one,
+            "title": f"The parser {LONG}",
+            "git_branch": LONG,
+            "model": "opus",
+            "cost_usd": 1.5,
+            "output": 12_000,
+            "tool": f"mcp__{LONG}",
+            "outcome": "ok",
+            "started": DAY,
+            "time": DAY,
+            "state": "active",
+            "turn": 1,
+        }
+        for one in whose
+    ]
+    said = [
+        {**told[0], "kind": kind, "text": f"{kind}: the parser\n\n```\n{LONG}\n```"}
+        for kind in ("prompt", "answer", "input", "output")
+    ]
+    ended = [{**one, "ended": DAY + timedelta(hours=1)} for one in told]
+    return SmallLake(sessions=ended, responses=told, tool_calls=told, turns=told, text=said)
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Serves it."""
+    with lake_served(rows(), lambda: POLICY) as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    """Gives a page that Ann has entered by typing her key; nothing on it may go wrong."""
+    trouble: list[str] = []
+    context = browser.new_context(reduced_motion="reduce")
+    found = context.new_page()
+    found.on("pageerror", lambda error: trouble.append(str(error)))
+    found.goto(f"{address}/usage")
+    found.get_by_label("Key").fill(KEY)
+    found.get_by_role("button", name="Enter").click()
+    expect(found.get_by_role("heading", name="Usage")).to_be_visible()
+    found.on("console", lambda said: trouble.append(said.text))
+    yield found
+    context.close()
+    assert trouble == []
+
+
+def test_pages_fit_a_desk_and_a_phone_and_have_no_serious_fault(page: Page, address: str) -> None:
+    for place in PLACES:
+        page.goto(address + place)
+        for width, scheme in ((1440, "light"), (390, "dark")):
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, (place, wide)
+        assert faults(page) == [], place
+
+
+def test_from_a_word_to_the_turn_and_from_light_to_dark(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.get_by_text("ann", exact=True).first).to_be_visible()
+    expect(page.get_by_role("heading", name="The rest")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("parser")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hits mark").first).to_have_text("parser")
+    page.locator(".hit").first.click()
+    expect(page.get_by_role("heading", name="What was said")).to_be_visible()
+    expect(page.get_by_text("From turn 1 on")).to_be_visible()
+    page.get_by_role("button", name="Light or dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")

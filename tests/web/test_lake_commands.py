@@ -1,0 +1,95 @@
+"""`plait serve --lake` as a process of its own: it starts, lets people in, is stopped."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from plait.cli.app import run
+from plait.lake.policy import digest, policy_in
+from plait.lake.store import Lake
+from tests.lake.small import SmallLake
+from tests.web.commands import PATIENCE, Home
+from tests.web.lake_server import Visitor
+
+KEY = "ann-has-a-key"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Makes a lake and a policy."""
+    found = tmp_path_factory.mktemp("served")
+    made = Lake.create(str(found / "lake"), "full")
+    made.commit([made.write(SmallLake(sessions=[{"session": "a", "person": "ann"}]).tables)])
+    (found / "policy.toml").write_text(f'[people.ann]\nkey = "{digest(KEY)}"\n')
+    (found / "broken.toml").write_text("fewest = 1")
+    return found
+
+
+@pytest.fixture
+def home(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    """Returns a home with both; nothing of the machine is seen."""
+    found = Home(folder, folder)
+    for name, value in found.env.items():
+        monkeypatch.setenv(name, value)
+    return found
+
+
+def test_a_lake_is_served_to_who_the_policy_knows(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake = ("serve", "--lake", str(home.path / "lake"))
+    command = [sys.executable, "-m", "plait", *lake, "--port", "0", "--no-open"]
+    asked = [*command, "--policy", str(home.path / "policy.toml")]
+    with subprocess.Popen(asked, env=home.env, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        try:
+            told = [server.stderr.readline() for _ in range(3)]
+            port = int(re.findall(r"the lake is at http://127\.0\.0\.1:(\d+)", told[0])[0])
+            assert told[1] == "key      each person's own, as the policy knows it\n"
+            visitor = Visitor(port, key=KEY)
+            assert visitor.json("sessions")["total"] == 1
+            assert Visitor(port).ask("/api/sessions")[0] == 401
+            assert run([*lake, "--policy", "policy.toml"]) == 0
+            assert "is served already" in capsys.readouterr().err
+            assert run([*lake, "--stop"]) == 0
+            assert "has ended" in capsys.readouterr().err
+            assert server.wait(PATIENCE) == 0
+        finally:
+            server.kill()
+    assert home.running == []
+    assert run([*lake, "--stop"]) == 0
+    assert "no server runs" in capsys.readouterr().err
+
+
+def test_a_key_is_made_once_and_its_digest_told(
+    home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["serve", "--new-key", 'an"na']) == 0
+    told = capsys.readouterr()
+    policy = policy_in(told.err.partition("\n")[2], "p")
+    assert policy.who_has(told.out) == 'an"na'
+    assert run(["serve", "--new-key", "ben"]) == 0
+    assert policy.who_has(capsys.readouterr().out) is None
+
+
+WRONG = {
+    ("--policy", "POLICY"): "`--policy` is about a lake",
+    ("--lake", "LAKE", "--host", "0.0.0.0"): "'0.0.0.0' can be reached from other machines",
+    ("--lake", "LAKE", "--host", "0.0.0.0", "--allow-remote"): "needs to know who sees what",
+    ("--lake", "LAKE", "--policy", "/nowhere"): "cannot read the policy in '/nowhere'",
+    ("--lake", "LAKE", "--policy", "BROKEN"): "is not right",
+    ("--lake", "/nowhere", "--policy", "POLICY"): "there is no lake at '/nowhere'",
+}
+
+
+@pytest.mark.parametrize("words", WRONG)
+def test_what_is_not_served(
+    words: tuple[str, ...], home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    places = {"LAKE": "lake", "POLICY": "policy.toml", "BROKEN": "broken.toml"}
+    told = [str(home.path / places[word]) if word in places else word for word in words]
+    assert run(["serve", *told, "--port", "0", "--no-open"]) in (2, 4)
+    assert WRONG[words] in capsys.readouterr().err
