@@ -1,0 +1,110 @@
+"""A file that a user names to its whole story over all sessions."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from plait.archive.files.names import FileNames, last_part, names_of
+from plait.archive.files.reading import file_events
+from plait.archive.model import Session
+from plait.conversation.versions.model import FileEvent, Text
+from plait.conversation.versions.story import Stories, Story
+from plait.conversation.versions.text import text_in
+from plait.errors import UserError
+from plait.line import read_small
+
+if TYPE_CHECKING:
+    from plait.archive.archive import Archive
+
+MOST_LISTED = 4
+
+
+@dataclass
+class FileHistory:
+    """A file with all that sessions did to it, under whatever name."""
+
+    names: FileNames
+    events: list[FileEvent]
+    """In the order of time."""
+    stories: Stories
+    known_as: tuple[str, ...] = ()
+    """The names by which sessions know it, the newest last."""
+
+    @property
+    def path(self) -> str:
+        """Where it lies, or what it was called last."""
+        return str(self.names.path)
+
+    @property
+    def story(self) -> Story:
+        """What it held where it lies; where no session knows it there, what it was called last."""
+        own = self.stories.by_path.get(self.path)
+        if own or self.is_here or not self.known_as:
+            return self.stories.at(self.path)
+        return self.stories.at(self.known_as[-1])
+
+    @property
+    def is_here(self) -> bool:
+        """Tells whether the file is on this disk."""
+        return isinstance(self.names.path, Path) and self.names.path.is_file()
+
+    def on_disk(self) -> Text | None:
+        """Returns what the file holds now, None where it is not here."""
+        path = self.names.path
+        data = read_small(path) if isinstance(path, Path) and path.is_file() else None
+        if data is None:
+            return None
+        text = text_in(data)
+        if text is None:
+            raise UserError(f"'{path}' is no text", "lines are told of text files alone")
+        return text
+
+
+def history_of(
+    archive: "Archive",
+    given: str,
+    directory: Path,
+    known_as: tuple[str, ...] = (),
+    sessions: Iterable[Session] | None = None,
+) -> FileHistory:
+    """Returns the story of a file over some sessions, or all."""
+    names = names_of(given, directory, known_as)
+    endings = names.endings
+    chosen = archive.sessions if sessions is None else sessions
+    every = file_events(chosen, endings, lambda path: last_part(path) in endings)
+    events = [_at_home(event, names) for event in every if names.is_named(event.path)]
+    if not events and not known_as:
+        meant = _elsewhere(given, names, every)
+        events = [replace(one, path=str(names.path)) for one in every if one.path == meant]
+        known_as = (meant,) if meant else ()
+    stories = Stories().take(events)
+    paths = dict.fromkeys([*known_as, *(event.path for event in events)])
+    return FileHistory(names, events, stories, tuple(paths))
+
+
+def _at_home(event: FileEvent, names: FileNames) -> FileEvent:
+    """Returns an event with the path that the user has, where links give it another."""
+    if names.git is None or event.path != f"{names.git.top}/{names.git.name}":
+        return event
+    return replace(event, path=str(names.path))
+
+
+def _elsewhere(given: str, names: FileNames, events: Iterable[FileEvent]) -> str | None:
+    """Returns the one path on another machine, or of another clone, that ends as this one does."""
+    end = names.git.name if names.git else re.sub(r"^(?:\.?\.?[/\\])+", "", given)
+    found = {event.path for event in events if _ends_with(event.path, end)}
+    if len(found) > 1:
+        shown = ", ".join(f"'{one}'" for one in sorted(found)[:MOST_LISTED])
+        raise UserError(
+            f"sessions know {len(found)} files that end in '{end}'", f"say which by --as: {shown}"
+        )
+    return next(iter(found), None)
+
+
+def _ends_with(path: str, end: str) -> bool:
+    path, end = path.replace("\\", "/"), end.replace("\\", "/")
+    return path == end or path.endswith(f"/{end}")

@@ -1,0 +1,1 @@
+"""Commands over files through time: `blame`, `file` and `files`."""

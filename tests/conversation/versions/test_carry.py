@@ -1,0 +1,66 @@
+"""Which lines of one text are those of another."""
+
+import pytest
+
+from plait.conversation.versions.carry import carried
+from plait.conversation.versions.model import Mark, Origin
+
+LONG = {"a": "first = alpha_value()", "b": "second = beta_value()", "c": "third = gamma_value()"}
+
+
+def mark(session: str, certainty: str = "sure") -> Mark:
+    if session == "?":
+        return Mark(why="between")
+    return Mark(Origin(session=session, line="l", turn=1), certainty)  # type: ignore[arg-type]
+
+
+def line(letter: str) -> str:
+    return LONG.get(letter, letter)
+
+
+def drawn(old: str, new: str, added: str = "3") -> str:
+    """Draws lines by letters, each with its writer: `a1 }1` to `a1 }? c3`."""
+    before = [(one[:-1], one[-1]) for one in old.split()]
+    after = new.split()
+    marks = carried(
+        [line(letter) for letter, _ in before],
+        [mark(writer) for _, writer in before],
+        [line(letter) for letter in after],
+        mark(added),
+    )
+    told = (one.origin.session if one.origin else "?" for one in marks)
+    return " ".join(letter + writer for letter, writer in zip(after, told, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("a1 b2", "a1 b2"),
+        ("a1 b2", "a1 c3 b2"),
+        ("a1 b2", "b2"),
+        ("a1 b2", "b2 a1"),  # moved
+        ("a1 }1 b2", "a1 }1 b2 c3"),  # beside a stretch that did not change
+        ("a1 }1 b2", "a1 }? c3"),  # gone with what stood below it, or not
+        ("a1 }1 b2 }2", "a1 }? c3 }?"),
+        ("a1 }1 b2", "a1 }? }? b2"),
+        ("a1 x1 x2", "a1 x?"),
+        ("a1", "a1 }3 }3"),
+        ("", "a3 }3"),
+        ("a1 b1", ""),
+    ],
+)
+def test_a_line_is_taken_for_no_other(old: str, new: str) -> None:
+    letters = " ".join(one[:-1] for one in new.split())
+    assert drawn(old, letters) == new
+
+
+def test_what_somebody_else_changed_is_known_where_it_stands_as_it_was() -> None:
+    assert drawn("a1 }1 b2", "a c b", added="?") == "a1 c? b2"
+    assert drawn("a1 }1 b2", "a }  b", added="?") == "a1 }1 b2"
+    assert drawn("a1 }1 b2", "a } } b", added="?") == "a1 }? }? b2"
+
+
+def test_of_one_writer_the_least_certain_mark_stays() -> None:
+    marks = [mark("1"), mark("1", "likely")]
+    found = carried(["return x_value", "return x_value"], marks, ["return x_value"], mark("3"))
+    assert [one.certainty for one in found] == ["likely"]

@@ -1,0 +1,97 @@
+"""What became of a file in all."""
+
+from plait.conversation.patches import Hunk, hunks_between
+from plait.conversation.versions.model import FileEvent, NetChange, Origin, Replacement
+from plait.conversation.versions.net import net_changes
+from plait.conversation.versions.text import text_of
+
+ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
+
+
+def event(kind: str, time: int, **facts: object) -> FileEvent:
+    return FileEvent(
+        path="/f",
+        kind=kind,  # type: ignore[arg-type]
+        time=f"{time:04}",
+        origin=Origin(session="s", line="l", turn=time),
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def net(*events: FileEvent) -> NetChange:
+    (found,) = net_changes(events).values()
+    return found
+
+
+def lines(change: NetChange) -> list[str]:
+    return [line for hunk in change.hunks for line in hunk.lines]
+
+
+def edit(time: int, old: str, new: str, **facts: object) -> FileEvent:
+    return event("edited", time, replacements=(Replacement(old, new),), **facts)
+
+
+def test_two_changes_come_to_one() -> None:
+    before = text_of(f"{ONE}\n{TWO}\n")
+    found = net(edit(1, TWO, "x", before=before), edit(2, "x", THREE))
+    assert lines(found) == [f" {ONE}", f"-{TWO}", f"+{THREE}"]
+    assert (found.changes, found.turns, found.added, found.removed) == (2, (1, 2), 1, 1)
+    assert not found.has_others
+    assert not found.is_new
+
+
+def test_what_was_taken_back_is_no_change() -> None:
+    before = text_of(f"{ONE}\n")
+    found = net(edit(1, ONE, TWO, before=before), edit(2, TWO, ONE))
+    assert (found.hunks, found.is_known) == ((), True)
+
+
+def test_a_new_file_is_all_added() -> None:
+    found = net(event("created", 1, after=text_of(f"{ONE}\n")), edit(2, ONE, f"{ONE}\n{TWO}"))
+    assert (found.is_new, found.added, found.removed) == (True, 2, 0)
+
+
+def test_what_others_did_between_is_among_it_and_said() -> None:
+    seen = event("read", 2, after=text_of(f"{ONE}\nby hand\n"))
+    first = edit(1, "x", ONE, before=text_of("x\n"))
+    found = net(first, seen, edit(3, ONE, TWO))
+    assert found.has_others
+    assert lines(found) == ["-x", f"+{TWO}", "+by hand"]
+
+
+def test_patches_alone_come_to_one_as_far_as_they_go() -> None:
+    first = event(
+        "edited", 1, hunks=(Hunk(10, 2, 10, 3, (f" {ONE}", "+new = value_one()", f" {TWO}")),)
+    )
+    second = event("edited", 2, hunks=(Hunk(30, 1, 30, 1, ("-old = 1", "+old = 2")),))
+    third = event("edited", 3, hunks=(Hunk(11, 1, 11, 1, ("-new = value_one()", "+new = 3")),))
+    found = net(first, second, third)
+    assert found.is_known
+    assert [hunk.lines for hunk in found.hunks] == [
+        (f" {ONE}", "+new = 3", f" {TWO}"),
+        ("-old = 1", "+old = 2"),
+    ]
+    assert [(hunk.old_start, hunk.new_start) for hunk in found.hunks] == [(10, 10), (29, 30)]
+
+
+def test_what_cannot_be_compared_is_unknown() -> None:
+    found = net(edit(1, "a", "b"))
+    assert (found.is_known, found.hunks, found.changes) == (False, (), 1)
+    broken = net(edit(1, ONE, TWO, before=text_of(ONE)), edit(2, "gone", "x"))
+    assert not broken.is_known
+
+
+def test_a_file_that_was_only_read_has_none() -> None:
+    assert net_changes([event("read", 1, after=text_of(ONE))]) == {}
+
+
+def test_a_patch_with_tabs_drawn_as_spaces_compares() -> None:
+    hunks = hunks_between("  deep = value_one()\n", "  deep = value_two()\n")
+    whole = event("read", 2, after=text_of("\tdeep = value_two()\nrest\n"))
+    found = net(event("edited", 1, hunks=hunks), whole, edit(3, "rest", "last"))
+    assert lines(found) == [
+        "-  deep = value_one()",
+        "-rest",
+        "+  deep = value_two()",
+        "+last",
+    ]

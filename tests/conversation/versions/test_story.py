@@ -1,0 +1,268 @@
+"""What a file held as time went, and who wrote each line of it."""
+
+import random
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from plait.conversation.patches import hunks_between
+from plait.conversation.versions.model import FileEvent, Origin, Replacement, Version
+from plait.conversation.versions.story import Stories, Story
+from plait.conversation.versions.text import text_of
+
+ONE, TWO, THREE = "one = first_value()", "two = second_value()", "three = third_value()"
+Line = tuple[str, str]
+"""What it says, and who truly wrote it."""
+
+
+def origin(session: str, time: str = "") -> Origin:
+    return Origin(session=session, line="l", turn=1, time=time)
+
+
+def event(kind: str, time: int, by: str = "A", path: str = "/f", **facts: object) -> FileEvent:
+    return FileEvent(
+        path=path,
+        kind=kind,  # type: ignore[arg-type]
+        time=f"{time:04}",
+        origin=origin(by),
+        **facts,  # type: ignore[arg-type]
+    )
+
+
+def wrote(time: int, by: str, *lines: str, before: str | None = None) -> FileEvent:
+    kind = "created" if before is None else "written"
+    text = text_of(before) if before else None
+    return event(kind, time, by, after=text_of(_joined(lines)), before=text)
+
+
+def saw(time: int, *lines: str, path: str = "/f") -> FileEvent:
+    return event("read", time, "R", path, after=text_of(_joined(lines)))
+
+
+def edited(time: int, by: str, old: str, new: str, path: str = "/f") -> FileEvent:
+    return event("edited", time, by, path, replacements=(Replacement(old, new),))
+
+
+def _joined(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def story(*events: FileEvent) -> Story:
+    return Stories().take(events).at("/f")
+
+
+def told(version: Version | None) -> list[str]:
+    assert version
+    assert version.text
+    return [
+        f"{mark.origin.session} {mark.certainty}" if mark.origin else mark.why
+        for mark in version.marks
+    ]
+
+
+def test_what_one_wrote_and_another_changed() -> None:
+    found = story(wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE))
+    assert told(found.current) == ["A sure", "B sure"]
+    assert [version.time for version in found.versions] == ["0001", "0001", "0002"]
+
+
+def test_what_came_by_hand_is_unknown_and_what_stayed_is_likely() -> None:
+    found = story(wrote(1, "A", ONE, TWO), saw(2, ONE, THREE, TWO))
+    assert told(found.current) == ["A likely", "between", "A likely"]
+    assert found.current is not None
+    assert found.current.is_foreign
+
+
+def test_what_stood_there_before_is_unknown() -> None:
+    assert told(story(saw(1, ONE), edited(2, "B", ONE, f"{ONE}\n{TWO}")).current) == [
+        "before",
+        "B sure",
+    ]
+
+
+def test_a_text_that_comes_back_is_by_whoever_wrote_it() -> None:
+    found = story(wrote(1, "A", ONE, TWO), edited(2, "B", TWO, THREE), saw(3, ONE, TWO))
+    assert told(found.current) == ["A likely", "A likely"]
+
+
+def test_a_change_that_does_not_fit_is_not_taken_for_one_that_does() -> None:
+    change = event("edited", 2, "B", hunks=hunks_between(f"{THREE}\nx\n", f"{THREE}\ny = 2\n"))
+    found = story(wrote(1, "A", ONE, TWO), change)
+    assert found.current is not None
+    assert found.current.text is not None
+    assert not found.current.text.is_whole
+    assert told(found.current)[-1] == "B sure"
+
+
+def test_a_replacement_that_fits_nowhere_leaves_the_file_unknown() -> None:
+    found = story(wrote(1, "A", ONE), edited(2, "B", "gone", THREE), saw(3, ONE, THREE))
+    assert [version.text is None for version in found.versions] == [False, False, True, False]
+    assert told(found.current) == ["A likely", "between"]
+
+
+def test_patches_alone_tell_who_wrote_once_the_file_is_seen() -> None:
+    before, after = f"0\n{ONE}\n", f"0\n{ONE}\n{TWO}\n"
+    found = story(event("edited", 1, "A", hunks=hunks_between(before, after)))
+    assert found.current is not None
+    seen = found.see(text_of(f"{after}{THREE}\n"), "0002")
+    assert told(seen) == ["before", "before", "A sure", "before"]
+
+
+def test_whole_text_of_which_nobody_says_what_was_there_is_no_claim() -> None:
+    write = event("written", 2, "B", after=text_of(_joined((ONE, TWO))))
+    assert told(story(wrote(1, "A", ONE), write).current) == ["A likely", "between"]
+
+
+def test_a_proposal_that_was_changed_by_hand_is_not_sure() -> None:
+    change = event("created", 1, "A", after=text_of(ONE), is_user_modified=True)
+    assert told(story(change).current) == ["A likely"]
+
+
+def test_a_file_knows_what_it_was_under_another_name() -> None:
+    old = Stories().take([event("created", 1, "A", "/old", after=text_of(_joined((ONE, TWO))))])
+    old.take([edited(2, "B", ONE, THREE, path="/old")])
+    assert told(old.at("/new").see(text_of(_joined((THREE, TWO, "x"))), "0003")) == [
+        "B likely",
+        "A likely",
+        "between",
+    ]
+
+
+def test_a_file_goes_on_from_the_nearest_of_its_names() -> None:
+    stories = Stories().take([wrote(1, "A", ONE), saw(2, "nothing", path="/tree/f")])
+    stories.take([event("edited", 3, "B", "/tree/f", replacements=(Replacement("nothing", TWO),))])
+    assert told(stories.at("/f").see(text_of(_joined((ONE, TWO))), "0004")) == [
+        "A likely",
+        "B likely",
+    ]
+
+
+@pytest.mark.parametrize("short", ["}", "", "pass"])
+def test_what_says_little_is_not_known_again(short: str) -> None:
+    found = story(wrote(1, "A", short), saw(2, ONE), saw(3, short))
+    assert told(found.current) == ["between"]
+
+
+def test_a_line_that_two_wrote_is_not_known_again() -> None:
+    events = (wrote(1, "A", ONE), saw(2, "x"), edited(3, "B", "x", ONE), saw(4, "y"))
+    assert told(story(*events, saw(5, TWO, ONE)).current) == ["between", "between"]
+
+
+def test_a_version_is_found_by_its_time() -> None:
+    found = story(wrote(1, "A", ONE), edited(3, "B", ONE, TWO))
+    first, second = found.at("0002"), found.at("0003")
+    assert found.at("0000") is None
+    assert first is not None
+    assert second is not None
+    assert (str(first.text), str(second.text)) == (f"{ONE}\n", f"{TWO}\n")
+    assert found.after(first) is second
+    assert found.after(second) is None
+
+
+class Play:
+    """A file that sessions and a person change by chance, with the truth of each line."""
+
+    def __init__(self, seed: int) -> None:
+        self.chance = random.Random(seed)
+        self.lines: list[Line] = []
+        self.events: list[FileEvent] = []
+        self._kept: list[list[Line]] = []
+        self._count = 0
+        self.is_there = False
+
+    def go(self, steps: int) -> None:
+        for time in range(1, steps + 1):
+            self.chance.choice((self.write, self.edit, self.edit, self.by_hand))(time)
+            if self.chance.random() < 0.2:
+                self._kept.append(list(self.lines))
+            if self._kept and self.chance.random() < 0.05:
+                self.lines = list(self.chance.choice(self._kept))
+
+    def fresh(self, by: str, most: int) -> list[Line]:
+        found = []
+        for _ in range(self.chance.randint(0, most)):
+            self._count += 1
+            found.append((f"line number {self._count} of the text", by))
+        return found
+
+    def by_hand(self, _: int) -> None:
+        self.lines = self._swapped("hand") if self.is_there else self.lines
+
+    def write(self, time: int) -> None:
+        by, before = f"S{time}", self.text
+        new = self.fresh(by, 6) if self.chance.random() < 0.4 else self._swapped(by)
+        is_told = self.chance.random() < 0.8
+        made: dict[str, object] = {"after": text_of(_text(new))}
+        if self.is_there:
+            made |= {"before": text_of(before) if is_told else None}
+            made |= {"hunks": hunks_between(before, _text(new))}
+        kind = "written" if self.is_there else "created"
+        self.events.append(event(kind, time, by, "/f", **made))
+        self.lines, self.is_there = new, True
+
+    def edit(self, time: int) -> None:
+        if not self.lines:
+            return
+        by, before, start = f"S{time}", self.text, self.chance.randrange(len(self.lines))
+        end = min(start + self.chance.randint(1, 3), len(self.lines))
+        old = "\n".join(line for line, _ in self.lines[start:end])
+        if before.count(old) != 1:  # what came back may stand twice
+            return
+        kept = self.lines[start : start + self.chance.randint(0, 1)]
+        new = [*kept, *self.fresh(by, 3)] or [(f"instead {time} of all that", by)]
+        after = _text([*self.lines[:start], *new, *self.lines[end:]])
+        facts = {
+            "before": text_of(before) if self.chance.random() < 0.5 else None,
+            "hunks": hunks_between(before, after) if self.chance.random() < 0.8 else (),
+            "replacements": (Replacement(old, "\n".join(line for line, _ in new)),),
+        }
+        if after != before:
+            self.events.append(event("edited", time, by, "/f", **facts))
+            self.lines = [*self.lines[:start], *new, *self.lines[end:]]
+
+    def _swapped(self, by: str) -> list[Line]:
+        lines = list(self.lines)
+        for _ in range(self.chance.randint(1, 3)):
+            start = self.chance.randint(0, len(lines))
+            lines[start : start + self.chance.randint(0, 2)] = self.fresh(by, 3)
+        return lines
+
+    @property
+    def text(self) -> str:
+        return _text(self.lines)
+
+
+def _text(lines: Sequence[Line]) -> str:
+    return "".join(f"{line}\n" for line, _ in lines)
+
+
+def _play(seed: int) -> tuple[int, int]:
+    play = Play(seed)
+    play.go(20)
+    seen = Stories().take(play.events).at("/f").see(text_of(play.text), "9999")
+    known = 0
+    for (line, truth), mark in zip(play.lines, seen.marks, strict=True):
+        assert mark.origin is None or mark.origin.session == truth, line
+        known += mark.origin is not None
+    return known, sum(truth != "hand" for _, truth in play.lines)
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 1 << 32))
+def test_no_line_is_said_to_be_anothers(seed: int) -> None:
+    _play(seed)
+
+
+def test_nearly_all_that_sessions_wrote_is_known() -> None:
+    counts = [_play(seed) for seed in range(60)]
+    known, written = (sum(column) for column in zip(*counts, strict=True))
+    assert known > 0.97 * written
+
+
+@pytest.mark.long
+@settings(max_examples=3000)
+@given(st.integers(0, 1 << 32))
+def test_no_line_is_said_to_be_anothers_at_length(seed: int) -> None:
+    _play(seed)

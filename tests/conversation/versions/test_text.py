@@ -1,0 +1,142 @@
+"""Texts of files after a change: by what it replaced, by its patch, and in which lines."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from plait.conversation.patches import Hunk, hunks_between
+from plait.conversation.versions.model import FileEvent, Origin, Replacement, Text
+from plait.conversation.versions.text import (
+    UNSEEN,
+    added_lines,
+    before_of,
+    change_in,
+    filled,
+    revealed,
+    text_in,
+    text_of,
+)
+
+ORIGIN = Origin(session="s", line="l", turn=1)
+TEXTS = st.lists(st.sampled_from(["a", "b", "", "}", "\tx"]), max_size=8).map("\n".join)
+
+
+def event(**facts: object) -> FileEvent:
+    return FileEvent(path="/f", kind="edited", time="", origin=ORIGIN, **facts)  # type: ignore[arg-type]
+
+
+def replaced(before: str, old: str, new: str, everywhere: bool = False) -> str | None:
+    found = change_in(event(replacements=(Replacement(old, new, everywhere),)), text_of(before))
+    return str(found.text) if found else None
+
+
+@pytest.mark.parametrize(
+    ("content", "lines", "is_ended"),
+    [
+        ("", (), True),
+        ("a", ("a",), False),
+        ("a\n", ("a",), True),
+        ("\n", ("",), True),
+        ("a\r\nb\r\n", ("a", "b"), True),
+        ("\ufeffa\n\n", ("a", ""), True),
+        ("a\x0cb\u2028c\n", ("a\x0cb\u2028c",), True),
+    ],
+)
+def test_a_text_is_its_lines(content: str, lines: tuple[str, ...], is_ended: bool) -> None:
+    found = text_of(content)
+    assert (found.lines, found.is_ended) == (lines, is_ended)
+
+
+def test_bytes_tell_their_line_ends_and_what_is_no_text() -> None:
+    assert text_in(b"a\r\nb\r\n") == Text(("a", "b"), True, "\r\n")
+    assert text_in(b"a\nb") == Text(("a", "b"), False, "\n")
+    assert text_in(b"a\r\nb\n") == Text(("a", "b"), True, None)
+    assert text_in(b"a\0b") is None
+    assert str(text_in(b"a\r\nb\r\n")) == "a\r\nb\r\n"
+
+
+def test_a_text_takes_the_place_of_another_as_the_client_does_it() -> None:
+    assert replaced("a\nb\nc\n", "b", "x\ny") == "a\nx\ny\nc\n"
+    assert replaced("a\nb\nc\n", "b", "") == "a\nc\n"  # with the end of its line
+    assert replaced("a\nb\nc\n", "b\n", "") == "a\nc\n"
+    assert replaced("a\nb\na\n", "a", "x", everywhere=True) == "x\nb\nx\n"
+    assert replaced("a\nb\na\n", "a", "x") is None
+    assert replaced("a\n", "b", "x") is None
+    assert replaced("a", "a", "b") == "b"
+
+
+def regions(before: str, old: str, new: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    found = change_in(event(replacements=(Replacement(old, new, True),)), text_of(before))
+    assert found
+    return [(one.old, one.new) for one in found.regions]
+
+
+def test_lines_that_a_replacement_does_not_touch_are_in_no_region() -> None:
+    assert regions("a\nb\nc\n", "b", "x\ny") == [((1, 2), (1, 3))]
+    assert regions("a\nb\nc\n", "b\n", "x\n") == [((1, 2), (1, 2))]
+    assert regions("a\nb\nc\n", "b\n", "x") == [((1, 3), (1, 2))]  # joined with the next
+    assert regions("a\nb\nc\n", "b\n", "") == [((1, 2), (1, 1))]
+    assert regions("xb\nc\n", "b\n", "") == [((0, 2), (0, 1))]
+    assert regions("b\na\nb\n", "b", "x\ny") == [((0, 1), (0, 2)), ((2, 3), (3, 5))]
+    assert regions("b b\nc\n", "b", "x\ny") == [((0, 1), (0, 3))]
+
+
+@given(TEXTS, TEXTS)
+def test_a_patch_gives_the_text_and_turned_around_the_one_before(old: str, new: str) -> None:
+    before, after, hunks = text_of(old), text_of(new), hunks_between(old, new)
+    if before.lines == after.lines:
+        return
+    found = change_in(event(hunks=hunks), before)
+    assert found
+    assert found.text.lines == after.lines
+    back = before_of(event(hunks=hunks, after=after))
+    assert back
+    assert back.lines == before.lines
+
+
+def test_a_patch_that_stands_elsewhere_does_not_fit() -> None:
+    hunks = hunks_between("a\nb\n", "a\nc\n")
+    edit = event(hunks=hunks, replacements=(Replacement("b", "c"),))
+    assert change_in(edit, text_of("x\nb\n")) is None
+    assert change_in(edit, text_of("  a\nb\n")) is not None  # tabs that were drawn as spaces
+    told = event(hunks=hunks, replacements=edit.replacements, before=text_of("x\nb\n"))
+    assert change_in(told, text_of("x\nb\n")) is not None
+
+
+@pytest.mark.parametrize(
+    ("lines", "before", "after"),
+    [
+        (("-a", "+b", "\\ No newline at end of file"), "a\n", "b"),
+        (("-a", "\\ No newline at end of file", "+b"), "a", "b\n"),
+        ((" a", "+b", " c", "\\ No newline at end of file"), "a\nc", "a\nb\nc"),
+    ],
+)
+def test_remarks_tell_whether_the_last_line_has_an_end(
+    lines: tuple[str, ...], before: str, after: str
+) -> None:
+    found = change_in(event(hunks=(Hunk(1, 1, 1, 1, lines),)), text_of(before))
+    assert found
+    assert str(found.text) == after
+
+
+def test_patches_alone_reveal_parts_of_a_file() -> None:
+    first = Hunk(3, 1, 3, 2, (" third", "+more"))
+    seen = revealed(UNSEEN, (first,))
+    assert seen
+    assert [line.startswith("\0") for line in seen.lines] == [True, True, False]
+    found = change_in(event(hunks=(first,)), seen)
+    assert found
+    assert found.text.lines[2:] == ("third", "more")
+    assert not found.text.is_whole
+    assert revealed(found.text, (Hunk(3, 1, 3, 1, ("-other", "+x")),)) is None
+    assert filled(found.text, text_of("1\n2\n\tthird\nmore\nrest\n"))
+    assert not filled(found.text, text_of("1\n2\nother\nmore\n"))
+    assert not filled(found.text, text_of("1\n2\nthird\n"))
+    assert not filled(text_of("1\n"), text_of("1\n2\n"))
+
+
+def test_added_lines_are_those_that_were_not_there_before() -> None:
+    hunks = (Hunk(1, 2, 1, 2, (" a", "-b", "+b", "+c")),)
+    assert list(added_lines(event(hunks=hunks))) == ["c"]
+    given_ = (Replacement("a\nb\nc", "a\nnew\nb\nc"),)
+    assert list(added_lines(event(replacements=given_))) == ["new"]

@@ -1,0 +1,47 @@
+"""Sessions that documents are made of: examples, real ones, drawn ones."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.export.plan import ExportPlan
+from plait.archive.export.transcripts import Family
+from plait.archive.families import families
+from plait.conversation.prices import Prices
+from plait.view.passages.stream import Manner
+from tests.graph.generated import lines_of
+from tests.sampling import one_of
+
+ALL, TOOLS = Manner(depth="all"), Manner()
+SAMPLE = 7
+"""Of so many real sessions one is looked at in an ordinary run."""
+
+
+def families_in(folder: Path, every: int = 1, **changes: Any) -> Iterator[Family]:
+    """Yields the families of some sessions below a folder, read."""
+    found = one_of(every, list(families(Archive([folder]).sessions)))
+    sessions = tuple(one for members in found for one in members)
+    return ExportPlan(sessions, pricing=Prices(), **changes).families()
+
+
+def drawn(folder: Path, text: str) -> list[Family]:
+    """Returns the families of a drawing."""
+    draw(dedent(text)).write(folder)
+    return list(families_in(folder))
+
+
+def written(folder: Path, archive: dict[str, list[dict[str, Any]]]) -> Iterator[Family]:
+    """Yields the families of random rows."""
+    for path, rows in archive.items():
+        file = folder / "projects" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"".join(line + b"\n" for line in lines_of(path, rows)))
+    return families_in(folder)
+
+
+def plain(value: Any) -> Any:
+    """Returns a value of ours as JSON can write it."""
+    return {name: getattr(value, name) for name in value.__struct_fields__}

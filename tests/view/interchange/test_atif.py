@@ -1,0 +1,436 @@
+"""Transcripts in ATIF: every document is valid, and every item is in it or counted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.export.plan import ExportPlan, export
+from plait.archive.export.transcripts import Family
+from plait.conversation.model import (
+    Answered,
+    Called,
+    Conversation,
+    Enclosure,
+    Folded,
+    Item,
+    Left,
+    Noted,
+    Said,
+    Thought,
+    Told,
+)
+from plait.conversation.prices import Prices
+from plait.conversation.totals import totals_over, with_own_responses
+from plait.redact import Redactor
+from plait.view.costs import cost_by
+from plait.view.interchange.atif import trajectory_of
+from plait.view.interchange.enclosures import Pictures
+from plait.view.interchange.steps import items_of, kind_of
+from plait.view.passages.stream import Manner
+from plait.view.transcript.heading import Transcript
+from plait.view.transcript.json_form import agents_of
+from tests.graph.generated import archives
+from tests.view.interchange.sessions import (
+    ALL,
+    TOOLS,
+    drawn,
+    families_in,
+    plain,
+    written,
+)
+from tests.view.interchange.trajectory_model import faults
+
+
+def transcripts(families: Iterable[Family]) -> list[Transcript]:
+    return [one for family in families for one in family.transcripts()]
+
+
+def document(transcript: Transcript, manner: Manner = ALL, folder: str | None = None) -> Any:
+    """Returns a transcript as who reads the file has it."""
+    made = trajectory_of(transcript, manner, cost_by(Prices()), folder)
+    return json.loads(json.dumps(made.document, default=plain))
+
+
+def check(transcript: Transcript, manner: Manner) -> None:
+    """Every document is valid; what there is, is in it or counted; figures are those of totals."""
+    told = document(transcript, manner)
+    assert faults(told) == []
+    below = {one["trajectory_id"]: one for one in told.get("subagent_trajectories", ())}
+    parts = [transcript.conversation, *agents_of(transcript, manner)]
+    check_items(transcript.conversation, told)
+    for agent in parts[1:]:
+        check_items(agent, below[agent.id])
+    assert len(below) == len(parts) - 1
+    if manner.depth == "all":
+        for one in parts:
+            check_words(one, told if one is parts[0] else below[one.id])
+    check_figures(parts, told)
+
+
+def check_items(conversation: Conversation, told: Any) -> None:
+    account = told["extra"]["account"]
+    items = list(items_of(conversation.items()))
+    assert account["items"] == len(items)
+    assert account["held"] + sum(account["left_out"].values()) == len(items)
+    held = {name for step in told["steps"] for name in step["extra"].get("records", ())}
+    away = [one for one in items if one.uuid and one.uuid not in held]
+    assert len(away) <= sum(account["left_out"].values())
+    leaving = [one for turn in conversation.turns for one in turn.items if isinstance(one, Left)]
+    assert len(told["extra"].get("branches", ())) == len(leaving)
+
+
+def check_words(conversation: Conversation, told: Any) -> None:
+    """All that was said, thought, called and answered in order stands in the step of its record."""
+    steps = {name: one for one in told["steps"] for name in one["extra"].get("records", ())}
+    for item in conversation.items():
+        if item.uuid and not isinstance(item, Left | Folded) and kind_of(item) != "again":
+            check_item(item, steps[item.uuid])
+
+
+def check_item(item: Item, step: Any) -> None:
+    match item:
+        case Called():
+            assert item.call in [one["tool_call_id"] for one in step["tool_calls"]]
+            results = step.get("observation", {"results": ()})["results"]
+            given = [(one.get("source_call_id"), words(one.get("content", ""))) for one in results]
+            assert item.result is None or (item.call, item.result.text) in given
+        case Said() | Noted():
+            assert item.text in words(step["message"])
+        case Told() if item.kind != "command":
+            assert item.text in words(step["message"])
+        case Thought():
+            told = step.get("reasoning_content") or step["extra"].get("thoughts", "")
+            assert item.text in told
+        case Answered(result=result):
+            found = step["observation"]["results"]
+            assert result.text in [words(one.get("content", "")) for one in found]
+        case _:
+            assert step
+
+
+def words(content: Any) -> str:
+    parts = content if isinstance(content, list) else [{"text": content}]
+    return "".join(one.get("text", "") for one in parts)
+
+
+def check_figures(parts: list[Conversation], told: Any) -> None:
+    whole = totals_over([with_own_responses(parts[0]), *parts[1:]], Prices())
+    found = Counter[str]()
+    for one in (told, *told.get("subagent_trajectories", ())):
+        final = one["final_metrics"]
+        for step in one["steps"]:
+            for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
+                found[name] += step.get("metrics", {}).get(name, 0)
+                found[f"final {name}"] -= step.get("metrics", {}).get(name, 0)
+        for name in ("prompt_tokens", "completion_tokens", "cached_tokens"):
+            found[f"final {name}"] += final[f"total_{name}"]
+        rest = final.get("extra", {}).get("not_in_steps", {})
+        found["completion_tokens"] += rest.get("output_tokens", 0)
+        found["cached_tokens"] += rest.get("cache_read_tokens", 0)
+        found["prompt_tokens"] += rest.get("total_tokens", 0) - rest.get("output_tokens", 0)
+        assert final["total_steps"] == len(one["steps"])
+    assert {name: found[name] for name in found if name.startswith("final")} == {
+        f"final {name}": 0 for name in ("prompt_tokens", "completion_tokens", "cached_tokens")
+    }
+    assert found["prompt_tokens"] == whole.tokens.total_input
+    assert found["completion_tokens"] == whole.tokens.output
+    assert found["cached_tokens"] == whole.tokens.cache_read
+
+
+@pytest.mark.parametrize("manner", [ALL, TOOLS, Manner(depth="prompts", has_tools=False)])
+def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: Manner) -> None:
+    found = transcripts(families_in(gallery))
+    assert len(found) == 20
+    for transcript in found:
+        check(transcript, manner)
+
+
+def test_real_sessions_are_valid_and_nothing_is_missing(real: list[Family]) -> None:
+    assert len(real) > 10
+    for transcript in transcripts(real):
+        check(transcript, ALL)
+        check(transcript, TOOLS)
+
+
+@pytest.mark.long
+def test_all_real_sessions_are_valid_and_nothing_is_missing(shared: Path) -> None:
+    for transcript in transcripts(families_in(shared / "corpus")):
+        check(transcript, ALL)
+        check(transcript, TOOLS)
+
+
+@given(archives)
+@settings(max_examples=20)
+def test_any_session_is_valid_and_nothing_is_missing(
+    tmp_path_factory: pytest.TempPathFactory, archive: dict[str, list[dict[str, Any]]]
+) -> None:
+    for transcript in transcripts(written(tmp_path_factory.mktemp("any"), archive)):
+        check(transcript, ALL)
+        check(transcript, TOOLS)
+
+
+TALK = """
+file work cwd=/home/dev/shop start=2026-11-02T09:00:00Z
+U1 "What is there?"
+A1< think "A look will do." + "I will look." + Bash(command="ls")
+R1<
+  | a.py
+A2< "One file."
+S1< turn_duration
+"""
+
+
+def only(folder: Path, text: str, manner: Manner = TOOLS) -> Any:
+    (transcript,) = transcripts(drawn(folder, text))
+    return document(transcript, manner)
+
+
+def test_an_answer_is_one_step_with_its_calls_and_their_results(tmp_path: Path) -> None:
+    told = only(tmp_path, TALK)
+    assert [(one["source"], one["message"]) for one in told["steps"]] == [
+        ("user", "What is there?"),
+        ("agent", "I will look."),
+        ("agent", "One file."),
+    ]
+    step = told["steps"][1]
+    (call,) = step["tool_calls"]
+    assert step["reasoning_content"] == "A look will do."
+    assert (call["function_name"], call["arguments"]) == ("Bash", {"command": "ls"})
+    assert step["observation"]["results"] == [
+        {
+            "source_call_id": call["tool_call_id"],
+            "content": "a.py",
+            "extra": {"outcome": "ok"},
+        }
+    ]
+    assert step["extra"]["blocks"] == ["thought", "said", "called"]
+    assert len(step["extra"]["records"]) == 4
+    assert (
+        told["notes"] == "Not held by this ATIF document, and counted in it: 1 note of the client."
+    )
+    assert told["extra"]["left_out"] == {"noted": 1}
+    assert told["extra"]["account"] == {"items": 7, "held": 6, "left_out": {"noted": 1}}
+
+
+def test_what_the_client_says_is_of_the_system(tmp_path: Path) -> None:
+    told = only(tmp_path, TALK + 'K1< "/x"\nL1< "done"\nM1< "Mind this."\nA3< "Yes."', ALL)
+    found = {
+        (one["source"], one["extra"]["kind"]) for one in told["steps"] if "kind" in one["extra"]
+    }
+    assert ("user", "prompt") in found
+    assert ("user", "command") in found
+    assert ("system", "command-output") in found
+    assert ("system", "meta") in found
+    assert ("system", "system") in found
+
+
+def test_branches_and_what_is_out_of_order_are_counted(tmp_path: Path) -> None:
+    text = """
+    file work
+    U1 "Begin"
+    A1< "Begun."
+    U2< "Fix teh bug"
+    U3<A1 "Fix the bug"
+    A3< "Fixed."
+    U4<A1 "Another way"
+    A4< "Gone."
+    """
+    first, second = (document(one, TOOLS) for one in transcripts(drawn(tmp_path, text)))
+    for one in (first, second):
+        assert "Fix teh bug" not in [step["message"] for step in one["steps"]]
+    counts = first["extra"]["left_out"]
+    assert counts["folded"] == 1
+    assert {one["after_step"] for one in first["extra"]["branches"]} == {2}
+    assert "1 item out of the reading order" in first["notes"]
+    assert "1 other branch" in first["notes"]
+
+
+def test_a_compaction_is_a_step_with_its_summary(tmp_path: Path) -> None:
+    text = """
+    file work
+    U1 "Begin"
+    A1< "Begun."
+    B1 after A1 {"compactMetadata":{"trigger":"manual","preTokens":115999}}
+    C1< "Sums were asked for."
+    U2< "Go on"
+    A2< "Gone on."
+    """
+    for manner in (TOOLS, ALL):
+        told = only(tmp_path, text, manner)
+        (point,) = [one for one in told["steps"] if one["extra"].get("kind") == "compaction"]
+        assert point["source"] == "system"
+        assert point["message"].endswith("Sums were asked for.")
+        assert point["extra"]["pre_tokens"] == 115999
+        assert len(point["extra"]["records"]) == 2
+
+
+@pytest.mark.parametrize("agents", ["inline", "files"])
+def test_agents_are_trajectories_of_their_own(gallery: Path, agents: Any) -> None:
+    plan = ExportPlan(Archive([gallery / "sub-agent"]).sessions, manner=Manner(agents=agents))
+    files = {name: data for name, data in export(plan, "atif") if name.endswith(".atif.json")}
+    main = json.loads(files.pop(min(files, key=len)))
+    below = {one["trajectory_id"] for one in main.get("subagent_trajectories", ())}
+    refs = [
+        ref
+        for step in main["steps"]
+        for result in step.get("observation", {"results": ()})["results"]
+        for ref in result.get("subagent_trajectory_ref", ())
+    ]
+    assert len(refs) == 2
+    if agents == "inline":
+        assert files == {}
+        assert len(below) == 3
+        assert {one["trajectory_id"] for one in refs} < below
+    else:
+        assert below == set()
+        assert {one["trajectory_path"] for one in refs} < set(files)
+        assert all(faults(json.loads(data)) == [] for data in files.values())
+
+
+def test_agents_that_no_call_names_stand_at_the_end(tmp_path: Path) -> None:
+    text = 'file work\nU1 "Begin"\nA1< "Begun."\nagent lost nometa\nU1 "Look"\nA1< "Seen."'
+    told = only(tmp_path, text)
+    last = told["steps"][-1]
+    (result,) = last["observation"]["results"]
+    (agent,) = told["subagent_trajectories"]
+    assert last["source"] == "system"
+    assert result["subagent_trajectory_ref"][0]["trajectory_id"] == agent["trajectory_id"]
+    assert [one["message"] for one in agent["steps"]] == ["Look", "Seen."]
+
+
+PICTURE = 'file work\nU1 image="red" "What is this?"\nA1< "Red."\nU2< image="red" "And this?"'
+
+
+def test_pictures_lie_beside_a_document_or_are_counted(tmp_path: Path) -> None:
+    draw(PICTURE).write(tmp_path)
+    plan = ExportPlan(Archive([tmp_path]).sessions)
+    files = dict(export(plan, "atif"))
+    (name,) = [one for one in files if one.endswith(".png")]
+    (told,) = [json.loads(data) for one, data in files.items() if one.endswith("atif.json")]
+    parts = told["steps"][0]["message"]
+    assert [one["type"] for one in parts] == ["text", "image"]
+    assert parts[1]["source"] == {"media_type": "image/png", "path": name}
+    assert files[name].startswith(b"\x89PNG")
+    assert "pictures" not in plan.told.left_out
+    whole = ExportPlan(Archive([tmp_path]).sessions, is_combined=True)
+    alone = json.loads(dict(export(whole, "atif"))["transcripts.atif.json"])
+    assert alone["steps"][0]["message"] == "What is this?"
+    assert alone["steps"][0]["extra"]["enclosures"][0]["kind"] == "image"
+    assert alone["extra"]["left_out"]["pictures"] == whole.told.left_out["pictures"] == 2
+
+
+def test_data_that_is_no_picture_is_counted(tmp_path: Path) -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "no base64!"}
+    lost = Pictures("x")
+    assert lost.place(Enclosure("image", source, "image/png")) is None
+    assert lost.place(Enclosure("image", {**source, "data": "AAAA"}, "image/tiff")) is None
+    assert lost.place(Enclosure("document", {"data": "AAAA"}, "application/pdf")) is None
+    assert lost.place(Enclosure("tool_reference", {"tool_name": "x"})) is None
+    assert lost.lost == {"pictures": 2, "documents": 1}
+    assert (
+        lost.place(Enclosure("image", {"url": "https://x/y.png"}, "image/png")) == "https://x/y.png"
+    )
+    assert lost.files == {}
+
+
+def test_what_a_model_did_not_say_has_no_figures(tmp_path: Path) -> None:
+    told = only(tmp_path, 'file work\nU1 "Begin"\nE1< "API Error: 500"\nU2< "Again"\nA2< "Yes."')
+    error, answer = [one for one in told["steps"] if one["source"] == "agent"]
+    assert error["llm_call_count"] == 0
+    assert "metrics" not in error
+    assert "model_name" not in error
+    assert answer["llm_call_count"] == 1
+    assert answer["metrics"]["completion_tokens"] > 0
+
+
+def test_odd_times_and_inputs_are_kept_where_the_form_has_no_place(tmp_path: Path) -> None:
+    (path,) = draw(TALK).write(tmp_path)
+    data = path.read_bytes().replace(b'{"command":"ls"}', b'"ls"')
+    path.write_bytes(re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', data, count=1))
+    (transcript,) = transcripts(families_in(tmp_path))
+    told = document(transcript)
+    assert "timestamp" not in told["steps"][0]
+    assert told["steps"][0]["extra"]["time"] == "noon"
+    (call,) = told["steps"][1]["tool_calls"]
+    assert (call["arguments"], call["extra"]["input"]) == ({}, "ls")
+    assert faults(told) == []
+
+
+def test_a_result_whose_call_is_nowhere_stands_by_itself(tmp_path: Path) -> None:
+    (path,) = draw(TALK).write(tmp_path)
+    lines = [one for one in path.read_bytes().split(b"\n") if b'"tool_use"' not in one]
+    path.write_bytes(b"\n".join(lines))
+    (transcript,) = transcripts(families_in(tmp_path))
+    told = document(transcript, TOOLS)
+    (step,) = [one for one in told["steps"] if "observation" in one]
+    assert step["source"] == "system"
+    assert step["observation"]["results"] == [{"content": "a.py", "extra": {"outcome": "ok"}}]
+    assert step["extra"]["standing"] == "orphan"
+
+
+def test_several_trajectories_in_one_file_are_a_list(gallery: Path) -> None:
+    plan = ExportPlan(Archive([gallery / "rewind"]).sessions, is_combined=True)
+    found = json.loads(dict(export(plan, "atif"))["transcripts.atif.json"])
+    assert [faults(one) for one in found] == [[], []]
+
+
+def test_a_conversation_of_which_nothing_is_told_is_a_valid_document(tmp_path: Path) -> None:
+    told = only(tmp_path, 'file work\nM1 "Mind this."', Manner(depth="prompts"))
+    assert [one["extra"]["kind"] for one in told["steps"]] == ["empty"]
+    assert told["extra"]["left_out"] == {"told": 1}
+
+
+def test_what_should_not_be_shared_is_replaced(tmp_path: Path) -> None:
+    key = "AKIA" + "Q3EGRIU7YTRW2LKD"
+    draw(f'file work cwd=/home/dorothea/shop\nU1 "Use {key}"\nA1< "No."').write(tmp_path)
+    plan = ExportPlan(Archive([tmp_path]).sessions, redactor=Redactor())
+    files = dict(export(plan, "atif"))
+    assert not any(key.encode() in data or b"dorothea" in data for data in files.values())
+    report = json.loads(files["redaction-report.json"])
+    assert report["count"] >= 2
+
+
+def test_the_manifest_sums_up_what_is_left_out(gallery: Path) -> None:
+    plan = ExportPlan(Archive([gallery]).sessions)
+    files = dict(export(plan, "atif"))
+    manifest = json.loads(files["manifest.json"])
+    documents = [json.loads(data) for name, data in files.items() if name.endswith("atif.json")]
+    counts = Counter[str]()
+    for one in documents:
+        counts.update(one["extra"].get("left_out", {}))
+    assert manifest["left_out"] == dict(counts)
+    assert counts["noted"] > 100
+
+
+def test_what_broken_lines_hold_is_in_the_document_wherever_agents_are(gallery: Path) -> None:
+    for agents in ("inline", "files"):
+        (transcript,) = transcripts(families_in(gallery / "glued-lines"))
+        told = document(transcript, Manner(agents=agents))
+        (below,) = told["subagent_trajectories"]
+        assert below["trajectory_id"].endswith("~recovered")
+    told = document(transcript, Manner(has_tools=False))
+    assert told["extra"]["left_out"]["agents"] == 1
+    assert "observation" not in told["steps"][-1]
+
+
+def test_the_cost_of_a_document_is_that_of_its_transcript(gallery: Path) -> None:
+    (transcript,) = transcripts(families_in(gallery / "sub-agent"))
+    told = document(transcript, TOOLS)
+    assert told["final_metrics"]["total_cost_usd"] == transcript.heading.totals.cost_usd
+    assert all(one["final_metrics"]["total_cost_usd"] > 0 for one in told["subagent_trajectories"])
+
+
+def test_sessions_that_go_on_from_a_step_are_no_branches(gallery: Path) -> None:
+    told = [document(one) for one in transcripts(families_in(gallery / "resumed-in-a-second-file"))]
+    assert any(one["extra"].get("branches") for one in told)
+    assert all("branches" not in one["extra"].get("left_out", {}) for one in told)

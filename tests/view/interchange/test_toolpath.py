@@ -1,0 +1,472 @@
+"""Sessions as graphs in Toolpath: every document is valid, every record is in it or counted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+
+from examples.drawing import draw
+from plait.archive import Archive
+from plait.archive.export.formats import Told as ToldSoFar
+from plait.archive.export.formats import graph_of
+from plait.archive.export.plan import ExportPlan, export
+from plait.archive.export.transcripts import Family
+from plait.conversation.model import Called, Conversation, Response, Said, Thought, Told
+from plait.conversation.prices import Prices
+from plait.conversation.totals import totals_over
+from plait.view.interchange.steps import Step, items_of, kind_of
+from plait.view.interchange.toolpath_changes import actor_of, artifact_of
+from plait.view.passages.stream import Manner
+from tests.graph.generated import archives
+from tests.view.interchange.graph_model import ancestors, faults
+from tests.view.interchange.sessions import (
+    ALL,
+    TOOLS,
+    drawn,
+    families_in,
+    plain,
+    written,
+)
+
+
+def document(family: Family, manner: Manner = ALL) -> Any:
+    """Returns a family as who reads the file has it."""
+    made = graph_of(family, manner, Prices(), ToldSoFar(), "x", set())
+    return json.loads(json.dumps(made.document, default=plain))
+
+
+def steps_in(told: Any) -> Iterator[Any]:
+    for path in told["paths"]:
+        yield from path["steps"]
+
+
+def turn_of(step: Any) -> Any:
+    """Returns what a step says of the conversation."""
+    return next(iter(step["change"].values()))["structural"]
+
+
+def check(family: Family, manner: Manner) -> None:
+    """A document is valid; what there is, is in it or counted; figures are those of totals."""
+    told = document(family, manner)
+    assert faults(told) == []
+    items = [item for one in family.by_line.values() for item in items_of(one.items())]
+    account = told["meta"]["account"]
+    assert account["items"] == len(items)
+    assert account["held"] + sum(account["left_out"].values()) == len(items)
+    steps: dict[str, list[Any]] = {}
+    for one in steps_in(told):
+        for name in one["meta"]["records"]:
+            steps.setdefault(name, []).append(turn_of(one))
+    left = Counter(kind_of(one) for one in items if one.uuid and one.uuid not in steps)
+    assert left <= Counter(account["left_out"])
+    if manner.depth == "all":
+        assert set(steps) >= set(family.graph.nodes)
+        for item in items:
+            if item.uuid and kind_of(item) != "again":
+                check_item(item, steps[item.uuid])
+    check_figures(family, told)
+
+
+def check_item(item: Any, found: list[Any]) -> None:
+    match item:
+        case Called():
+            uses = [use for one in found for use in one.get("tool_uses", ())]
+            given = [(one["id"], one.get("result", {}).get("content")) for one in uses]
+            assert (item.call, item.result.text if item.result else None) in given
+        case Said():
+            assert any(item.text in one.get("text", "") for one in found)
+        case Thought():
+            assert any(item.text in one.get("thinking", "") for one in found)
+        case Told() if item.kind != "command":
+            assert any(item.text in (one.get("text"), one.get("summary")) for one in found)
+        case _:
+            assert found
+
+
+def check_figures(family: Family, told: Any) -> None:
+    whole = totals_over(family.by_line.values(), Prices()).tokens
+    usages = [turn_of(one).get("token_usage", {}) for one in steps_in(told)]
+    sums = Counter[str]()
+    for one in usages:
+        sums.update(one)
+    rest = Counter(told["meta"].get("not_in_steps", {}))
+    assert sums["input_tokens"] + rest["input_tokens"] == whole.input
+    assert sums["output_tokens"] + rest["output_tokens"] == whole.output
+    assert sums["cache_read_tokens"] + rest["cache_read_tokens"] == whole.cache_read
+    assert sums["cache_write_tokens"] + rest["cache_creation_tokens"] == whole.cache_write
+
+
+@pytest.mark.parametrize("manner", [ALL, TOOLS, Manner(depth="prompts")])
+def test_examples_are_valid_and_nothing_is_missing(gallery: Path, manner: Manner) -> None:
+    found = list(families_in(gallery))
+    assert len(found) > 15
+    for family in found:
+        check(family, manner)
+
+
+def test_real_sessions_are_valid_and_nothing_is_missing(real: list[Family]) -> None:
+    assert len(real) > 10
+    for family in real:
+        check(family, ALL)
+        check(family, TOOLS)
+
+
+@pytest.mark.long
+def test_all_real_sessions_are_valid_and_nothing_is_missing(shared: Path) -> None:
+    for family in families_in(shared / "corpus"):
+        check(family, ALL)
+        check(family, TOOLS)
+
+
+@given(archives)
+@settings(max_examples=20)
+def test_any_session_is_valid_and_nothing_is_missing(
+    tmp_path_factory: pytest.TempPathFactory, archive: dict[str, list[dict[str, Any]]]
+) -> None:
+    for family in written(tmp_path_factory.mktemp("any"), archive):
+        check(family, ALL)
+        check(family, TOOLS)
+
+
+def only(folder: Path, text: str, manner: Manner = TOOLS) -> Any:
+    (family,) = drawn(folder, text)
+    return document(family, manner)
+
+
+def said(path: Any, names: Iterable[str]) -> list[str]:
+    """Returns the words of some steps of a path, in their order."""
+    wanted = set(names)
+    return [turn_of(one).get("text", "") for one in path["steps"] if one["step"]["id"] in wanted]
+
+
+def test_an_abandoned_way_is_a_dead_end(tmp_path: Path) -> None:
+    text = """
+    file work cwd=/home/dev/shop
+    U1 "Begin"
+    A1< "Begun."
+    U2< "Take LIKE"
+    A2< "Done."
+    U3<A1 "Fix teh index"
+    U4<A1 "Take the index"
+    A4< "Better."
+    """
+    (path,) = only(tmp_path, text)["paths"]
+    way = ancestors(path, path["path"]["head"])
+    assert said(path, way) == ["Begin", "Begun.", "Take the index", "Better."]
+    rest = [one for one in path["steps"] if one["step"]["id"] not in way]
+    assert {turn_of(one)["text"] for one in rest} == {"Take LIKE", "Done.", "Fix teh index"}
+    (taken_back,) = [one for one in rest if "folded" in one["meta"]]
+    assert turn_of(taken_back)["text"] == "Fix teh index"
+    assert said(path, taken_back["step"]["parents"]) == ["Begun."]
+    (abandoned,) = [one for one in rest if turn_of(one)["text"] == "Take LIKE"]
+    assert said(path, abandoned["step"]["parents"]) == ["Begun."]
+
+
+TALK = """
+file work cwd=/home/dev/shop branch=main start=2026-11-02T09:00:00Z
+U1 "What is there?"
+A1< think "A look will do." + "I will look." + Bash(command="ls")
+R1< error
+  | no such folder
+A2< "Nothing." + Write(file_path="/home/dev/shop/a.py", content="pass")
+  Write(file_path="/etc/b c", content="x")
+R2<
+R3<
+S1< turn_duration
+"""
+
+
+def test_an_answer_is_one_step_with_its_calls_figures_and_files(tmp_path: Path) -> None:
+    told = only(tmp_path, TALK)
+    (path,) = told["paths"]
+    first, second, third = path["steps"]
+    assert path["path"]["base"] == {"uri": "file:///home/dev/shop", "branch": "main"}
+    assert path["path"]["head"] == third["step"]["id"]
+    assert [one["step"]["actor"] for one in path["steps"]] == [
+        "human:user",
+        "agent:claude-opus-5-5",
+        "agent:claude-opus-5-5",
+    ]
+    turn = turn_of(second)
+    assert (turn["role"], turn["text"], turn["thinking"]) == (
+        "assistant",
+        "I will look.",
+        "A look will do.",
+    )
+    (use,) = turn["tool_uses"]
+    assert (use["name"], use["category"], use["input"]) == ("Bash", "shell", {"command": "ls"})
+    assert use["result"]["is_error"] is True
+    assert turn["token_usage"]["output_tokens"] > 0
+    assert [name for name in third["change"] if "://" not in name] == ["a.py"]
+    assert "file:///etc/b%20c" in third["change"]
+    file = third["change"]["a.py"]
+    assert file["structural"]["tool"] == "Write"
+    assert file["raw"].startswith("--- /dev/null\n+++ b/home/dev/shop/a.py\n")
+    assert path["meta"]["files_changed"] == ["a.py", "file:///etc/b%20c"]
+    assert told["meta"]["left_out"] == {"noted": 1}
+    assert told["meta"]["description"].endswith("counted in it: 1 note of the client.")
+    assert first["meta"]["turn"] == 1
+
+
+def test_agents_are_paths_that_begin_where_they_were_sent_out(gallery: Path) -> None:
+    (family,) = families_in(gallery / "sub-agent")
+    main, *agents = document(family, TOOLS)["paths"]
+    sent = {
+        one["path"]: step["step"]["id"]
+        for step in main["steps"]
+        for one in turn_of(step).get("delegations", ())
+    }
+    bases = {one["path"]["id"]: one["path"]["base"]["uri"] for one in agents}
+    assert len(bases) == 3
+    for name, step in sent.items():
+        assert bases[name] == f"toolpath:{main['path']['id']}/{step}"
+    (nested,) = bases.keys() - sent.keys()
+    assert any(bases[nested].startswith(f"toolpath:{name}/") for name in sent)
+    assert {one["steps"][0]["step"]["actor"] for one in agents} == {"agent:claude-code"}
+
+
+def test_a_session_that_goes_on_from_another_has_it_as_base(gallery: Path) -> None:
+    (family,) = families_in(gallery / "resumed-in-a-second-file")
+    first, *others = document(family, TOOLS)["paths"]
+    last = first["steps"][-1]["step"]["id"]
+    assert len(others) == 2
+    for one in others:
+        assert one["path"]["base"] == {"uri": f"toolpath:{first['path']['id']}/{last}"}
+        assert "refs" not in one["steps"][0]["meta"]
+
+
+def test_a_branch_that_leaves_another_session_says_where(tmp_path: Path) -> None:
+    text = """
+    file one
+    U1 "Begin"
+    A1< "Begun."
+    U2< "Here"
+    A2< "Yes."
+    file two
+    copy one:U1 one:A1
+    U3<one:A1 "There"
+    A3< "Well."
+    U4<one:A1 "Or there"
+    A4< "Better."
+    """
+    first, second = only(tmp_path, text)["paths"]
+    begun = next(one["step"]["id"] for one in first["steps"] if turn_of(one)["text"] == "Begun.")
+    address = f"toolpath:{first['path']['id']}/{begun}"
+    assert second["path"]["base"] == {"uri": address}
+    (branch,) = [one for one in second["steps"] if "refs" in one["meta"]]
+    assert branch["meta"]["refs"] == [{"rel": "continues", "href": address}]
+
+
+def test_a_compaction_is_a_step_that_names_what_is_kept(tmp_path: Path) -> None:
+    text = """
+    file work
+    U1 "Begin"
+    A1< "Begun."
+    U2< "And?"
+    A2< "Well."
+    B1 after A2 keep=["U2","A2"] anchor=C1 trigger=auto
+    C1< "Sums were asked for."
+    U3< "Go on"
+    A3< "Gone on."
+    """
+    for manner in (TOOLS, ALL):
+        (path,) = only(tmp_path, text, manner)["paths"]
+        found = [one for one in path["steps"] if turn_of(one)["type"] == "conversation.compact"]
+        (point,) = found
+        told = turn_of(point)
+        assert (told["trigger"], point["step"]["actor"]) == ("auto", "tool:claude-code")
+        assert told["summary"].endswith("Sums were asked for.")
+        assert said(path, told["kept"]) == ["And?", "Well."]
+        assert point["step"]["id"] in ancestors(path, path["path"]["head"])
+
+
+def test_only_the_ways_that_go_on_are_told_where_that_is_wanted(gallery: Path) -> None:
+    (whole,) = families_in(gallery / "rewind")
+    (active,) = families_in(gallery / "rewind", branches="active")
+    left_out = document(active, TOOLS)["meta"]["left_out"]
+    assert left_out["branches"] == 1
+    assert "branches" not in document(whole, TOOLS)["meta"]["left_out"]
+    (path,) = document(active, TOOLS)["paths"]
+    assert len(ancestors(path, path["path"]["head"])) == len(path["steps"])
+
+
+def test_agents_are_counted_where_tools_are_not_told(gallery: Path) -> None:
+    (family,) = families_in(gallery / "sub-agent")
+    told = document(family, Manner(has_tools=False))
+    assert len(told["paths"]) == 1
+    assert told["meta"]["left_out"]["agents"] == 3
+
+
+def test_times_that_the_log_does_not_say_are_those_before(tmp_path: Path) -> None:
+    (file,) = draw(TALK).write(tmp_path)
+    file.write_bytes(re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', file.read_bytes()))
+    (family,) = families_in(tmp_path)
+    told = document(family, TOOLS)
+    assert faults(told) == []
+    times = [one["step"]["timestamp"] for one in steps_in(told)]
+    assert set(times) == {"1970-01-01T00:00:00.000Z"}
+    assert told["meta"]["left_out"]["times"] == len(times)
+    assert told["paths"][0]["steps"][0]["meta"]["time"] == "noon"
+
+
+def test_pictures_are_counted(tmp_path: Path) -> None:
+    told = only(tmp_path, 'file work\nU1 image="red" "What is this?"\nA1< "Red."')
+    assert told["meta"]["left_out"] == {"pictures": 1}
+    step = told["paths"][0]["steps"][0]
+    assert turn_of(step)["enclosures"][0]["kind"] == "image"
+
+
+@pytest.mark.parametrize(
+    ("path", "directory", "name"),
+    [
+        ("/a/b.py", "/a", "b.py"),
+        ("/ab/c.py", "/a", "file:///ab/c.py"),
+        ("c.py", "/a", "c.py"),
+        ("/a/b.py", None, "file:///a/b.py"),
+        ("C:\\a\\b.py", "C:\\a", "b.py"),
+        ("C:\\x y\\b.py", "C:\\a", "file:///C:/x%20y/b.py"),
+    ],
+)
+def test_files_are_named_from_the_base_of_their_path(
+    path: str, directory: str | None, name: str
+) -> None:
+    assert artifact_of(path, directory) == name
+
+
+@pytest.mark.parametrize(
+    ("model", "actor"),
+    [
+        ("claude-opus-5-5", "agent:claude-opus-5-5"),
+        ("anthropic/claude opus", "agent:anthropic/claude-opus"),
+        ("a/b/c", "agent:a-b/c"),
+        ("<<>>", "agent:unknown"),
+        ("<synthetic>", "tool:claude-code"),
+        (None, "agent:unknown"),
+    ],
+)
+def test_models_are_actors_of_names_that_everybody_reads(
+    tmp_path: Path, model: str | None, actor: str
+) -> None:
+    said = Said(response=0, text="x")
+    response = Response(None, None, model, (), None, None, None, None, model == "<synthetic>")
+    told = Conversation("s", "trunk", "s", "p", None, (), (response,), ())
+    assert actor_of(told, Step(1, [said]), is_agent=False) == actor
+
+
+def test_several_families_in_one_file_are_one_graph(gallery: Path) -> None:
+    plan = ExportPlan(Archive([gallery]).sessions, is_combined=True)
+    files = dict(export(plan, "toolpath"))
+    told = json.loads(files["transcripts.path.json"])
+    assert faults(told) == []
+    assert len(told["paths"]) > 20
+    assert told["meta"]["left_out"] == dict(plan.told.left_out)
+    assert json.loads(files["manifest.json"])["left_out"] == told["meta"]["left_out"]
+
+
+def test_the_sum_over_all_steps_is_what_was_used(gallery: Path) -> None:
+    archive = Archive([gallery])
+    used = archive.usage().totals.total.tokens
+    told = json.loads(
+        dict(export(ExportPlan(archive.sessions, is_combined=True), "toolpath"))[
+            "transcripts.path.json"
+        ]
+    )
+    sums = Counter[str]()
+    for one in steps_in(told):
+        sums.update(turn_of(one).get("token_usage", {}))
+    assert sums == {
+        "input_tokens": used.input,
+        "output_tokens": used.output,
+        "cache_read_tokens": used.cache_read,
+        "cache_write_tokens": used.cache_write,
+    }
+
+
+def test_the_same_session_twice_is_two_paths(tmp_path: Path, gallery: Path) -> None:
+    (log,) = (gallery / "straight-line").rglob("*.jsonl")
+    for project in ("-one", "-two"):
+        folder = tmp_path / "projects" / project
+        folder.mkdir(parents=True)
+        text = log.read_text().replace("msg_01", f"msg_{project}").replace("toolu_", project)
+        (folder / log.name).write_text(re.sub(r'[uU]uid":"(.{8})', rf"\g<0>{project}", text))
+    plan = ExportPlan(Archive([tmp_path]).sessions, is_combined=True)
+    told = json.loads(dict(export(plan, "toolpath"))["transcripts.path.json"])
+    assert faults(told) == []
+    assert len(told["paths"]) == 2
+
+
+def test_two_changes_of_a_file_in_one_answer_are_one_patch(tmp_path: Path) -> None:
+    text = """
+    file work cwd=/shop
+    U1 "Go"
+    A1< Write(file_path="/shop/a.py", content="x")
+    R1<
+    A2< Edit(file_path="/shop/a.py", old_string="x", new_string="y")
+      Edit(file_path="/shop/a.py", old_string="y", new_string="z")
+    R2<
+    R3<
+    """
+    new, changed = [
+        one["change"]["a.py"] for one in steps_in(only(tmp_path, text)) if "a.py" in one["change"]
+    ]
+    assert new["structural"]["operation"] == "add"
+    assert changed["structural"]["operation"] == "update"
+    assert len(changed["structural"]["tool_ids"]) == 2
+    assert changed["raw"].count("+++ b/shop/a.py") == 2
+
+
+def test_a_time_that_is_none_is_that_of_the_step_before(tmp_path: Path) -> None:
+    (file,) = draw(TALK).write(tmp_path)
+    first, *rest = file.read_bytes().splitlines(keepends=True)
+    rest = [re.sub(rb'"timestamp":"[^"]*"', b'"timestamp":"noon"', line) for line in rest]
+    file.write_bytes(b"".join([first, *rest]))
+    (family,) = families_in(tmp_path)
+    times = [one["step"]["timestamp"] for one in steps_in(document(family, TOOLS))]
+    assert set(times) == {"2026-11-02T09:00:00.000Z"}
+
+
+def test_the_clients_view_of_a_result_is_there_where_all_is_wanted(gallery: Path) -> None:
+    (family,) = families_in(gallery / "straight-line")
+    for manner, is_there in ((ALL, True), (TOOLS, False)):
+        uses = [
+            use
+            for one in steps_in(document(family, manner))
+            for use in turn_of(one).get("tool_uses", ())
+        ]
+        assert any("detail" in one.get("result", ()) for one in uses) is is_there
+
+
+def test_what_is_not_sent_on_resume_is_marked(tmp_path: Path) -> None:
+    text = 'file work\nU1 "Begin"\nS1< api_error\nA1<U1 "Begun."\nU2<S1 "Go on"\nA2< "Gone on."'
+    (family,) = drawn(tmp_path, text)
+    unseen = {uuid for one in family.by_line.values() for turn in one.turns for uuid in turn.unseen}
+    assert unseen
+    marked = {
+        name
+        for one in steps_in(document(family, TOOLS))
+        for name in one["meta"]["records"]
+        if one["meta"].get("is_unseen")
+    }
+    assert marked == unseen
+
+
+def test_the_head_is_where_the_client_would_go_on(tmp_path: Path) -> None:
+    text = """
+    file work
+    U1 "Begin"
+    A1< "Begun."
+    U2< "Here"
+    A2< "Yes."
+    U3<A1 "There"
+    A3< "Well."
+    last-prompt leaf A2
+    """
+    (path,) = only(tmp_path, text)["paths"]
+    assert said(path, [path["path"]["head"]]) == ["Yes."]
